@@ -173,6 +173,8 @@ class _Importer:
     def take_back(self) -> None:
         """Remove what was added, in a program's own graph: what failed half-way may come again under the same names."""
         self._graph.remove_newest(list(self._nodes.values()))
+        for name in self._names.values():
+            self._graph.release_name(name)
         for name in self._added_functions:
             self._graph.functions.pop(name, None)
 

@@ -11,11 +11,15 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from weft.framework.aliases import Array
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
+import numpy as np
 
-_SHORTER: Final = object()
+from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array
+from weft.framework.dims import Dims, merge_dims
+from weft.framework.dtypes import DType
+from weft.ops.held_objects import Held, handle_of, is_handle
+
+_SHORTER: Final[Array] = np.empty(0)
 """The change of a list that has one element less."""
 
 
@@ -28,10 +32,10 @@ class _Version:
         self.array = array
         self.next: _Version | None = None
         self.index = 0
-        self.value: object = None
+        self.value: Array | None = None
 
 
-class HeldList:
+class HeldList(Held):
     """Tensors of one type, each of which may be missing. Safe from any thread.
 
     Args:
@@ -48,7 +52,8 @@ class HeldList:
         self.element_shape = element_shape
         self.most = most
         self._lock = threading.Lock()
-        self._version = _Version(list(values))
+        array: list[Array | None] = list(values)
+        self._version = _Version(array)
 
     def _changed(self, version: _Version) -> HeldList:
         other = HeldList.__new__(HeldList)
@@ -69,11 +74,12 @@ class HeldList:
             array, after = version.array, version
             assert array is not None
             _apply(array, each, after)
-            each.array, each.next, after.array = array, None, None
+            each.array, each.next = array, None
+            after.array, after.next = None, each
             version = each
-        array = self._version.array
-        assert array is not None
-        return array
+        own = self._version.array
+        assert own is not None
+        return own
 
     def values(self) -> list[Array | None]:
         """The elements; None for those that are missing."""
@@ -106,12 +112,35 @@ class HeldList:
             last = array[-1]
             return self._with(len(array) - 1, _SHORTER), last
 
-    def _with(self, index: int, value: object) -> HeldList:
+    def __add__(self, other: object) -> Held:
+        """The list of the sums of two lists' elements; one that is missing counts as zeros."""
+        if not isinstance(other, HeldList) or len(other) != len(self):
+            found = f"one of {len(other)}" if isinstance(other, HeldList) else type(other).__name__
+            raise InvalidArgumentError.of(f"Trying to add two lists of tensors with different lengths: {len(self)} and {found}")
+        sums = [
+            theirs if ours is None else ours if theirs is None else _sum(ours, theirs)
+            for ours, theirs in zip(self.values(), other.values(), strict=True)
+        ]
+        return HeldList(self.dtype, merge_dims(self.element_shape, other.element_shape), sums)
+
+    def zeros(self) -> Held:
+        """The list with zeros in the place of its elements."""
+        return HeldList(self.dtype, self.element_shape, [None if value is None else _zeros(value) for value in self.values()])
+
+    def _with(self, index: int, value: Array | None) -> HeldList:
         old, array = self._version, self._array()
         new = _Version(array)
         old.array, old.next, old.index, old.value = None, new, index, value
         _apply(array, old, old)
         return self._changed(new)
+
+
+def _sum(ours: Array, theirs: Array) -> Array:
+    return handle_of(ours[()] + theirs[()]) if is_handle(ours) else np.asarray(ours + theirs)
+
+
+def _zeros(value: Array) -> Array:
+    return handle_of(value[()].zeros()) if is_handle(value) else np.zeros_like(value)
 
 
 def _apply(array: list[Array | None], change: _Version, undo: _Version) -> None:
@@ -121,7 +150,7 @@ def _apply(array: list[Array | None], change: _Version, undo: _Version) -> None:
     if value is _SHORTER:
         undo.value = array.pop()
     elif index == len(array):
-        array.append(value)  # type: ignore[arg-type]
+        array.append(value)
         undo.value = _SHORTER
     else:
-        undo.value, array[index] = array[index], value  # type: ignore[assignment]
+        undo.value, array[index] = array[index], value

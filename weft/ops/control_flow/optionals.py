@@ -8,17 +8,21 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.ops.control_flow.held_objects import handle_of, held
 from weft.ops.declaration import op, scalar_shape
+from weft.ops.held_objects import Held, handle_of, held
 
 
-class _Optional:
+class _Optional(Held):
     """Some tensors, or nothing."""
 
     __slots__ = ("values",)
 
     def __init__(self, values: list[Array] | None) -> None:
         self.values = values
+
+    def zeros(self) -> Held:
+        """An optional without a value."""
+        return _Optional(None)
 
 
 @op("OptionalFromValue", "components: [Toutput_types] -> optional: variant", infer=scalar_shape, gradient=None)

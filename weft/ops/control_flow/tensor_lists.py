@@ -15,8 +15,8 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.control_flow.held_list import HeldList
-from weft.ops.control_flow.held_objects import handle_of, held
 from weft.ops.declaration import op, scalar_shape, unknown
+from weft.ops.held_objects import handle_of, held
 
 
 def _list(handle: Array) -> HeldList:
@@ -286,7 +286,7 @@ def tensor_list_concat_v2(
     part = None if shape is None else shape[1:]
     lengths = [int(length) for length in leading_dims] + [None] * (len(source) - len(leading_dims))
     values = [
-        _present(source, value, value.shape if value is not None or part is None else (length, *part), element_dtype)
+        _present(source, value, None if value is not None or part is None else (length, *part), element_dtype)
         for value, length in zip(source.values(), lengths, strict=True)
     ]  # fmt: skip
     if not values:
