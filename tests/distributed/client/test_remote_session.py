@@ -60,6 +60,34 @@ def test_a_run_whose_preparation_ctrl_c_left_is_given_back(monkeypatch: pytest.M
         session.close()
 
 
+@pytest.mark.timeout(60)
+def test_nodes_that_ctrl_c_left_on_their_way_are_sent_again_and_taken_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, main, extended = threading.Event(), threading.get_ident(), threading.Event()
+    extend = MasterService.ExtendSession
+
+    def interrupting(self: MasterService, request: Any, context: Any) -> Any:
+        response = extend(self, request, context)
+        if not extended.is_set():
+            signal.pthread_kill(main, signal.SIGINT)
+            assert left.wait(20)
+            extended.set()
+        return response
+
+    monkeypatch.setattr(MasterService, "ExtendSession", interrupting)
+    with Server.create_local_server() as server:
+        one = tf.constant(1)
+        session = remote(server)
+        assert session.prepare([], [one], []).run([])[0] == [1]
+        two = one + 1
+        with pytest.raises(KeyboardInterrupt):
+            session.prepare([], [two], [])
+        left.set()
+        assert extended.wait(20)
+        three = two + 1
+        assert session.prepare([], [two, three], []).run([])[0] == [2, 3]
+        session.close()
+
+
 def test_a_negative_timeout_of_the_session_is_none() -> None:
     with Server.create_local_server() as server:
         one = tf.constant(1)

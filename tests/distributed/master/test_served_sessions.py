@@ -51,6 +51,12 @@ def test_a_client_that_has_missed_an_extension_is_aborted(served: ServedSession)
         served.extend(constants("b"), version)
 
 
+def test_an_extension_whose_answer_was_lost_is_made_once(served: ServedSession) -> None:
+    version = served.extend(constants("a"), served.graph_version)
+    assert served.extend(constants("b"), version) == served.extend(constants("b"), version) == 2
+    assert served.extend(constants("c"), 2) == 3
+
+
 def test_names_that_are_not_in_the_graph_are_not_found(served: ServedSession) -> None:
     runs: list[tuple[list[str], list[str], list[str]]] = [([], ["a:0"], []), (["a:0"], [], []), ([], [], ["a"])]
     for feeds, fetches, targets in runs:

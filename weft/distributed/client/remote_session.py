@@ -66,6 +66,7 @@ class RemoteSession:
         self._calls: CallChannel | None = None  # when the session is open
         self._closed: OpError | None = None
         self._retired: deque[int] = deque()
+        self._extension: tuple[master_pb2.ExtendSessionRequest, int, int] | None = None  # and what will have been sent with it
 
     def prepare(
         self,
@@ -128,6 +129,7 @@ class RemoteSession:
         """Send the nodes that are new, with the session's opening at first; returns the way for calls."""
         with holding(self._lock, f"the session on {self._target}, which another thread opens or extends"):
             self._raise_if_closed()
+            self._finish_extension()
             if self._calls is not None and self._sent_version == self._graph.version:
                 return self._calls
             # Other threads may be building. A graph's operations keep their places, so what is new is what stands behind.
@@ -142,13 +144,22 @@ class RemoteSession:
                     self._close_there()
                     self.abandon()
                     raise self._closed
+                self._sent, self._sent_version = len(operations), version
             else:
                 request = master_pb2.ExtendSessionRequest(
                     session_handle=self._handle, graph_def=graph_def, current_graph_version=self._version
                 )
-                self._version = self._call("ExtendSession", request).new_graph_version
-            self._sent, self._sent_version = len(operations), version
+                self._extension = request, len(operations), version
+                self._finish_extension()
             return self._calls
+
+    def _finish_extension(self) -> None:
+        """Send the nodes that are on their way, again after Ctrl-C or a deadline: nobody knows then whether they have come."""
+        if self._extension is not None:
+            request, sent, version = self._extension
+            self._version = self._call("ExtendSession", request).new_graph_version
+            self._sent, self._sent_version = sent, version
+            self._extension = None
 
     def _open(self, graph_def: GraphDef, timeout_s: float | None) -> CallChannel:
         request = master_pb2.CreateSessionRequest(graph_def=graph_def, config=self._config, target=self._target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import itertools
 import logging
@@ -61,6 +62,7 @@ class ServedSession:
         self._plans: dict[Any, StepPlan] = {}
         self._partial_runs: dict[str, PartialRun] = {}
         self._torn: Exception | None = None
+        self._last_extension: tuple[int, bytes] | None = None  # the version that was extended, and by what
 
     @property
     def graph_version(self) -> int:
@@ -68,8 +70,14 @@ class ServedSession:
         return self._received.version
 
     def extend(self, graph_def: GraphDef, current_version: int) -> int:
-        """Add nodes; AbortedError when the client's idea of the graph is not the master's."""
+        """Add nodes; AbortedError when the client's idea of the graph is not the master's.
+
+        A client that has not got the answer asks again with the same nodes: they are added once.
+        """
+        asked = current_version, hashlib.blake2b(graph_def.SerializeToString(deterministic=True)).digest()
         with self._lock:
+            if asked == self._last_extension:
+                return self.graph_version
             if current_version != self.graph_version and self._torn is None:
                 raise AbortedError.of(
                     f"Graph versions don't match: the client extends version {current_version}, the session has "
@@ -89,6 +97,7 @@ class ServedSession:
             if self.session.graph is not self._received.graph:
                 self.session.graph = self._received.graph
                 self._plans.clear()
+            self._last_extension = asked
             return self.graph_version
 
     def _raise_if_torn(self) -> None:
