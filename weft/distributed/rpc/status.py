@@ -24,6 +24,10 @@ _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 # gRPC refuses trailers of more than 8 KiB. Other characters than printable ASCII take three bytes there.
 _MAX_DETAILS_BYTES: Final = 4096
 
+# What gRPC says of a peer whose connection stands and from which nothing comes.
+_STANDS_STILL: Final = "its process stands still, or nothing gets there and back ("
+_SILENCE: Final = {"ping timeout": _STANDS_STILL, "before receiving SETTINGS": _STANDS_STILL}
+
 T = TypeVar("T")
 
 
@@ -96,7 +100,8 @@ def from_rpc_error(error: Any, peer: str, method: str = "") -> OpError:
 
 def _transport_error(code: grpc.StatusCode, message: str, peer: str, method: str) -> OpError:
     if code is grpc.StatusCode.UNAVAILABLE:
-        return UnavailableError.of(f"{peer} is unavailable: {message}")
+        meant = next((text for words, text in _SILENCE.items() if words in message), "")
+        return UnavailableError.of(f"{peer} is unavailable: {meant}{message}{')' if meant else ''}")
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DeadlineExceededError.of(f"{peer} did not answer in time{f' ({method})' if method else ''}: {message}")
     return errors.from_status(code.value[0], f"{peer}: {message}")
