@@ -12,7 +12,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # What a test counts, and the last digits of what it computes, does not depend on when code is ready. The tests of code that is
 # made beside the steps ask for that; processes that tests start inherit this.
-os.environ["TF_DETERMINISTIC_OPS"] = "1"
+os.environ.setdefault("TF_DETERMINISTIC_OPS", "1")
 
 
 @pytest.fixture(autouse=True, scope="session")

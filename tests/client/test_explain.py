@@ -103,7 +103,7 @@ def untimed(table: str) -> list[list[str]]:
 
 def test_the_table_in_the_documentation_is_that_of_the_program_beside_it() -> None:
     page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
-    program, table = re.findall(r"```(?:python)?\n(.*?)```", page, re.DOTALL)[:2]
+    program, table = re.findall(r"```(?:python|text)?\n(.*?)```", page, re.DOTALL)[:2]
     printed = io.StringIO()
     with tf.Graph().as_default(), contextlib.redirect_stdout(printed):
         exec(compile(program, "explain.md", "exec"), {})

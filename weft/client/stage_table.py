@@ -54,7 +54,12 @@ def _cells(row: StageReport) -> tuple[str, ...]:
         row.way,
         " + ".join(str(count) for count, _ in told),
         " / ".join(f"{seconds / count * 1e3:.3f}" for count, seconds in told),
-        f"{row.compile_s:.2f} s, {row.sizes} sizes" if row.compile_s else "",
+        _compiling(row) if row.compile_s else "",
         row.nodes if len(row.nodes) <= _LONGEST else row.nodes[: _LONGEST - 1] + "…",
         row.why,
     )
+
+
+def _compiling(row: StageReport) -> str:
+    from_folder = f", {row.cached_sizes} from cache" if row.cached_sizes else ""
+    return f"{row.compile_s:.2f} s, {row.sizes} sizes{from_folder}"

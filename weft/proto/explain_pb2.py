@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18weft/proto/explain.proto\x12\x04weft\"\xe2\x01\n\x0bStageReport\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\x11\x12\x0e\n\x06\x64\x65vice\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\r\n\x05nodes\x18\x05 \x01(\t\x12\x0b\n\x03way\x18\x06 \x01(\t\x12\x0b\n\x03why\x18\x07 \x01(\t\x12\x11\n\thost_runs\x18\x08 \x01(\x04\x12\x0e\n\x06host_s\x18\t \x01(\x01\x12\x15\n\rcompiled_runs\x18\n \x01(\x04\x12\x12\n\ncompiled_s\x18\x0b \x01(\x01\x12\x11\n\tcompile_s\x18\x0c \x01(\x01\x12\r\n\x05sizes\x18\r \x01(\x04\"+\n\x13\x45xplainGraphRequest\x12\x14\n\x0cgraph_handle\x18\x01 \x01(\t\"9\n\x14\x45xplainGraphResponse\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.weft.StageReport\"@\n\x16\x45xplainCallableRequest\x12\x16\n\x0esession_handle\x18\x01 \x01(\t\x12\x0e\n\x06handle\x18\x02 \x01(\x03\"<\n\x17\x45xplainCallableResponse\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.weft.StageReportb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18weft/proto/explain.proto\x12\x04weft\"\xf8\x01\n\x0bStageReport\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\x11\x12\x0e\n\x06\x64\x65vice\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\r\n\x05nodes\x18\x05 \x01(\t\x12\x0b\n\x03way\x18\x06 \x01(\t\x12\x0b\n\x03why\x18\x07 \x01(\t\x12\x11\n\thost_runs\x18\x08 \x01(\x04\x12\x0e\n\x06host_s\x18\t \x01(\x01\x12\x15\n\rcompiled_runs\x18\n \x01(\x04\x12\x12\n\ncompiled_s\x18\x0b \x01(\x01\x12\x11\n\tcompile_s\x18\x0c \x01(\x01\x12\r\n\x05sizes\x18\r \x01(\x04\x12\x14\n\x0c\x63\x61\x63hed_sizes\x18\x0e \x01(\x04\"+\n\x13\x45xplainGraphRequest\x12\x14\n\x0cgraph_handle\x18\x01 \x01(\t\"9\n\x14\x45xplainGraphResponse\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.weft.StageReport\"@\n\x16\x45xplainCallableRequest\x12\x16\n\x0esession_handle\x18\x01 \x01(\t\x12\x0e\n\x06handle\x18\x02 \x01(\x03\"<\n\x17\x45xplainCallableResponse\x12!\n\x06stages\x18\x01 \x03(\x0b\x32\x11.weft.StageReportb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,13 +32,13 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'weft.proto.explain_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_STAGEREPORT']._serialized_start=35
-  _globals['_STAGEREPORT']._serialized_end=261
-  _globals['_EXPLAINGRAPHREQUEST']._serialized_start=263
-  _globals['_EXPLAINGRAPHREQUEST']._serialized_end=306
-  _globals['_EXPLAINGRAPHRESPONSE']._serialized_start=308
-  _globals['_EXPLAINGRAPHRESPONSE']._serialized_end=365
-  _globals['_EXPLAINCALLABLEREQUEST']._serialized_start=367
-  _globals['_EXPLAINCALLABLEREQUEST']._serialized_end=431
-  _globals['_EXPLAINCALLABLERESPONSE']._serialized_start=433
-  _globals['_EXPLAINCALLABLERESPONSE']._serialized_end=493
+  _globals['_STAGEREPORT']._serialized_end=283
+  _globals['_EXPLAINGRAPHREQUEST']._serialized_start=285
+  _globals['_EXPLAINGRAPHREQUEST']._serialized_end=328
+  _globals['_EXPLAINGRAPHRESPONSE']._serialized_start=330
+  _globals['_EXPLAINGRAPHRESPONSE']._serialized_end=387
+  _globals['_EXPLAINCALLABLEREQUEST']._serialized_start=389
+  _globals['_EXPLAINCALLABLEREQUEST']._serialized_end=453
+  _globals['_EXPLAINCALLABLERESPONSE']._serialized_start=455
+  _globals['_EXPLAINCALLABLERESPONSE']._serialized_end=515
 # @@protoc_insertion_point(module_scope)

@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class StageReport(_message.Message):
-    __slots__ = ("task", "number", "device", "kind", "nodes", "way", "why", "host_runs", "host_s", "compiled_runs", "compiled_s", "compile_s", "sizes")
+    __slots__ = ("task", "number", "device", "kind", "nodes", "way", "why", "host_runs", "host_s", "compiled_runs", "compiled_s", "compile_s", "sizes", "cached_sizes")
     TASK_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     DEVICE_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +21,7 @@ class StageReport(_message.Message):
     COMPILED_S_FIELD_NUMBER: _ClassVar[int]
     COMPILE_S_FIELD_NUMBER: _ClassVar[int]
     SIZES_FIELD_NUMBER: _ClassVar[int]
+    CACHED_SIZES_FIELD_NUMBER: _ClassVar[int]
     task: str
     number: int
     device: str
@@ -34,7 +35,8 @@ class StageReport(_message.Message):
     compiled_s: float
     compile_s: float
     sizes: int
-    def __init__(self, task: _Optional[str] = ..., number: _Optional[int] = ..., device: _Optional[str] = ..., kind: _Optional[str] = ..., nodes: _Optional[str] = ..., way: _Optional[str] = ..., why: _Optional[str] = ..., host_runs: _Optional[int] = ..., host_s: _Optional[float] = ..., compiled_runs: _Optional[int] = ..., compiled_s: _Optional[float] = ..., compile_s: _Optional[float] = ..., sizes: _Optional[int] = ...) -> None: ...
+    cached_sizes: int
+    def __init__(self, task: _Optional[str] = ..., number: _Optional[int] = ..., device: _Optional[str] = ..., kind: _Optional[str] = ..., nodes: _Optional[str] = ..., way: _Optional[str] = ..., why: _Optional[str] = ..., host_runs: _Optional[int] = ..., host_s: _Optional[float] = ..., compiled_runs: _Optional[int] = ..., compiled_s: _Optional[float] = ..., compile_s: _Optional[float] = ..., sizes: _Optional[int] = ..., cached_sizes: _Optional[int] = ...) -> None: ...
 
 class ExplainGraphRequest(_message.Message):
     __slots__ = ("graph_handle",)

@@ -115,6 +115,7 @@ class Stage:
             times.compiled.total_s,
             self._compiled_way.compile_s,
             self._compiled_way.sizes,
+            0 if self.compiled is None else self.compiled.cached,
         )
 
     def _run_timed(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:

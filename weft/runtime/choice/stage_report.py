@@ -31,6 +31,8 @@ class StageReport(NamedTuple):
     compile_s: float
     sizes: int
     """For how many sizes of its inputs there is code."""
+    cached_sizes: int = 0
+    """How many of these came from the folder of compiled code."""
 
 
 def not_asked(task: str, why: str) -> StageReport:

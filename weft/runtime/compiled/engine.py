@@ -25,6 +25,7 @@ from weft.runtime.compiled.traced_state import TracedState
 from weft.runtime.compiled.tracing import trace
 from weft.runtime.program.program import Program
 from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device, usable
+from weft.runtime.xla.code_cache import cache_hits
 from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import check, start
 
@@ -33,9 +34,6 @@ CODE_LIMIT: Final = 64
 
 _IS_AHEAD: Final[ContextVar[bool]] = ContextVar("is_ahead", default=False)
 """Whether what is traced now is not to run yet."""
-
-_SHORTEST_LOOK_S: Final = 5e-5
-_LONGEST_LOOK_S: Final = 0.01
 
 _StaticKey: TypeAlias = tuple[tuple[tuple[int, ...], str, bytes], ...]
 """Shape, dtype and bytes of each static input: the code has these values in it."""
@@ -112,6 +110,8 @@ class CompiledStage:
         """How long calls have traced and compiled, in seconds."""
         self.ahead_s = 0.0
         """How long `prepare` has."""
+        self.cached = 0
+        """For how many sizes `prepare` has found its code in the folder of compiled code."""
         self.flops: float | None = None
         """How many floating-point operations XLA counts in the code that was prepared last; None before that."""
         self._traced_at_s = 0.0
@@ -159,7 +159,9 @@ class CompiledStage:
                 lowered = traced.lower()
             if self._has_sizes:
                 self.flops = _flops(lowered)
+            hits = cache_hits.count
             lowered.compile()
+            self.cached += cache_hits.count > hits
         function.is_first = False
         self._note_ready(Signature(key, tuple(inputs[i].shape for i in self._dynamic)))
         self._functions[key] = function  # also if others were just forgotten
@@ -370,28 +372,3 @@ class _Function:
     def call(self) -> _Code:
         """What calls it."""
         return self.first if self.is_first else self.jitted
-
-
-def wait_or_raise(values: Sequence[Array], check: Callable[[], None]) -> None:
-    """As `wait_until_ready`, for an execution that takes long: `check` is called meanwhile, and may raise to end the wait.
-
-    It looks, rather than blocks in XLA: there neither an interrupt nor the end of the process would find the thread. The time
-    between two looks is a hundredth of what has passed.
-    """
-    value = next((value for value in values if not isinstance(value, np.ndarray)), None)
-    if value is None:
-        return
-    begin_s = time.monotonic()
-    while not value.is_ready():
-        check()
-        time.sleep(min(max((time.monotonic() - begin_s) / 100, _SHORTEST_LOOK_S), _LONGEST_LOOK_S))
-    # What went wrong in it is told now.
-    value.block_until_ready()
-
-
-def wait_until_ready(values: Sequence[Array]) -> None:
-    """Block until the execution that makes these values is over; what one makes is ready at once."""
-    for value in values:
-        if not isinstance(value, np.ndarray):
-            value.block_until_ready()
-            return

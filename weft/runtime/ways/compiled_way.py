@@ -19,6 +19,7 @@ from weft.runtime.choice.compile_rules import COLD_UPDATE_BYTES, LIGHT_GROWTH, C
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.input_checks import InputChecks
 from weft.runtime.compiled.leaving_values import LeavingValues
+from weft.runtime.compiled.waiting import wait_or_raise, wait_until_ready
 from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
@@ -107,7 +108,7 @@ class CompiledWay:
                 outputs = self._dispatched(
                     compiled, inputs if self._times.is_short else self._host.owned(inputs), session, context
                 )
-            engine.wait_or_raise(outputs, self._host.check(context))
+            wait_or_raise(outputs, self._host.check(context))
             self._times.note_first(time.perf_counter() - start - compiled.compile_s)
         except OpError as error:
             is_possible = self._program.has_bodies or _is_of_unlike_shapes(error, inputs)
@@ -155,7 +156,7 @@ class CompiledWay:
             inputs = self._host.owned(inputs)
             with calls_at_exit:
                 outputs = self._dispatched(compiled, inputs, session, context)
-            engine.wait_or_raise(outputs, self._host.check(context))
+            wait_or_raise(outputs, self._host.check(context))
             return outputs
         except OpError as error:
             if not _is_of_unlike_shapes(error, inputs) or self._host.is_over(context):
@@ -213,10 +214,6 @@ class CompiledWay:
         values = [[slot.value for slot in slots] for slots in (self._read_slots, self._updated_slots)]
         if any(value is None for each in values for value in each):
             return
-        with self._lock:
-            if size in self._in_making:
-                return
-            self._in_making.add(size)
         static = set(self._wiring.static)
         shaped = [np.array(each) if place in static else engine.Shaped.of(each) for place, each in enumerate(inputs)]
         reads, updates = ([engine.Shaped.of(value) for value in each] for each in values)
@@ -227,7 +224,11 @@ class CompiledWay:
             if (way := this()) is not None:
                 way._make(size, shaped, reads, updates, is_light)
 
-        compile_thread.submit(make)
+        # A lock that an interrupt leaves held would keep all later steps.
+        with deferred_interrupts(), self._lock:
+            if size not in self._in_making:
+                self._in_making.add(size)
+                compile_thread.submit(make)
 
     def _make(
         self,
@@ -284,7 +285,7 @@ class CompiledWay:
         made = engine.outputs_of(outputs)
         if self._wiring.fed and self._times.is_short:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
-            engine.wait_until_ready(made or values)
+            wait_until_ready(made or values)
         return made
 
     def _run_watched(
@@ -297,7 +298,7 @@ class CompiledWay:
             # A variable that is only read may be updated while the loop runs.
             locks.keep(locks_of(self._written_slots))
             made = engine.outputs_of(outputs)
-            engine.wait_until_ready(values or made)
+            wait_until_ready(values or made)
             for slot, value in zip(self._written_slots, values, strict=True):
                 slot.value = value
         return [np.asarray(value) for value in made] if compiled.is_light else made

@@ -9,10 +9,11 @@ Adam, two cores, November 2026). The compiler itself, which takes ten times as l
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import inf
+from queue import Empty, SimpleQueue
+from threading import get_ident
 from time import perf_counter
 from types import FrameType
 from typing import Final
@@ -26,28 +27,31 @@ _PAUSE_S: Final = 5e-4
 
 
 class Turns:
-    """The turns of one working thread, of which each is half as long as the shortest step. Steps are told of by any thread."""
+    """The turns of one working thread, of which each is half as long as the shortest step. Steps are told of by any thread.
+
+    Ctrl-C may come anywhere in a step, so there is no lock: a thread whose note of its step was left is noted anew by its next.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._steps = 0
+        self._begun_s: dict[int, float] = {}
         self._shortest_s = inf
-        self._ended = threading.Event()
+        self._ended: SimpleQueue[None] = SimpleQueue()
+        self._is_waiting = False
         self._until_s = 0.0
 
     @contextmanager
     def step(self) -> Iterator[None]:
         """A block that computes for a step."""
-        with self._lock:
-            self._steps += 1
-        begin_s = perf_counter()
+        ident = get_ident()
+        self._begun_s[ident] = begin_s = perf_counter()
         try:
             yield
         finally:
-            with self._lock:
-                self._steps -= 1
-                self._shortest_s = min(self._shortest_s, perf_counter() - begin_s)
-            self._ended.set()
+            self._begun_s.pop(ident, None)
+            self._shortest_s = min(self._shortest_s, perf_counter() - begin_s)
+            if self._is_waiting:
+                self._is_waiting = False
+                self._ended.put(None)
 
     @contextmanager
     def taken(self) -> Iterator[None]:
@@ -69,8 +73,9 @@ class Turns:
         """Called by Python before each function; its answer leaves the function's lines alone."""
         if perf_counter() < self._until_s:
             return
-        self._ended.clear()
-        self._ended.wait(_LONGEST_WAIT_S if self._steps else _PAUSE_S)
+        self._is_waiting = True
+        with suppress(Empty):
+            self._ended.get(timeout=_LONGEST_WAIT_S if self._begun_s else _PAUSE_S)
         self._until_s = perf_counter() + max(min(self._shortest_s / 2, _LONGEST_TURN_S), _LEAST_TURN_S)
 
 

@@ -18,6 +18,7 @@ from weft.framework.aliases import Array
 from weft.platform.interrupts import deferred_interrupts
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.allocation import keep_freed_memory
+from weft.runtime.xla.code_cache import use_code_cache
 
 
 class _Use:
@@ -68,6 +69,7 @@ def start(uses_accelerators: bool = False) -> None:
         keep_freed_memory()
         # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
         logging.getLogger("jax").setLevel(logging.WARNING)
+        use_code_cache(os.environ)
         engine_options.start(uses_accelerators, jax.devices)
         jax.jit(_same).lower(np.float32(0))
         _USE.is_ready = True
