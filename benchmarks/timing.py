@@ -64,31 +64,32 @@ def seconds_per_call(
 ) -> Sample:
     """Time `call` in batches, at least five of them, for about `measure_s` seconds."""
     expected_s = warm_up(call, seconds=warm_up_s, calls=warm_up_calls)
+    sample = _by_batches(call, time.perf_counter, expected_s, measure_s, batch_s)
+    profile.steps(call, count=max(5, round(1.0 / expected_s)))
+    return sample
+
+
+def _by_batches(
+    call: Callable[[], object], clock: Callable[[], float], expected_s: float, measure_s: float, batch_s: float
+) -> Sample:
+    """Time `call` by this clock, in batches that last about `batch_s`, for `measure_s` and at least five of them."""
     batch = max(1, round(batch_s / expected_s))
     batches: list[float] = []
     ends_at = time.perf_counter() + measure_s
     while len(batches) < 5 or time.perf_counter() < ends_at:
-        started = time.perf_counter()
+        started = clock()
         for _ in range(batch):
             call()
-        batches.append((time.perf_counter() - started) / batch)
-    profile.steps(call, count=max(5, round(1.0 / expected_s)))
+        batches.append((clock() - started) / batch)
     return Sample(statistics.median(batches), min(batches), len(batches))
 
 
 def cpu_seconds_per_call(call: Callable[[], object], *, items: int, measure_s: float = 2.0, batch_s: float = 0.1) -> Sample:
     """Time `call` in seconds of CPU of all threads of this process, per item: what a busy machine leaves as it is."""
     expected_s = warm_up(call, seconds=0.7, calls=10)
-    batch = max(1, round(batch_s / expected_s))
-    batches: list[float] = []
-    ends_at = time.perf_counter() + measure_s
-    while len(batches) < 5 or time.perf_counter() < ends_at:
-        started = time.process_time()
-        for _ in range(batch):
-            call()
-        batches.append((time.process_time() - started) / batch / items)
+    sample = _by_batches(call, time.process_time, expected_s, measure_s, batch_s)
     profile.steps(call, count=max(5, round(1.0 / expected_s)))
-    return Sample(statistics.median(batches), min(batches), len(batches))
+    return Sample(sample.value / items, sample.best / items, sample.count)
 
 
 def per_second(sample: Sample, amount: float = 1.0) -> Sample:

@@ -12,6 +12,7 @@ from weft.framework import attr_value, dtypes, op_registry
 from weft.framework.attr_value import AttrValue
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.node_def_reader import read_attrs
+from weft.framework.node_order import CycleError, inputs_first
 from weft.framework.node_types import output_types
 from weft.framework.op_role import Role
 
@@ -96,30 +97,15 @@ def in_order(nodes: Nodes, without: Collection[str] = ()) -> list[Node]:
     Raises:
         ValueError: there is a circle of other edges.
     """
-    done: set[str] = set()
-    order: list[Node] = []
-    for root in nodes.values():
-        stack = [(root, iter(list(root.sources())))]
-        entered = {root.name}
-        while stack:
-            node, sources = stack[-1]
-            if node.name in done:
-                stack.pop()
-                continue
-            for source in sources:
-                other = nodes.get(source)
-                if other is None or source in done or other.op in without:
-                    continue
-                if source in entered:
-                    raise ValueError(f"GraphDef has a circle through node {source!r} that is no loop's")
-                entered.add(source)
-                stack.append((other, iter(list(other.sources()))))
-                break
-            else:
-                done.add(node.name)
-                order.append(node)
-                stack.pop()
-    return order
+
+    def sources_of(node: Node) -> Iterable[Node]:
+        found = [nodes.get(source) for source in node.sources()]
+        return [each for each in found if each is not None and each.op not in without]
+
+    try:
+        return inputs_first(nodes.values(), sources_of)
+    except CycleError as error:
+        raise ValueError(f"GraphDef has a circle through node {error.node!r} that is no loop's") from None
 
 
 def consumers_of(nodes: Nodes) -> dict[str, list[Node]]:
