@@ -244,8 +244,10 @@ from weft.ops.array.tiling import reverse as reverse
 from weft.ops.array.tiling import reverse as reverse_v2
 from weft.ops.array.tiling import roll as roll
 from weft.ops.array.tiling import tile as tile
+from weft.ops.control_flow import optionals as _optionals  # registers what gradients of TensorFlow's branches have
 from weft.ops.control_flow import stacks as _stacks  # registers what gradient graphs made by TensorFlow have
 from weft.ops.control_flow import tensor_array_nodes as _tensor_array_nodes  # registers TensorArrayV3 and its family
+from weft.ops.control_flow import tensor_lists as _tensor_lists  # registers what loops of TensorFlow 2 have
 from weft.ops.control_flow.assertion import assert_that as Assert
 from weft.ops.control_flow.assertion import check_numerics as check_numerics
 from weft.ops.control_flow.assertion import print_v2 as print
@@ -507,21 +509,21 @@ from weft.ops.signal.fourier import ifft3d as ifft3d
 from weft.ops.sparse.arithmetic import sparse_add as sparse_add
 from weft.ops.sparse.arithmetic import sparse_maximum as sparse_maximum
 from weft.ops.sparse.arithmetic import sparse_minimum as sparse_minimum
-from weft.ops.sparse.arithmetic import sparse_reduce_max as sparse_reduce_max
-from weft.ops.sparse.arithmetic import sparse_reduce_max_sparse as sparse_reduce_max_sparse
-from weft.ops.sparse.arithmetic import sparse_reduce_sum as sparse_reduce_sum
-from weft.ops.sparse.arithmetic import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
-from weft.ops.sparse.arithmetic import sparse_softmax as sparse_softmax
 from weft.ops.sparse.arithmetic import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
-from weft.ops.sparse.layout import sparse_concat as sparse_concat
+from weft.ops.sparse.joining import sparse_concat as sparse_concat
+from weft.ops.sparse.joining import sparse_slice as sparse_slice
+from weft.ops.sparse.joining import sparse_split as sparse_split
 from weft.ops.sparse.layout import sparse_fill_empty_rows as sparse_fill_empty_rows
 from weft.ops.sparse.layout import sparse_reorder as sparse_reorder
 from weft.ops.sparse.layout import sparse_reset_shape as sparse_reset_shape
 from weft.ops.sparse.layout import sparse_reshape as sparse_reshape
 from weft.ops.sparse.layout import sparse_retain as sparse_retain
-from weft.ops.sparse.layout import sparse_slice as sparse_slice
-from weft.ops.sparse.layout import sparse_split as sparse_split
 from weft.ops.sparse.layout import sparse_transpose as sparse_transpose
+from weft.ops.sparse.reductions import sparse_reduce_max as sparse_reduce_max
+from weft.ops.sparse.reductions import sparse_reduce_max_sparse as sparse_reduce_max_sparse
+from weft.ops.sparse.reductions import sparse_reduce_sum as sparse_reduce_sum
+from weft.ops.sparse.reductions import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
+from weft.ops.sparse.reductions import sparse_softmax as sparse_softmax
 from weft.ops.sparse.segment import sparse_segment_mean as sparse_segment_mean
 from weft.ops.sparse.segment import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from weft.ops.sparse.segment import sparse_segment_sum as sparse_segment_sum

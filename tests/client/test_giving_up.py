@@ -42,7 +42,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
         if request.param == "direct":
             session = stack.enter_context(tf.Session())
             backend: Any = session._steps.backend
-            yield Place(session, backend._find_worker("").worker)
+            yield Place(session, backend.registrar._find_worker("").worker)
             return
         server: Any = stack.enter_context(tf.train.Server.create_local_server())
         config.rpc_options.use_rpc_for_inprocess_master = request.param == "remote"

@@ -93,7 +93,7 @@ def test_repeated_runs_register_nothing_more(kind: str, monkeypatch: pytest.Monk
         config.rpc_options.use_rpc_for_inprocess_master = True
         with tf.Session("" if kind == "direct" else server.target, config=config) as session:
             backend: Any = session._steps.backend
-            worker = backend._find_worker("").worker if kind == "direct" else server._worker
+            worker = backend.registrar._find_worker("").worker if kind == "direct" else server._worker
             for _ in range(3):
                 for tensor in tensors:
                     assert session.run(collections.defaultdict(list, s=sparse, t=tensor))["t"] > 0

@@ -58,3 +58,23 @@ def test_what_needs_a_node_set_aside_before_is_set_aside_too() -> None:
     assert [op.name for op in received.graph.get_operations()] == ["x", "z"]
     with pytest.raises(tf.errors.NotFoundError, match="'NoSuchOp'"):
         received.raise_if_aside(["y"])
+
+
+def test_a_function_with_an_unknown_op_fails_the_steps_that_call_it() -> None:
+    received = ReceivedGraph()
+    proto = piece(("x", "Placeholder", ""), ("y", "Neg", "x"))
+    function = proto.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="a", type=FLOAT)
+    function.signature.output_arg.add(name="b", type=FLOAT)
+    function.node_def.add(name="inside", op="NoSuchOp", input=["a"])
+    function.ret["b"] = "inside:y:0"
+    call = proto.node.add(name="call", op="PartitionedCall", input=["x"])
+    call.attr["f"].func.name = "f"
+    call.attr["Tin"].list.type.append(FLOAT)
+    call.attr["Tout"].list.type.append(FLOAT)
+    received.extend(proto)
+    with tf.Session(graph=received.graph) as session:
+        assert session.run("y:0", {"x:0": 1.0}) == -1
+    with pytest.raises(tf.errors.NotFoundError, match="'NoSuchOp', which node 'inside' needs"):
+        received.raise_if_aside(["call:0"])

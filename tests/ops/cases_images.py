@@ -60,6 +60,8 @@ CASES = [
     Case("ResizeArea", [_IMAGES[:, :4], np.array([2, 2], np.int32)], sweep=False,
          expected=lambda images, size: images.reshape(2, 2, 2, 2, 2, 3).mean((2, 4))),
     Case("ResizeNearestNeighbor", [_IMAGES, _LARGER], expected=_nearest, sweep=False),
+    Case("ImageProjectiveTransformV2", [_IMAGES, np.array([[1, 0, 1, 0, 1, 0, 0, 0]], np.float32), np.array([2, 2], np.int32)],
+         {"interpolation": "NEAREST"}, expected=lambda x, maps, size: x[:, :2, 1:3], sweep=False),
     Case("RGBToHSV", [_COLOURS], expected=_each_colour(colorsys.rgb_to_hsv), sweep=False),
     Case("HSVToRGB", [_COLOURS], expected=_each_colour(colorsys.hsv_to_rgb), sweep=False),
     Case("AdjustHue", [_COLOURS, np.float32(0.21)], expected=_turned, sweep=False, constant_inputs=(1,)),

@@ -16,8 +16,9 @@ from weft.errors import AbortedError, CancelledError, OpError, UnavailableError
 from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
 from weft.runtime import worker as worker_module
-from weft.runtime.executor import Executor, Step
+from weft.runtime.executor import Executor
 from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.step.step import Step
 from weft.runtime.worker import Worker
 
 TASK = "/job:a/replica:0/task:0"

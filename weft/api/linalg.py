@@ -5,12 +5,9 @@ from __future__ import annotations
 from weft.models.linear_operators.circulant import LinearOperatorCirculant as LinearOperatorCirculant
 from weft.models.linear_operators.circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
 from weft.models.linear_operators.circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D
-from weft.models.linear_operators.composed import LinearOperatorAdjoint as LinearOperatorAdjoint
 from weft.models.linear_operators.composed import LinearOperatorBlockDiag as LinearOperatorBlockDiag
 from weft.models.linear_operators.composed import LinearOperatorComposition as LinearOperatorComposition
-from weft.models.linear_operators.composed import LinearOperatorInversion as LinearOperatorInversion
 from weft.models.linear_operators.composed import LinearOperatorKronecker as LinearOperatorKronecker
-from weft.models.linear_operators.composed import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
 from weft.models.linear_operators.dense import LinearOperatorFullMatrix as LinearOperatorFullMatrix
 from weft.models.linear_operators.dense import LinearOperatorHouseholder as LinearOperatorHouseholder
 from weft.models.linear_operators.dense import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
@@ -19,7 +16,10 @@ from weft.models.linear_operators.diagonal import LinearOperatorDiag as LinearOp
 from weft.models.linear_operators.diagonal import LinearOperatorIdentity as LinearOperatorIdentity
 from weft.models.linear_operators.diagonal import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
 from weft.models.linear_operators.diagonal import LinearOperatorZeros as LinearOperatorZeros
+from weft.models.linear_operators.low_rank_update import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
 from weft.models.linear_operators.operator import LinearOperator as LinearOperator
+from weft.models.linear_operators.wrapped import LinearOperatorAdjoint as LinearOperatorAdjoint
+from weft.models.linear_operators.wrapped import LinearOperatorInversion as LinearOperatorInversion
 from weft.ops.array.shape_ops import matrix_transpose as matrix_transpose
 from weft.ops.array.shape_ops import matrix_transpose as transpose
 from weft.ops.linalg.decompositions import cholesky as cholesky

@@ -5,14 +5,12 @@ which rules they follow, `distributed` what to do with them. A connection is ope
 the other, which both run the handshake by `admission`; `address` reads the text that one is dialed by. Then a `Connection` puts
 four things together:
 
-    transport/       bytes: the interface, and TCP, Unix sockets and memory as its implementations. A further one is a file
-    there
-                     and a line in `address` and `listener`
+    transport/       bytes: the interface, and TCP, TLS, Unix sockets and memory as its implementations; a further one is a
+                     file there, and a line in `address` and `listener`
     outbox           what is sent: on the sender's thread as far as that goes at once, else by a thread that writes a queue
     message_reader   what is received: bytes to messages, on whichever thread reads
     waiting/         which thread that is: a connection's own, a pool's (`reader_pool`), or one that waits for a message and
-    reads it
-                     by itself (`wait`, with `lease`, `wakeup_pipe` and `busy_poll`); `wait` draws them all
+                     reads it by itself (`wait`, with `lease`, `wakeup_pipe` and `busy_poll`); `wait` draws them all
     shared_memory/   large tensors between tasks of one host: written once, and read where they lie
 
 Rules are state machines in `protocol`: `handshake`, `connection_life`, `reader_lease`, `reader_pool`, `tensor_frame`. What is

@@ -9,8 +9,8 @@ from typing import Any, Final
 from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from weft.ops.ragged.tensor import RaggedTensor, value_of
-from weft.ops.ragged.value import RaggedTensorValue
+from weft.ops.ragged.tensor import RaggedTensor
+from weft.ops.ragged.value import RaggedTensorValue, value_of
 
 Fetch = Callable[[Any], tuple[Sequence[Any], Callable[[Sequence[Any]], Any]]]
 Feed = Callable[[Any, Any], Sequence[tuple[Any, Any]]]

@@ -13,7 +13,7 @@ from weft.client.backend import Backend
 from weft.client.growth_watch import GrowthWatch
 from weft.client.plans import Plan, Plans
 from weft.client.tensor_handle import KeptTensors, TensorHandle
-from weft.distributed.master.step_metadata import with_timeout
+from weft.distributed.master.steps.step_metadata import with_timeout
 from weft.errors import InternalError, OpError
 from weft.framework.aliases import Array, Fetches
 from weft.framework.graph import Graph

@@ -8,7 +8,7 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.client.backend import Backend
 from weft.distributed.client.remote_session import RemoteSession
-from weft.distributed.master.direct import close_direct_sessions, open_direct_session
+from weft.distributed.master.direct_session import close_direct_sessions, open_direct_session
 from weft.distributed.rpc.master_requests import reset_containers
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.in_process.in_process_session import InProcessSession

@@ -153,6 +153,10 @@ class _Importer:
             raise ValueError(f"Node {twice!r} is not unique: the GraphDef contains two nodes of this name.")
         if self._uniquify and (illegal := next((name for name in names if not is_valid_name(name)), None)) is not None:
             raise ValueError(f"Node {illegal!r}: Node name contains invalid characters")
+        if self._uniquify:
+            # Bodies have nodes of the same names, which must not take these.
+            for node in proto.node:
+                self._name_of(node.name)
         grown = [] if self._uniquify else [node for node in proto.node if self._is_grown(node)]
         self._add_functions(proto.library, functions_run_by(grown, proto.library))
         for node in grown:
@@ -169,6 +173,8 @@ class _Importer:
     def take_back(self) -> None:
         """Remove what was added, in a program's own graph: what failed half-way may come again under the same names."""
         self._graph.remove_newest(list(self._nodes.values()))
+        for name in self._names.values():
+            self._graph.release_name(name)
         for name in self._added_functions:
             self._graph.functions.pop(name, None)
 

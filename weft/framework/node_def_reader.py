@@ -35,6 +35,10 @@ _COMMON: Final = {
 MAX_OUTPUTS: Final = 1 << 16
 
 
+# What later TensorFlow versions write besides, and what changes no result: hints for quantization, and for tf.data's runtime.
+_LATER: Final = frozenset(("grad_a", "grad_b", "grad_x", "grad_y", "metadata"))
+
+
 class InvalidNodeError(ValueError):
     """A node of a GraphDef is not one; `node_def` has its name and op."""
 
@@ -78,6 +82,8 @@ def read_attrs(definition: OpDef, node: node_def_pb2.NodeDef, prefix: str = "") 
         declared = definition.attrs.get(key) or _COMMON.get(key)
         if declared is not None:
             _check_kind(declared, proto, definition, prefix + node.name)
+        elif key in _LATER:
+            continue
         elif not key.startswith("_"):
             raise ValueError(
                 f"NodeDef mentions attr {key!r} not in {op_summary(definition)}; NodeDef: {{{{node {prefix}{node.name}}}}}. "

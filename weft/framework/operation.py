@@ -221,10 +221,10 @@ class Operation:
         return built_at.stack_text(self.built_from)
 
     def get_attr(self, name: str) -> Any:
-        """The value of an attribute; strings are bytes, as TensorFlow has them. ValueError when there is none."""
+        """The value of an attribute; text is bytes and a shape its proto, as in TensorFlow. ValueError when there is none."""
         if name not in self.attrs:
             raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
-        return _as_bytes(self.attrs[name])
+        return _as_shown(self.attrs[name])
 
     def _set_attr(self, name: str, value: object) -> None:
         """Set an attribute from an AttrValue or a plain value."""
@@ -278,11 +278,12 @@ class Operation:
         return self
 
 
-def _as_bytes(value: object) -> Any:
+def _as_shown(value: object) -> Any:
+    """An attribute as TensorFlow shows it to programs: text as bytes, a shape as its proto."""
     if type(value) is str:
         return value.encode("utf-8", "surrogateescape")
     if isinstance(value, list):
-        return [_as_bytes(item) for item in value]
+        return [_as_shown(item) for item in value]
     if isinstance(value, tuple) or value is None:
         return TensorShape(value).as_proto()
     return value

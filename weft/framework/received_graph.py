@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from tensorboard.compat.proto import graph_pb2, node_def_pb2
+from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from weft.errors import NotFoundError
 from weft.framework import op_registry
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.framework.importer import add_nodes
-from weft.framework.raising.flat_graph import CONTROL_FLOW
-from weft.framework.raising.raise_control_flow import has_dataflow_control, raise_control_flow
+from weft.framework.raising.raise_control_flow import RAISED, needs_raising, raise_control_flow
 from weft.platform.spelling import nearest
 
 _NODES_NAMED = 5
@@ -24,14 +23,16 @@ class ReceivedGraph:
     Nodes of ops that weft lacks are set aside, with those that need them, so that all other nodes can be run.
 
     Where the client builds Switch, Merge and Enter nodes, a later piece can change what an earlier one is raised to: the
-    gradient of a loop adds nodes to the loop. So from the first such piece on the pieces are kept, and `graph` is another
-    one after each.
+    gradient of a loop adds nodes to the loop. So from the first piece that needs raising on the pieces are kept, and `graph`
+    is another one after each.
     """
 
     def __init__(self) -> None:
         self.graph = Graph()
         self._sent = 0
         self._aside: dict[str, node_def_pb2.NodeDef] = {}
+        self._lacking: dict[str, list[node_def_pb2.NodeDef]] = {}  # the nodes of unknown ops by the functions that run them
+        self._lacking_by_node: dict[str, list[node_def_pb2.NodeDef]] = {}
         self._pieces: graph_pb2.GraphDef | None = None
 
     @property
@@ -45,7 +46,7 @@ class ReceivedGraph:
         Raises:
             ValueError, TypeError, LookupError, InvalidArgumentError: the nodes are no graph together with those before.
         """
-        if self._pieces is None and has_dataflow_control(piece):
+        if self._pieces is None and needs_raising(piece):
             self._pieces = to_graph_def(self.graph)
             self._pieces.node.extend(self._aside.values())
         if self._pieces is None:
@@ -53,25 +54,38 @@ class ReceivedGraph:
             add_nodes(self.graph, self._without_unknown(piece))
         else:
             again = 0
-            self._pieces.MergeFrom(piece)
+            self._join(self._pieces, piece)
             self._aside = {}
             graph = Graph()
             add_nodes(graph, raise_control_flow(self._without_unknown(self._pieces)))
             self.graph = graph
         self._sent += len(piece.node) - again
 
+    def _join(self, pieces: graph_pb2.GraphDef, piece: graph_pb2.GraphDef) -> None:
+        """Put a piece behind those before; a client sends functions again with each."""
+        known = {function.signature.name for function in pieces.library.function}
+        pieces.node.extend(piece.node)
+        pieces.library.function.extend(each for each in piece.library.function if each.signature.name not in known)
+        pieces.versions.CopyFrom(piece.versions)
+
     def _without_unknown(self, piece: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
-        aside = _needing_unknown(piece.node, self._aside)
-        if not aside:
+        self._lacking.update(_lacking_functions(piece.library.function))
+        functions = {function.signature.name for function in piece.library.function}
+        own = {node.name: lacking for node in piece.node if (lacking := _lacking_of(node, functions, self._lacking))}
+        if not own and not self._aside:
             return piece
-        rest = graph_pb2.GraphDef(versions=piece.versions, library=piece.library)
+        aside = _with_users(piece.node, [*own, *self._aside])
+        rest = graph_pb2.GraphDef(versions=piece.versions)
         rest.node.extend(node for node in piece.node if node.name not in aside)
+        rest.library.gradient.extend(piece.library.gradient)
+        rest.library.function.extend(each for each in piece.library.function if each.signature.name not in self._lacking)
         self._aside.update((node.name, node) for node in piece.node if node.name in aside)
+        self._lacking_by_node.update(own)
         return rest
 
     def raise_if_aside(self, names: Iterable[str]) -> None:
         """Raise NotFoundError when the nodes or tensors of these names need ops that weft lacks; it names all of these."""
-        waiting = [name.lstrip("^").partition(":")[0] for name in names]
+        waiting = [_node_of(name) for name in names]
         seen: set[str] = set()
         lacking: dict[str, node_def_pb2.NodeDef] = {}
         while waiting:
@@ -79,29 +93,51 @@ class ReceivedGraph:
             if name in seen or name not in self._aside:
                 continue
             seen.add(name)
-            node = self._aside[name]
-            if _is_unknown(node):
+            for node in self._lacking_by_node.get(name, ()):
                 lacking.setdefault(node.op, node)
-            waiting.extend(source.lstrip("^").partition(":")[0] for source in node.input)
+            waiting.extend(_node_of(source) for source in self._aside[name].input)
         if lacking:
             first = next(iter(lacking.values()))
             raise NotFoundError(node_def_pb2.NodeDef(name=first.name, op=first.op), None, _lacking_text(lacking))
 
 
-def _is_unknown(node: node_def_pb2.NodeDef) -> bool:
-    return node.op not in CONTROL_FLOW and not op_registry.is_registered(node.op)
+def _node_of(reference: str) -> str:
+    return reference.lstrip("^").partition(":")[0]
 
 
-def _needing_unknown(nodes: Iterable[node_def_pb2.NodeDef], before: Iterable[str]) -> set[str]:
-    """The names of nodes whose op weft lacks, and of those that need them or nodes set aside before."""
+def _lacking_functions(functions: Iterable[function_pb2.FunctionDef]) -> dict[str, list[node_def_pb2.NodeDef]]:
+    """For each function with nodes of ops that weft lacks, also by functions that it runs, those nodes."""
+    by_name = {function.signature.name: function for function in functions}
+    found: dict[str, list[node_def_pb2.NodeDef]] = {}
+    grown = True
+    while grown:
+        grown = False
+        for name, function in by_name.items():
+            lacking = [each for node in function.node_def for each in _lacking_of(node, by_name.keys(), found)]
+            if name not in found and lacking:
+                found[name], grown = lacking, True
+    return found
+
+
+def _lacking_of(
+    node: node_def_pb2.NodeDef, functions: Collection[str], found: Mapping[str, list[node_def_pb2.NodeDef]]
+) -> list[node_def_pb2.NodeDef]:
+    """The nodes of ops that weft lacks that a node needs to run: itself, or some in the functions that it runs."""
+    if node.op not in RAISED and node.op not in functions and not op_registry.is_registered(node.op):
+        return [node]
+    names = [node.op, *(attr.func.name for attr in node.attr.values() if attr.HasField("func"))]
+    names += [each.name for attr in node.attr.values() for each in attr.list.func]
+    return [each for name in names for each in found.get(name, ())]
+
+
+def _with_users(nodes: Iterable[node_def_pb2.NodeDef], wanted: Iterable[str]) -> set[str]:
+    """The names of nodes, and of all that need them."""
     users: dict[str, list[str]] = {}
-    waiting = list(before)
     for node in nodes:
-        if _is_unknown(node):
-            waiting.append(node.name)
         for source in node.input:
-            users.setdefault(source.lstrip("^").partition(":")[0], []).append(node.name)
+            users.setdefault(_node_of(source), []).append(node.name)
     found: set[str] = set()
+    waiting = list(wanted)
     while waiting:
         name = waiting.pop()
         if name not in found:

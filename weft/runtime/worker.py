@@ -16,10 +16,11 @@ from weft.platform.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable
-from weft.runtime.executor import Executor, Inbox, Outlet, Step
+from weft.runtime.executor import Executor, Outlet
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
+from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
 
 _LOG: Final = logging.getLogger("weft")

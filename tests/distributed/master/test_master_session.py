@@ -70,7 +70,7 @@ def test_the_first_error_of_a_part_ends_the_others(workers: dict[str, FakeWorker
     # The part of "a" had been asked for as well.
     assert error.message == f"b is gone. Other tasks had parts of this step: {UNKNOWN_FATE}, in part"
     assert not workers[task("b")].aborted
-    assert session.live_steps == 0
+    assert len(session.steps) == 0
 
 
 def test_a_deadline_ends_a_step_everywhere_and_says_where_it_waits(workers: dict[str, FakeWorker]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tensorboard.compat.proto import config_pb2, graph_pb2
 
 from weft import errors
-from weft.distributed.master.direct import open_direct_session
+from weft.distributed.master.direct_session import open_direct_session
 from weft.distributed.master.served_sessions import ServedSession
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def

@@ -1,4 +1,4 @@
-"""Graphs that TensorFlow 1.15 made, run after raising, against what TensorFlow computed with them."""
+"""Graphs that TensorFlow 1.15 and 2 made, run after raising, against what TensorFlow computed with them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ import pytest
 from tensorboard.compat.proto import graph_pb2
 
 import weft as tf
-from weft.framework.raising.flat_graph import CONTROL_FLOW
-from weft.framework.raising.raise_control_flow import raise_control_flow
+from weft.framework.raising.raise_control_flow import RAISED, raise_control_flow
 
-_ARCHIVE = zipfile.ZipFile(Path(__file__).parent / "tensorflow_graphs.zip")
-_NAMES = sorted(name.removesuffix(".pb") for name in _ARCHIVE.namelist() if name.endswith(".pb"))
+_FILES = {
+    name.removesuffix(".pb"): (archive.read(name), archive.read(name.removesuffix("pb") + "json"))
+    for archive in map(zipfile.ZipFile, sorted(Path(__file__).parent.glob("*_graphs.zip")))
+    for name in archive.namelist()
+    if name.endswith(".pb")
+}
 
 
 def _graph(name: str) -> graph_pb2.GraphDef:
-    return graph_pb2.GraphDef.FromString(_ARCHIVE.read(f"{name}.pb"))
+    return graph_pb2.GraphDef.FromString(_FILES[name][0])
 
 
-@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("name", sorted(_FILES))
 def test_a_graph_of_tensorflows_computes_what_it_computed_there(name: str) -> None:
-    case = json.loads(_ARCHIVE.read(f"{name}.json"))
+    case = json.loads(_FILES[name][1])
     with tf.Graph().as_default(), tf.Session() as session:
         tf.import_graph_def(_graph(name), name="")
         session.run(case["initializer"])
@@ -34,11 +37,11 @@ def test_a_graph_of_tensorflows_computes_what_it_computed_there(name: str) -> No
                 np.testing.assert_allclose(found, value, rtol=2e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", _NAMES)
-def test_nothing_of_the_first_version_is_left(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(_FILES))
+def test_nothing_is_left_of_what_is_raised(name: str) -> None:
     raised = raise_control_flow(_graph(name))
     bodies = [node for function in raised.library.function for node in function.node_def]
-    assert not {node.op for node in [*raised.node, *bodies]} & CONTROL_FLOW
+    assert not {node.op for node in [*raised.node, *bodies]} & RAISED
 
 
 def test_a_graph_is_imported_twice_side_by_side() -> None:
@@ -47,7 +50,7 @@ def test_a_graph_is_imported_twice_side_by_side() -> None:
         found = []
         for scope in ("one", "two"):
             tf.import_graph_def(_graph("gradient_of_branch_in_loop"), input_map={"x": x}, name=scope)
-            fetches = json.loads(_ARCHIVE.read("gradient_of_branch_in_loop.json"))["fetches"]
+            fetches = json.loads(_FILES["gradient_of_branch_in_loop"][1])["fetches"]
             found.append(session.run([f"{scope}/{fetch}" for fetch in fetches]))
         assert found[0] == found[1]
 

@@ -1,13 +1,24 @@
-"""tf.contrib.framework: scopes of arguments, variables of models, the global step. This module only re-exports."""
+"""tf.contrib.framework: scopes of arguments, variables of models, the global step, shapes and choices while building."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weft.api.contrib import nest as nest
 from weft.checkpoint.checkpoint_contents import list_variables as list_variables
+from weft.checkpoint.checkpoint_contents import load_checkpoint as load_checkpoint
 from weft.checkpoint.checkpoint_contents import load_variable as load_variable
+from weft.framework.aliases import Nest, TensorLike
+from weft.framework.name_prefix import prepend_name_scope as prepend_name_scope
+from weft.framework.name_prefix import strip_name_scope as strip_name_scope
+from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import is_tensor as is_tensor
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
+from weft.models.functional import static_choices
+from weft.models.functional.shape_checks import reduce_sum_n as reduce_sum_n
+from weft.models.functional.shape_checks import with_same_shape as with_same_shape
+from weft.models.functional.shape_checks import with_shape as with_shape
 from weft.ops.arg_scope import add_arg_scope as add_arg_scope
 from weft.ops.arg_scope import arg_scope as arg_scope
 from weft.ops.arg_scope import arg_scoped_arguments as arg_scoped_arguments
@@ -33,6 +44,9 @@ from weft.ops.variables.model_variables import global_variable as global_variabl
 from weft.ops.variables.model_variables import local_variable as local_variable
 from weft.ops.variables.model_variables import model_variable as model_variable
 from weft.ops.variables.model_variables import variable as variable
+from weft.platform.deprecation import deprecated as deprecated
+from weft.platform.deprecation import deprecated_arg_values as deprecated_arg_values
+from weft.platform.deprecation import deprecated_args as deprecated_args
 from weft.training.saving.model_assignments import assign_from_checkpoint as assign_from_checkpoint
 from weft.training.saving.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
 from weft.training.saving.model_assignments import assign_from_values as assign_from_values
@@ -42,3 +56,21 @@ from weft.training.training_util import assert_global_step as assert_global_step
 from weft.training.training_util import create_global_step as create_global_step
 from weft.training.training_util import get_global_step as get_global_step
 from weft.training.training_util import get_or_create_global_step as get_or_create_global_step
+
+
+def smart_constant_value(pred: TensorLike) -> bool | None:
+    """The value of a Python bool, of 0 or 1, or of a constant tensor; None where only a run tells; TypeError for others."""
+    if not isinstance(pred, Tensor) and pred not in (0, 1):
+        raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
+    known = static_choices.constant_value(pred)
+    return None if known is None else bool(known)
+
+
+def smart_cond(
+    pred: TensorLike, true_fn: Callable[[], Nest] | None = None, false_fn: Callable[[], Nest] | None = None,
+    name: str | None = None,
+) -> Nest:  # fmt: skip
+    """What one of two functions returns, chosen while building where the predicate is known, by `tf.cond` otherwise."""
+    if not callable(true_fn) or not callable(false_fn):
+        raise TypeError("`true_fn` and `false_fn` must be callable.")
+    return static_choices.smart_cond(pred, true_fn, false_fn, name)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.client.call_channel import CallChannel
-from weft.distributed.master.awaited import named
+from weft.distributed.master.steps.awaited import named
 from weft.errors import UnavailableError
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation, Tensor

@@ -106,7 +106,7 @@ class Master:
     def live_steps(self) -> int:
         """How many steps of its sessions run now."""
         with self._lock:
-            return sum(session.live_steps for session in self._sessions.values())
+            return sum(len(session.steps) for session in self._sessions.values())
 
     def drain(self, error: OpError) -> None:
         """Open no more sessions, and take no more steps; those that run go on."""

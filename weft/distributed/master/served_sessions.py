@@ -16,8 +16,8 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
-from weft.distributed.master.partial_run import PartialRun, unknown_handle
-from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.master.steps.partial_run import PartialRun, unknown_handle
+from weft.distributed.master.steps.step_plan import StepPlan
 from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError
 from weft.framework.graph import Graph
 from weft.framework.node_def_reader import InvalidNodeError
@@ -257,8 +257,9 @@ class ServedSessions:
             raise AbortedError.of(
                 f"Session {handle} is not found. Possibly, the task of this master was restarted, or the session was closed"
             )
-        if found.session.error is not None:
-            raise found.session.error
+        error = found.session.steps.error
+        if error is not None:
+            raise error
         return found
 
     @contextmanager

@@ -15,7 +15,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartDone, PartFailed
 from weft.runtime.choice.stage_report import StageReport
-from weft.runtime.executor import Executor, Step
+from weft.runtime.executor import Executor
+from weft.runtime.step.step import Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.worker import Worker
 

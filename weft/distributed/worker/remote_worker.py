@@ -18,7 +18,8 @@ from weft.framework.aliases import Array
 from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.runtime.choice.stage_report import StageReport
-from weft.runtime.executor import Executor, Step
+from weft.runtime.executor import Executor
+from weft.runtime.step.step import Step
 
 _CONTROL_TIMEOUT_S = 10.0
 

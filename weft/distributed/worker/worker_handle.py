@@ -14,7 +14,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartEvent
 from weft.runtime.choice.stage_report import StageReport
-from weft.runtime.executor import Executor, Step
+from weft.runtime.executor import Executor
+from weft.runtime.step.step import Step
 
 
 class StepOwner(Protocol):

@@ -101,10 +101,10 @@ class Library:
             _add_argument(proto, index, each)
         places = {node.name: _starts(node) for node in nodes.values()}
         for node in nodes.values():
-            proto.node_def.append(write_node(node, lambda output: _spelt(output, places)))
+            proto.node_def.append(write_node(node, lambda output: spelt(output, places)))
         for index, (output, dtype) in enumerate(results):
             proto.signature.output_arg.add(name=f"output_{index}", type=dtype.base_dtype.as_datatype_enum)
-            proto.ret[f"output_{index}"] = _spelt(output, places)
+            proto.ret[f"output_{index}"] = spelt(output, places)
         for index, wait in enumerate(waits):
             proto.signature.control_output.append(f"control_{index}")
             proto.control_ret[f"control_{index}"] = wait
@@ -141,7 +141,7 @@ def _starts(node: Node) -> Mapping[str, int]:
     return output_places(write_node(node)) if op_registry.is_registered(node.op) else {}
 
 
-def _spelt(output: Output, places: Mapping[str, Mapping[str, int]]) -> str:
+def spelt(output: Output, places: Mapping[str, Mapping[str, int]]) -> str:
     """An input as a FunctionDef spells it: `argument`, or `node:output_argument:index`."""
     if is_argument(output) or output.node not in places:
         return output.node
@@ -156,11 +156,11 @@ def in_graph(nodes: Nodes, library: Library, original: graph_pb2.GraphDef) -> gr
     result = graph_pb2.GraphDef(versions=original.versions)
     result.library.CopyFrom(original.library)
     result.library.function.extend(library.added)
-    result.node.extend(_without_lost_groups(write_node(node), nodes) for node in nodes.values())
+    result.node.extend(without_lost_groups(write_node(node), nodes) for node in nodes.values())
     return result
 
 
-def _without_lost_groups(proto: node_def_pb2.NodeDef, nodes: Nodes) -> node_def_pb2.NodeDef:
+def without_lost_groups(proto: node_def_pb2.NodeDef, nodes: Nodes) -> node_def_pb2.NodeDef:
     """The node, no longer colocated with nodes that raising has removed."""
     if "_class" in proto.attr:
         kept = [item for item in proto.attr["_class"].list.s if item[5:].decode() in nodes or not item.startswith(b"loc:@")]

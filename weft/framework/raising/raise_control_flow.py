@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Final
+
 from tensorboard.compat.proto import graph_pb2
 
 from weft.framework.raising.branches import raise_branches
+from weft.framework.raising.calls import CALLS, inline_calls
+from weft.framework.raising.cases import CASES, cases_as_calls
 from weft.framework.raising.flat_graph import CONTROL_FLOW, read_nodes
 from weft.framework.raising.functions import Library, in_graph
 from weft.framework.raising.loops import raise_loops
 
+RAISED: Final = CONTROL_FLOW | CALLS | CASES.keys()
+"""The op types of nodes that others take the place of."""
 
-def has_dataflow_control(proto: graph_pb2.GraphDef) -> bool:
-    """Whether a graph has Switch, Merge, Enter, Exit or NextIteration nodes."""
-    return any(node.op in CONTROL_FLOW for node in proto.node)
+
+def needs_raising(proto: graph_pb2.GraphDef) -> bool:
+    """Whether a graph has nodes that others have to take the place of: Switch, Enter, PartitionedCall, Case ..."""
+    functions = {function.signature.name for function in proto.library.function}
+    bodies = (node for function in proto.library.function for node in function.node_def)
+    return any(node.op in RAISED or node.op in functions for node in itertools.chain(proto.node, bodies))
 
 
 def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
-    """The graph with If and While nodes in place of Switch, Merge, Enter, Exit, NextIteration and LoopCond.
+    """The graph with If and While nodes in place of Switch, Merge, Enter, Exit, NextIteration and LoopCond, and without calls.
 
     Each Merge and each Exit becomes an Identity of its name, so that what came out of a branch or a loop is found as before;
-    the nodes inside go into functions of the graph's library. A graph without such nodes is returned as it is.
+    the nodes inside go into functions of the graph's library. The nodes of functions take the place of their calls. A graph
+    without such nodes is returned as it is.
 
     Raises:
         ValueError: nodes that cannot be raised, which the message names.
     """
-    if not has_dataflow_control(proto):
+    proto = inline_calls(cases_as_calls(proto))
+    if not any(node.op in CONTROL_FLOW for node in proto.node):
         return proto
     library = Library(proto.library.function)
     nodes = raise_loops(read_nodes(proto.node), library)

@@ -21,7 +21,7 @@ from weft.models.feature_columns.sequence_ids import check_no_sequence, check_se
 from weft.ops.array.filling import one_hot
 from weft.ops.array.gather_scatter import scatter_nd
 from weft.ops.math.reduce_functions import reduce_sum
-from weft.ops.sparse.layout import sparse_slice
+from weft.ops.sparse.joining import sparse_slice
 from weft.ops.sparse.tensors import sparse_merge, sparse_tensor_to_dense
 
 

@@ -24,7 +24,7 @@ from weft.ops.io.example_features import VarLenFeature
 from weft.ops.lookup.vocabularies import index_table_from_file, index_table_from_tensor
 from weft.ops.math.casting import cast
 from weft.ops.math.division import floor_mod
-from weft.ops.sparse.layout import sparse_concat
+from weft.ops.sparse.joining import sparse_concat
 from weft.ops.strings.elementwise import as_string, string_to_hash_bucket_fast, string_to_hash_bucket_strong
 from weft.platform import tf_logging
 

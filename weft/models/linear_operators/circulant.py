@@ -11,7 +11,8 @@ from weft.framework.dtypes import as_dtype
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.linear_operators.operator import LinearOperator, adjoint_of, implied
+from weft.models.linear_operators.matrices import adjoint_of, implied
+from weft.models.linear_operators.operator import LinearOperator
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, matrix_transpose, reshape
 from weft.ops.array.shape_ops import shape as shape_of

@@ -1,4 +1,4 @@
-"""Operators made of other operators: Adjoint, Inversion, Composition, BlockDiag, Kronecker, LowRankUpdate."""
+"""Operators made of several others: Composition, BlockDiag, Kronecker; and what follows from any operator."""
 
 from __future__ import annotations
 
@@ -6,145 +6,20 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.linear_operators.dense import LinearOperatorLowerTriangular
-from weft.models.linear_operators.diagonal import LinearOperatorDiag, LinearOperatorIdentity
-from weft.models.linear_operators.operator import LinearOperator, adjoint_of, derive, implied, product, same_batch
+from weft.models.linear_operators.diagonal import LinearOperatorIdentity
+from weft.models.linear_operators.matrices import adjoint_of, dense_of, implied, product, same_batch
+from weft.models.linear_operators.operator import LinearOperator, derive
+from weft.models.linear_operators.wrapped import LinearOperatorAdjoint, LinearOperatorInversion
 from weft.ops.array.joining import concat, stack
 from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_static_shape
 from weft.ops.linalg.decompositions import cholesky as dense_cholesky
-from weft.ops.linalg.decompositions import log_matrix_determinant as slogdet
-from weft.ops.linalg.decompositions import matrix_determinant, matrix_solve
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add_n, mul
-
-_HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
-
-
-def _dense(result: Tensor | LinearOperator) -> Tensor:
-    assert isinstance(result, Tensor)
-    return result
-
-
-def _combined(
-    operator: LinearOperator, given: Sequence[bool | None], what: str
-) -> tuple[bool | None, bool | None, bool | None, bool | None]:
-    """The hints of an operator, which the program may repeat but not contradict."""
-    result = []
-    for label, hint in zip(_HINTS, given, strict=True):
-        own = getattr(operator, label)
-        if hint is not None and own is not None and hint != own:
-            name = label.removeprefix("is_").replace("_", "-")
-            raise ValueError(f"An operator is {name} if and only if its {what} is {name}.")
-        result.append(own if hint is None else hint)
-    first, second, third, fourth = result
-    return first, second, third, fourth
-
-
-class LinearOperatorAdjoint(LinearOperator):
-    """The conjugate transpose of an operator."""
-
-    def __init__(
-        self,
-        operator: LinearOperator,
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str | None = None,
-    ) -> None:
-        self._operator = operator
-        given = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
-        hints = _combined(operator, given, "adjoint")
-        super().__init__(operator.dtype, operator.graph_parents, *hints, name or f"{operator.name}_adjoint")
-
-    @property
-    def operator(self) -> LinearOperator:
-        """The operator before."""
-        return self._operator
-
-    def _shape(self) -> TensorShape:
-        return self._operator.batch_shape.concatenate([self._operator.domain_dimension, self._operator.range_dimension])
-
-    def _shape_tensor(self) -> Tensor:
-        sizes = self._operator.shape_tensor()
-        return concat([sizes[:-2], sizes[-1:], sizes[-2:-1]], axis=0)
-
-    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return _dense(self._operator.matmul(x, adjoint=not adjoint, adjoint_arg=adjoint_arg))
-
-    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return _dense(self._operator.solve(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg))
-
-    def _determinant(self) -> Tensor:
-        return _conj(self._operator.determinant())
-
-    def _log_abs_determinant(self) -> Tensor:
-        return self._operator.log_abs_determinant()
-
-    def _trace(self) -> Tensor:
-        return _conj(self._operator.trace())
-
-    def _to_dense(self) -> Tensor:
-        return adjoint_of(self._operator.to_dense())
-
-    def _adjoint_operator(self) -> LinearOperator:
-        return self._operator
-
-
-def _conj(tensor: Tensor) -> Tensor:
-    return adjoint_of(reshape(tensor, concat([shape_of(tensor), [1, 1]], axis=0)))[..., 0, 0]
-
-
-class LinearOperatorInversion(LinearOperator):
-    """The inverse of an operator, which multiplies by solving."""
-
-    def __init__(
-        self,
-        operator: LinearOperator,
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str | None = None,
-    ) -> None:
-        self._operator = operator
-        if operator.is_non_singular is False:
-            raise ValueError("operator must not be singular")
-        given = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
-        hints = _combined(operator, given, "inverse")
-        super().__init__(operator.dtype, operator.graph_parents, *hints, name or f"{operator.name}_inv")
-
-    @property
-    def operator(self) -> LinearOperator:
-        """The operator before."""
-        return self._operator
-
-    def _shape(self) -> TensorShape:
-        return self._operator.shape
-
-    def _shape_tensor(self) -> Tensor:
-        return self._operator.shape_tensor()
-
-    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return _dense(self._operator.solve(x, adjoint=adjoint, adjoint_arg=adjoint_arg))
-
-    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return _dense(self._operator.matmul(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg))
-
-    def _determinant(self) -> Tensor:
-        return 1.0 / self._operator.determinant()
-
-    def _log_abs_determinant(self) -> Tensor:
-        return -1.0 * self._operator.log_abs_determinant()
-
-    def _inverse_operator(self) -> LinearOperator:
-        return self._operator
 
 
 class _Several(LinearOperator):
@@ -152,7 +27,7 @@ class _Several(LinearOperator):
 
     _operators: list[LinearOperator]
 
-    def _take(self, operators: Sequence[LinearOperator]) -> None:
+    def _set_operators(self, operators: Sequence[LinearOperator]) -> None:
         if not operators:
             raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
         self._operators = list(operators)
@@ -203,7 +78,7 @@ class LinearOperatorComposition(_Several):
         is_square: bool | None = None,
         name: str | None = None,
     ) -> None:
-        self._take(operators)
+        self._set_operators(operators)
         if self._all("is_non_singular"):
             message = "The composition of non-singular operators is always non-singular."
             is_non_singular = implied(is_non_singular, message)
@@ -224,16 +99,16 @@ class LinearOperatorComposition(_Several):
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         first, *rest = self._operators if adjoint else list(reversed(self._operators))
-        result = _dense(first.matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg))
+        result = dense_of(first.matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg))
         for each in rest:
-            result = _dense(each.matmul(result, adjoint=adjoint))
+            result = dense_of(each.matmul(result, adjoint=adjoint))
         return result
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         first, *rest = list(reversed(self._operators)) if adjoint else self._operators
-        result = _dense(first.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg))
+        result = dense_of(first.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg))
         for each in rest:
-            result = _dense(each.solve(result, adjoint=adjoint))
+            result = dense_of(each.solve(result, adjoint=adjoint))
         return result
 
     def _determinant(self) -> Tensor:
@@ -255,7 +130,7 @@ class LinearOperatorBlockDiag(_Several):
         is_square: bool | None = True,
         name: str | None = None,
     ) -> None:
-        self._take(operators)
+        self._set_operators(operators)
         hints = self._inner_hints(is_non_singular, is_self_adjoint, is_positive_definite, "direct sum")
         if not (is_square and all(each.is_square for each in operators)):
             raise ValueError("Can only represent a block diagonal of square matrices.")
@@ -285,10 +160,10 @@ class LinearOperatorBlockDiag(_Several):
         return concat(same_batch(*parts), axis=-2)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return self._by_blocks(x, lambda block, part: _dense(block.matmul(part, adjoint=adjoint)), adjoint_arg)
+        return self._by_blocks(x, lambda block, part: dense_of(block.matmul(part, adjoint=adjoint)), adjoint_arg)
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return self._by_blocks(rhs, lambda block, part: _dense(block.solve(part, adjoint=adjoint)), adjoint_arg)
+        return self._by_blocks(rhs, lambda block, part: dense_of(block.solve(part, adjoint=adjoint)), adjoint_arg)
 
     def _determinant(self) -> Tensor:
         return functools.reduce(mul, [each.determinant() for each in self._operators])
@@ -328,7 +203,7 @@ class LinearOperatorKronecker(_Several):
         is_square: bool | None = None,
         name: str | None = None,
     ) -> None:
-        self._take(operators)
+        self._set_operators(operators)
         hints = self._inner_hints(is_non_singular, is_self_adjoint, is_positive_definite, "Kronecker product")
         name = name or "_x_".join(each.name for each in operators)
         super().__init__(operators[0].dtype, self._parents(), *hints, is_square, name)
@@ -390,123 +265,6 @@ def _kronecker(a: Tensor, b: Tensor) -> Tensor:
     sizes = shape_of(spread)
     result = reshape(spread, concat([sizes[:-4], stack([sizes[-4] * sizes[-3], sizes[-2] * sizes[-1]])], axis=0))
     return result
-
-
-class LinearOperatorLowRankUpdate(LinearOperator):
-    """`L + U D V^H`: an operator `L` and a term of low rank, solved by the Woodbury identity.
-
-    Args:
-        base_operator: `L`, `[..., m, n]`.
-        u: `[..., m, k]`.
-        diag_update: the diagonal of `D`, `[..., k]`; ones if None.
-        v: `[..., n, k]`; `u` if None.
-        is_diag_update_positive: whether the diagonal of `D` is positive.
-        is_non_singular, is_self_adjoint, is_positive_definite, is_square: promises.
-        name: of the name scopes.
-    """
-
-    def __init__(
-        self,
-        base_operator: LinearOperator,
-        u: TensorLike,
-        diag_update: TensorLike | None = None,
-        v: TensorLike | None = None,
-        is_diag_update_positive: bool | None = None,
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str = "LinearOperatorLowRankUpdate",
-    ) -> None:
-        if diag_update is None:
-            message = "Default diagonal is the identity matrix.  However, user set 'is_diag_update_positive' to False."
-            is_diag_update_positive = implied(is_diag_update_positive, message)
-        self._base, self._u = base_operator, convert_to_tensor(u, name="u")
-        self._v = self._u if v is None else convert_to_tensor(v, name="v")
-        self._diag_update = None if diag_update is None else convert_to_tensor(diag_update, name="diag_update")
-        self._is_diag_update_positive = is_diag_update_positive
-        symmetric = v is None and not (base_operator.dtype.is_complex and diag_update is not None)
-        if base_operator.is_self_adjoint and symmetric:
-            message = (
-                "A = L + UDU^H, with L self-adjoint and D real diagonal.  Since UDU^H is self-adjoint, this must be a "
-                "self-adjoint operator."
-            )
-            is_self_adjoint = implied(is_self_adjoint, message)
-        if base_operator.is_positive_definite and v is None and is_diag_update_positive and base_operator.is_self_adjoint:
-            message = "A = L + UDU^H, with L positive definite and D positive, must be positive definite."
-            is_positive_definite = implied(is_positive_definite, message)
-        parents = [*base_operator.graph_parents, self._u, self._v, *([] if self._diag_update is None else [self._diag_update])]
-        super().__init__(base_operator.dtype, parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-        rank = self._u.shape.as_list()[-1] if self._u.shape.ndims is not None else None
-        self._diag_operator: LinearOperator = (
-            LinearOperatorIdentity(shape_of(self._u)[-1] if rank is None else rank, dtype=self.dtype)
-            if self._diag_update is None
-            else LinearOperatorDiag(self._diag_update, is_positive_definite=is_diag_update_positive)
-        )
-
-    @property
-    def base_operator(self) -> LinearOperator:
-        """`L`."""
-        return self._base
-
-    @property
-    def u(self) -> Tensor:
-        """`U`."""
-        return self._u
-
-    @property
-    def v(self) -> Tensor:
-        """`V`."""
-        return self._v
-
-    @property
-    def diag_update(self) -> Tensor | None:
-        """The diagonal of `D`; None for ones."""
-        return self._diag_update
-
-    @property
-    def diag_operator(self) -> LinearOperator:
-        """`D`."""
-        return self._diag_operator
-
-    @property
-    def is_diag_update_positive(self) -> bool | None:
-        """Whether the diagonal of `D` is positive."""
-        return self._is_diag_update_positive
-
-    def _shape(self) -> TensorShape:
-        return broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2]).concatenate(self._base.shape[-2:])
-
-    def _shape_tensor(self) -> Tensor:
-        batch = broadcast_dynamic_shape(self._base.batch_shape_tensor(), shape_of(self._u)[:-2])
-        return concat([batch, self._base.shape_tensor()[-2:]], axis=0)
-
-    def _factors(self, adjoint: bool) -> tuple[Tensor, Tensor]:
-        return (self._v, self._u) if adjoint else (self._u, self._v)
-
-    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        left, right = self._factors(adjoint)
-        inner = self._diag_operator.matmul(product(right, x, True, adjoint_arg), adjoint=adjoint)
-        return _dense(self._base.matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)) + product(left, _dense(inner))
-
-    def _capacitance(self, adjoint: bool = False) -> Tensor:
-        """`D^-1 + V^H L^-1 U`."""
-        left, right = self._factors(adjoint)
-        inner = product(right, _dense(self._base.solve(left, adjoint=adjoint)), adjoint=True)
-        return inner + self._diag_operator.inverse().to_dense()
-
-    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        left, right = self._factors(adjoint)
-        first = _dense(self._base.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg))
-        inner = matrix_solve(*same_batch(self._capacitance(adjoint), product(right, first, adjoint=True)))
-        return first - _dense(self._base.solve(product(left, inner), adjoint=adjoint))
-
-    def _determinant(self) -> Tensor:
-        return matrix_determinant(self._capacitance()) * self._diag_operator.determinant() * self._base.determinant()
-
-    def _log_abs_determinant(self) -> Tensor:
-        inner = slogdet(self._capacitance())[1]
-        return inner + self._diag_operator.log_abs_determinant() + self._base.log_abs_determinant()
 
 
 def _cholesky_of(operator: LinearOperator) -> LinearOperator:

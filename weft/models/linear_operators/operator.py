@@ -14,20 +14,17 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.linear_operators.matrices import adjoint_of, check_dimensions, epsilon, implied, real_of, same_batch
 from weft.ops.array.constant import constant
-from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
+from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_to
 from weft.ops.debugging.checks import assert_greater, assert_less, assert_near
 from weft.ops.linalg.decompositions import cholesky as dense_cholesky
 from weft.ops.linalg.decompositions import cholesky_solve, matrix_determinant, matrix_solve, self_adjoint_eigvals, svd
 from weft.ops.linalg.decompositions import log_matrix_determinant as slogdet
 from weft.ops.linalg.matrix_bands import matrix_diag_part
 from weft.ops.linalg.matrix_parts import eye
-from weft.ops.math.complex_numbers import absolute, conj
 from weft.ops.math.elementwise import add
-from weft.ops.math.products import matmul as dense_matmul
 from weft.ops.math.reduce_functions import reduce_max, reduce_min, reduce_sum
 from weft.ops.math.unary import exp, log
 
@@ -60,11 +57,11 @@ class LinearOperator:
         name: str | None = None,
     ) -> None:
         if is_positive_definite:
-            is_non_singular = _implied(is_non_singular, "A positive definite matrix is always non-singular.")
+            is_non_singular = implied(is_non_singular, "A positive definite matrix is always non-singular.")
         if is_non_singular:
-            is_square = _implied(is_square, "A non-singular matrix is always square.")
+            is_square = implied(is_square, "A non-singular matrix is always square.")
         if is_self_adjoint:
-            is_square = _implied(is_square, "A self-adjoint matrix is always square.")
+            is_square = implied(is_square, "A self-adjoint matrix is always square.")
         self._dtype = as_dtype(dtype).base_dtype
         self._graph_parents = list(graph_parents or [])
         self._hints = (is_non_singular, is_self_adjoint, is_positive_definite)
@@ -182,7 +179,7 @@ class LinearOperator:
     def _assert_non_singular(self) -> Operation:
         values = svd(self.to_dense(), compute_uv=False)
         ratio = reduce_max(values, -1) / reduce_min(values, -1)
-        limit = constant(0.1 / _epsilon(self.dtype), values.dtype)
+        limit = constant(0.1 / epsilon(self.dtype), values.dtype)
         return assert_less(ratio, limit, message="Singular matrix up to precision epsilon.")
 
     def assert_positive_definite(self, name: str = "assert_positive_definite") -> Operation:
@@ -192,8 +189,10 @@ class LinearOperator:
 
     def _assert_positive_definite(self) -> Operation:
         dense = self.to_dense()
-        values = self_adjoint_eigvals((dense + _adjoint(dense)) / 2)
-        return assert_greater(_real(values), constant(0, _real(values).dtype), message="Operator was not positive definite.")
+        values = self_adjoint_eigvals((dense + adjoint_of(dense)) / 2)
+        return assert_greater(
+            real_of(values), constant(0, real_of(values).dtype), message="Operator was not positive definite."
+        )
 
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Operation:
         """An operation that fails when the matrix is not its own conjugate transpose."""
@@ -202,7 +201,7 @@ class LinearOperator:
 
     def _assert_self_adjoint(self) -> Operation:
         dense = self.to_dense()
-        return assert_near(dense, _adjoint(dense), message="Matrix was not equal to its adjoint.")
+        return assert_near(dense, adjoint_of(dense), message="Matrix was not equal to its adjoint.")
 
     # What it does.
 
@@ -222,7 +221,7 @@ class LinearOperator:
         """
         if isinstance(x, LinearOperator):
             left, right = self.adjoint() if adjoint else self, x.adjoint() if adjoint_arg else x
-            _check_dimensions(left.domain_dimension, right.range_dimension)
+            check_dimensions(left.domain_dimension, right.range_dimension)
             with self._name_scope(name):
                 return left.product_with(right)
         with self._name_scope(name):
@@ -285,7 +284,7 @@ class LinearOperator:
         self._need_square("Exact solve not implemented for an operator that is expected to not be square.")
         if isinstance(rhs, LinearOperator):
             left, right = self.adjoint() if adjoint else self, rhs.adjoint() if adjoint_arg else rhs
-            _check_dimensions(left.domain_dimension, right.range_dimension)
+            check_dimensions(left.domain_dimension, right.range_dimension)
             with self._name_scope(name):
                 return left.inverse().product_with(right)
         with self._name_scope(name):
@@ -294,7 +293,7 @@ class LinearOperator:
             return self._solve(tensor, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        right = _adjoint(rhs) if adjoint_arg else rhs
+        right = adjoint_of(rhs) if adjoint_arg else rhs
         if self.can_use_cholesky():
             factor, right = same_batch(dense_cholesky(self.to_dense()), right)
             return cholesky_solve(factor, right)
@@ -423,53 +422,3 @@ def _derived(kind: str) -> Callable[..., LinearOperator]:
 def derive(**makers: Callable[..., LinearOperator]) -> None:
     """Say how the adjoint, the inverse, the Cholesky factor and the composition of any operators are made."""
     _DERIVED.update(makers)
-
-
-def _implied(hint: bool | None, message: str) -> bool:
-    if hint is False:
-        raise ValueError(message)
-    return True
-
-
-def implied(hint: bool | None, message: str) -> bool:
-    """True, for a promise that follows from what an operator is; ValueError when the program denies it."""
-    return _implied(hint, message)
-
-
-def _epsilon(dtype: DType) -> float:
-    return 2.0**-52 if dtype.real_dtype.size == 8 else 2.0**-23
-
-
-def _adjoint(matrix: Tensor) -> Tensor:
-    transposed = matrix_transpose(matrix)
-    return conj(transposed) if matrix.dtype.is_complex else transposed
-
-
-def adjoint_of(matrix: Tensor) -> Tensor:
-    """The conjugate transpose of matrices."""
-    return _adjoint(matrix)
-
-
-def _real(values: Tensor) -> Tensor:
-    return absolute(values) if values.dtype.is_complex else values
-
-
-def _check_dimensions(expected: int | None, found: int | None) -> None:
-    if expected is not None and found is not None and expected != found:
-        raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {expected} but got {found}.")
-
-
-def same_batch(*matrices: Tensor) -> list[Tensor]:
-    """The matrices with the dimensions before the last two broadcast to one shape."""
-    shapes = [None if each.dims is None else each.dims[:-2] for each in matrices]
-    if all(shape == shapes[0] and shape is not None and None not in shape for shape in shapes):
-        return list(matrices)
-    batch = shape_of(matrices[0])[:-2]
-    for each in matrices[1:]:
-        batch = broadcast_dynamic_shape(batch, shape_of(each)[:-2])
-    return [broadcast_to(each, concat([batch, shape_of(each)[-2:]], axis=0)) for each in matrices]
-
-
-def product(left: Tensor, right: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-    """The product of dense matrices, batches broadcast."""
-    return dense_matmul(left, right, adjoint_a=adjoint, adjoint_b=adjoint_arg)

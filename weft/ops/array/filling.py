@@ -20,6 +20,7 @@ from weft.ops.array.constant import const, constant
 from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
 from weft.ops.dispatch import dispatchable
+from weft.ops.held_objects import handle_of, is_handle
 from weft.ops.math.elementwise import NUMBERS, sum_to_like
 
 # Larger tensors are filled when they are needed, so that graphs stay small.
@@ -97,7 +98,7 @@ def _zeros_of_input(node: Operation, grad: Tensor) -> Gradients:
 def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     """Zeros in the shape of the input: `[...] -> [...]`."""
     if x.dtype == object:
-        return np.full(x.shape, b"", object)
+        return handle_of(x[()].zeros()) if is_handle(x) else np.full(x.shape, b"", object)
     return xp.zeros_like(x)
 
 

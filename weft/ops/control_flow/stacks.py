@@ -14,8 +14,8 @@ from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
-from weft.ops.control_flow.held_objects import handle_of, held
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
+from weft.ops.held_objects import handle_of, held
 
 
 class _Stack:

@@ -10,9 +10,9 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.ops.control_flow.held_objects import handle_of, held
 from weft.ops.control_flow.tensor_array_state import HeldTensorArray
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
+from weft.ops.held_objects import handle_of, held
 
 _FLOW = np.float32(0)
 

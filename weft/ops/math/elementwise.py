@@ -19,6 +19,7 @@ from weft.framework.tensor_shape import as_dims
 from weft.ops.array.identity import identity
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.dispatch import dispatchable
+from weft.ops.held_objects import handle_of, is_handle
 
 REAL = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.uint8, dtypes.int8, dtypes.uint16,
         dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)  # fmt: skip
@@ -236,6 +237,8 @@ def _merged_inputs(node: Operation) -> list[Dims]:
     types={"T": (*NUMBERS, dtypes.variant)})  # fmt: skip
 def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
     """The sum of the inputs: `N*[...] -> [...]`."""
+    if is_handle(inputs[0]):
+        return handle_of(functools.reduce(operator.add, (each[()] for each in inputs)))
     return functools.reduce(operator.add, inputs)
 
 

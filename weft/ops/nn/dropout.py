@@ -19,6 +19,8 @@ from weft.ops.random.functions import random_uniform
 from weft.platform import tf_logging
 
 _SUSPICIOUS: Final = 0.5
+# What selu makes of minus infinity: its scale times its alpha, negated.
+_SELU_FLOOR: Final = -1.7580993408473766
 
 
 def dropout(
@@ -73,6 +75,35 @@ def dropout_v2(
         result = tensor * scale * cast(greater_equal(drawn, rate), kind)
         result.set_shape(tensor.shape)
         return result
+
+
+def alpha_dropout(
+    x: TensorLike, keep_prob: TensorLike, noise_shape: ShapeLike = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Set elements to selu's least value at random, and scale all so that mean and variance stay (arXiv:1706.02515).
+
+    Args:
+        x: a tensor of floating numbers.
+        keep_prob: how likely an element is kept, a number or a scalar tensor.
+        noise_shape: the shape of what is drawn; that of `x` when None.
+        seed: the op seed.
+        name: the name scope.
+
+    Raises:
+        ValueError: `keep_prob` is not in (0, 1].
+    """
+    with input_scope(name, "alpha_dropout", (x,)):
+        tensor = convert_to_tensor(x, name="x")
+        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1:
+            raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
+        keep = convert_to_tensor(keep_prob, tensor.dtype.base_dtype, name="keep_prob")
+        keep.shape.assert_has_rank(0)
+        if constant_value(keep) == 1:
+            return tensor
+        drawn = random_uniform(_noise_shape(tensor, noise_shape), seed=seed, dtype=tensor.dtype.base_dtype)
+        kept = cast(greater_equal(drawn, 1 - keep), tensor.dtype.base_dtype)
+        scale = (keep + keep * (1 - keep) * _SELU_FLOOR**2) ** -0.5
+        return scale * (tensor * kept + _SELU_FLOOR * (1 - kept)) - scale * _SELU_FLOOR * (1 - keep)
 
 
 def _check_rate(rate: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Feeds, Nest, SessionLike, TensorLike
-from weft.framework.constant_value import constant_value
 from weft.framework.default_stack import default_sessions
 from weft.framework.dims import dims_compatible, format_dims
 from weft.framework.dtypes import DType, as_dtype
@@ -24,10 +24,6 @@ from weft.ops.array.joining import concat, stack
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import (
-    assert_equal,
-    assert_less,
-    assert_less_equal,
-    assert_non_negative,
     assert_rank_at_least,
 )
 from weft.ops.input_scope import input_scope
@@ -39,12 +35,20 @@ from weft.ops.ragged.nodes import INDEX, row_ids_node
 from weft.ops.ragged.partitions import (
     last_plus_one,
     lengths_of,
-    lengths_to_splits,
     nrows_of,
     positive_axis,
     rowids_to_splits,
 )
-from weft.ops.ragged.value import RaggedTensorValue
+from weft.ops.ragged.row_schemes import (
+    ROW_LENGTHS,
+    ROW_LIMITS,
+    ROW_SPLITS,
+    ROW_STARTS,
+    RowScheme,
+    check_known_rows,
+    rowid_checks,
+)
+from weft.ops.ragged.value import RaggedTensorValue, value_of
 
 Values: TypeAlias = "Tensor | RaggedTensor"
 # What a program may give for the values: a ragged tensor, its value, or what becomes a tensor.
@@ -89,67 +93,28 @@ class RaggedTensor:
         """
         if isinstance(row_splits, list | tuple) and not row_splits:
             raise ValueError("row_splits tensor may not be empty.")
-
-        def checks(found: Values, splits: Tensor, message: str) -> list[Operation]:
-            return [
-                assert_equal(splits[:1], 0, message=message),
-                _ascending(splits, message),
-                assert_equal(splits[-1:], count_rows(found, splits.dtype), message=message),
-            ]
-
-        return cls._partitioned("row_splits", values, row_splits, name, validate, checks, lambda splits, found: splits)
+        return cls._partitioned(ROW_SPLITS, values, row_splits, name, validate)
 
     @classmethod
     def from_row_lengths(
         cls, values: ValuesLike, row_lengths: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows of these lengths, `[nrows]`, one after the other."""
-
-        def checks(found: Values, lengths: Tensor, message: str) -> list[Operation]:
-            return [
-                assert_non_negative(lengths, message=message),
-                assert_equal(reduce_sum(lengths), count_rows(found, lengths.dtype), message=message),
-            ]
-
-        return cls._partitioned(
-            "row_lengths", values, row_lengths, name, validate, checks, lambda lengths, found: lengths_to_splits(lengths)
-        )
+        return cls._partitioned(ROW_LENGTHS, values, row_lengths, name, validate)
 
     @classmethod
     def from_row_starts(
         cls, values: ValuesLike, row_starts: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows that begin at these places, `[nrows]`, and end where the next begins."""
-
-        def checks(found: Values, starts: Tensor, message: str) -> list[Operation]:
-            return [
-                assert_equal(starts[:1], 0, message=message),
-                _ascending(starts, message),
-                assert_less_equal(starts[-1:], count_rows(found, starts.dtype), message=message),
-            ]
-
-        return cls._partitioned(
-            "row_starts", values, row_starts, name, validate, checks,
-            lambda starts, found: concat([starts, stack([count_rows(found, starts.dtype)])], axis=0),
-        )  # fmt: skip
+        return cls._partitioned(ROW_STARTS, values, row_starts, name, validate)
 
     @classmethod
     def from_row_limits(
         cls, values: ValuesLike, row_limits: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows that end at these places, `[nrows]`, and begin where the one before ends."""
-
-        def checks(found: Values, limits: Tensor, message: str) -> list[Operation]:
-            return [
-                assert_non_negative(limits[:1], message=message),
-                _ascending(limits, message),
-                assert_equal(limits[-1:], count_rows(found, limits.dtype), message=message),
-            ]
-
-        return cls._partitioned(
-            "row_limits", values, row_limits, name, validate, checks,
-            lambda limits, found: concat([convert_to_tensor([0], limits.dtype), limits], axis=0),
-        )  # fmt: skip
+        return cls._partitioned(ROW_LIMITS, values, row_limits, name, validate)
 
     @classmethod
     def from_value_rowids(
@@ -171,42 +136,26 @@ class RaggedTensor:
             rowids.get_shape().assert_has_rank(1)
             rows = last_plus_one(rowids) if nrows is None else convert_to_tensor(nrows, rowids.dtype, "nrows")
             rows.get_shape().assert_has_rank(0)
-            _check_rows(rows, rowids)
+            check_known_rows(rows, rowids)
             _check_count(found, rowids)
             if validate:
-                message = "Arguments to from_value_rowids do not form a valid RaggedTensor"
-                rowids = with_dependencies(
-                    [
-                        *_value_checks(found),
-                        assert_equal(count_rows(found, rowids.dtype), nrows_of(rowids, rowids.dtype), message=message),
-                        assert_non_negative(rowids[:1], message=message),
-                        _ascending(rowids, message),
-                        assert_less(rowids[-1:], rows, message=message),
-                    ],
-                    rowids,
-                )
+                checks = [*_value_checks(found), *rowid_checks(rowids, rows, functools.partial(count_rows, found))]
+                rowids = with_dependencies(checks, rowids)
             return cls(found, rowids_to_splits(rowids, rows), internal=True)
 
     @classmethod
     def _partitioned(
-        cls,
-        kind: str,
-        values: ValuesLike,
-        partition: TensorLike,
-        name: str | None,
-        validate: bool,
-        checks: Callable[[Values, Tensor, str], list[Operation]],
-        splits: Callable[[Tensor, Values], Tensor],
+        cls, scheme: RowScheme, values: ValuesLike, partition: TensorLike, name: str | None, validate: bool
     ) -> RaggedTensor:
         _check_flag(validate)
-        scope = "RaggedFrom" + "".join(word.capitalize() for word in kind.split("_"))
-        with input_scope(name, scope, _parts(values)):
-            found, tensor = _typed(values, partition, kind)
-            tensor.get_shape().assert_has_rank(1)
+        with input_scope(name, scheme.scope, _parts(values)):
+            found, vector = _typed(values, partition, scheme.kind)
+            vector.get_shape().assert_has_rank(1)
+            count = functools.partial(count_rows, found)
             if validate:
-                message = f"Arguments to from_{kind} do not form a valid RaggedTensor"
-                tensor = with_dependencies([*checks(found, tensor, message), *_value_checks(found)], tensor)
-            return cls(found, splits(tensor, found), internal=True)
+                checks = [*scheme.checks(vector, count, scheme.message), *_value_checks(found)]
+                vector = with_dependencies(checks, vector)
+            return cls(found, scheme.splits(vector, count), internal=True)
 
     @classmethod
     def from_nested_row_splits(
@@ -507,16 +456,6 @@ def override_operator(operator: str, function: object) -> None:
     setattr(RaggedTensor, operator, function)
 
 
-def value_of(parts: Sequence[np.ndarray]) -> RaggedTensorValue:
-    """The value of a ragged tensor, of its innermost values and its splits, the outermost first."""
-    flat, *nested = parts
-    result: Nest = flat
-    for splits in reversed(nested):
-        result = RaggedTensorValue(result, splits)
-    assert isinstance(result, RaggedTensorValue)
-    return result
-
-
 def convert_to_tensor_or_ragged_tensor(
     value: ValuesLike, dtype: DTypeLike | None = None, preferred_dtype: DTypeLike | None = None, name: str | None = None
 ) -> Values:
@@ -586,10 +525,6 @@ def _check_list(nested: object, what: str) -> None:
         raise TypeError(f"{what} must be a list of Tensors")
 
 
-def _ascending(tensor: Tensor, message: str) -> Operation:
-    return assert_less_equal(tensor[:-1], tensor[1:], message=message)
-
-
 def _value_checks(values: Values) -> list[Operation]:
     return [] if isinstance(values, RaggedTensor) else [assert_rank_at_least(values, 1)]
 
@@ -598,16 +533,6 @@ def _check_count(values: Values, rowids: Tensor) -> None:
     dims = None if values.shape.ndims is None else tuple(values.shape.as_list()[:1])
     if not dims_compatible(dims, rowids.dims):
         raise ValueError(f"Shapes {format_dims(dims)} and {format_dims(rowids.dims)} are incompatible")
-
-
-def _check_rows(rows: Tensor, rowids: Tensor) -> None:
-    count, known = constant_value(rows), constant_value(rowids)
-    if count is None:
-        return
-    if count < 0:
-        raise ValueError(f"Expected nrows >= 0; got {int(count)}")
-    if known is not None and known.size and count < known[-1] + 1:
-        raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={int(count)}, value_rowids[-1]={int(known[-1])}")
 
 
 def _typed(values: ValuesLike, partition: TensorLike, name: str) -> tuple[Values, Tensor]:

@@ -222,3 +222,13 @@ def _check_shape(item: Nest, shape: tuple[int, ...]) -> None:
     if nested:
         for child in item:
             _check_shape(child, shape[1:])
+
+
+def value_of(parts: Sequence[np.ndarray]) -> RaggedTensorValue:
+    """The value of a ragged tensor, of its innermost values and its splits, the outermost first."""
+    flat, *nested = parts
+    result: Nest = flat
+    for splits in reversed(nested):
+        result = RaggedTensorValue(result, splits)
+    assert isinstance(result, RaggedTensorValue)
+    return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef
@@ -14,11 +15,51 @@ from weft.framework.operation import Tensor
 from weft.platform import tf_logging
 from weft.training.saved_model.loader import graph_with_tags, load, parse_saved_model
 
-_DEFAULT_KEY = "serving_default"
+DEFAULT_KEY = "serving_default"
 
 
-class SavedModelPredictor:
+class Runs(Protocol):
+    """What runs a graph: a session of any kind."""
+
+    def run(self, fetches: Nest, feed_dict: Nest = None) -> Nest:
+        """The values of `fetches`."""
+
+
+class Predictor:
     """A function of arrays by name, whose result is a dict of arrays by name; it holds a session.
+
+    Args:
+        graph: the graph.
+        session: runs it.
+        input_names, output_names: names of its tensors by the names to use for them.
+    """
+
+    def __init__(self, graph: Graph, session: Runs, input_names: Mapping[str, str], output_names: Mapping[str, str]) -> None:
+        self.graph, self.session = graph, session
+        self.feed_tensors = self._tensors(input_names)
+        self.fetch_tensors = self._tensors(output_names)
+
+    def _tensors(self, names: Mapping[str, str]) -> dict[str, Tensor]:
+        return {key: self.graph.get_tensor_by_name(name) for key, name in names.items()}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} with feed tensors {self.feed_tensors} and fetch_tensors {self.fetch_tensors}"
+
+    def __call__(self, input_dict: Mapping[str, object]) -> Nest:
+        """The outputs for these inputs, arrays by name both; what is None or left out keeps its default.
+
+        Raises:
+            ValueError: there is no input of a name.
+        """
+        unexpected = set(input_dict) - set(self.feed_tensors)
+        if unexpected:
+            raise ValueError(f"Got unexpected keys in input_dict: {unexpected}\nexpected: {set(self.feed_tensors)}")
+        feeds = {self.feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
+        return self.session.run(self.fetch_tensors, feeds)
+
+
+class SavedModelPredictor(Predictor):
+    """The predictor of a SavedModel.
 
     Args:
         export_dir: the SavedModel's folder.
@@ -56,33 +97,19 @@ class SavedModelPredictor:
         if input_names is None or output_names is None:
             # Before there is a session, which a mistake would leave open.
             meta_graph = graph_with_tags(parse_saved_model(export_dir), set(wanted))
-            signature = signature_def or _signature(meta_graph, signature_def_key or _DEFAULT_KEY)
-            input_names = {name: info.name for name, info in signature.inputs.items()}
-            output_names = {name: info.name for name, info in signature.outputs.items()}
-        self.graph = graph or Graph()
-        with self.graph.as_default():
-            self.session = Session(config=config)
-            load(self.session, wanted, export_dir)
-        self.feed_tensors = self._tensors(input_names)
-        self.fetch_tensors = self._tensors(output_names)
+            signature = signature_def or _signature(meta_graph, signature_def_key or DEFAULT_KEY)
+            input_names, output_names = signature_names(signature)
+        graph = graph or Graph()
+        with graph.as_default():
+            session = Session(config=config)
+            load(session, wanted, export_dir)
+        super().__init__(graph, session, input_names, output_names)
 
-    def _tensors(self, names: Mapping[str, str]) -> dict[str, Tensor]:
-        return {key: self.graph.get_tensor_by_name(name) for key, name in names.items()}
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__} with feed tensors {self.feed_tensors} and fetch_tensors {self.fetch_tensors}"
-
-    def __call__(self, input_dict: Mapping[str, object]) -> Nest:
-        """The outputs for these inputs, arrays by name both; what is None or left out keeps its default.
-
-        Raises:
-            ValueError: there is no input of a name.
-        """
-        unexpected = set(input_dict) - set(self.feed_tensors)
-        if unexpected:
-            raise ValueError(f"Got unexpected keys in input_dict: {unexpected}\nexpected: {set(self.feed_tensors)}")
-        feeds = {self.feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
-        return self.session.run(self.fetch_tensors, feeds)
+def signature_names(signature: SignatureDef) -> tuple[dict[str, str], dict[str, str]]:
+    """The names of the tensors of a signature's inputs and outputs, by the signature's names for them."""
+    inputs, outputs = ({name: info.name for name, info in infos.items()} for infos in (signature.inputs, signature.outputs))
+    return inputs, outputs
 
 
 def _signature(meta_graph: MetaGraphDef, key: str) -> SignatureDef:

@@ -24,8 +24,8 @@ from weft.passes.prune import prune
 from weft.passes.stage import Staging
 from weft.protocol.master_step import PartDone, PartEvent, PartFailed
 from weft.protocol.outcome_table import LANES
-from weft.runtime.executor import Step
 from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.step.step import Step
 from weft.runtime.worker import Worker
 
 PATIENCE_S = 20.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.api.contrib.learn import datasets as datasets
 from weft.api.contrib.learn import io as io
+from weft.api.contrib.learn import preprocessing as preprocessing
 from weft.api.contrib.learn import python as python
 from weft.api.contrib.learn.python.learn import learn_runner as learn_runner
 from weft.api.contrib.learn.python.learn import monitors as monitors

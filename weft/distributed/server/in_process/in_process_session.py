@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.distributed.master.master_session import MasterSession
-from weft.distributed.master.partial_run import PartialRun
-from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.master.steps.partial_run import PartialRun
+from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.server.in_process.local_servers import LocalServer
 from weft.errors import CancelledError, OpError
 from weft.framework.device_attributes import DeviceAttributes

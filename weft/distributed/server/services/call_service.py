@@ -12,8 +12,8 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.channel.connection import Connection, is_cut
 from weft.distributed.master.served_sessions import ServedSession, ServedSessions
-from weft.distributed.master.step_plan import StepPlan
-from weft.distributed.master.step_run import StepRun
+from weft.distributed.master.steps.step_plan import StepPlan
+from weft.distributed.master.steps.step_run import StepRun
 from weft.distributed.rpc.status import node_name
 from weft.errors import AbortedError, CancelledError, InternalError, OpError, PermissionDeniedError, UnavailableError
 from weft.protocol import messages

@@ -10,7 +10,7 @@ from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.served_sessions import ServedSession, ServedSessions
-from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY

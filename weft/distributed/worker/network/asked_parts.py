@@ -13,8 +13,8 @@ from weft.channel.connection import Connection
 from weft.errors import AbortedError, OpError
 from weft.protocol import messages
 from weft.protocol.outcome_table import UNKNOWN_FATE, Fate, OutcomeTable
-from weft.runtime.executor import Step
 from weft.runtime.state.session_state import PartOutcome
+from weft.runtime.step.step import Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.worker import Worker
 
@@ -71,7 +71,7 @@ class AskedParts:
             if isinstance(answer, messages.StepFailed):
                 end(PartOutcome(answer), 0)
                 return
-            pushes = step.pushed
+            pushes = step.flow.sent()
             size_bytes = messages.size_of(answer.fetches) if answer.fetches else 0
             for _, _, tensors in pushes:
                 size_bytes += messages.size_of(tensors)

@@ -6,8 +6,8 @@ import numpy as np
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
-from tests.runtime.test_executor import Run
-from weft.runtime.single_step import SingleStep
+from tests.runtime.step.test_step import Run
+from weft.runtime.step.single_step import SingleStep
 
 
 def test_one_stage_is_run_without_bookkeeping(make_parts: MakeParts) -> None:

@@ -13,10 +13,11 @@ import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import CancelledError, InvalidArgumentError
 from weft.passes.partition import Partition
-from weft.runtime.executor import Executor, Step
+from weft.runtime.executor import Executor
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_state import SessionState
+from weft.runtime.step.step import Step
 
 PATIENCE_S = 20.0
 

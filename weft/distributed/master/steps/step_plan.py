@@ -8,39 +8,29 @@ from typing import Protocol
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
-from weft.distributed.master.deployment import Deployment, Part
-from weft.distributed.master.step_metadata import is_traced, metadata_of, with_timeout
-from weft.distributed.master.step_run import RunningSteps, StepRun
+from weft.distributed.master.steps.deployment import Deployment, Part
+from weft.distributed.master.steps.live_steps import LiveSteps
+from weft.distributed.master.steps.registrar import Registrar
+from weft.distributed.master.steps.step_metadata import is_traced, metadata_of, with_timeout
+from weft.distributed.master.steps.step_run import StepRun
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
 from weft.platform.deadline import holding, left_s, within
 from weft.platform.quick_lately import QuickLately
 from weft.runtime.choice.stage_report import StageReport, not_asked
-from weft.runtime.single_step import SingleStep
+from weft.runtime.step.single_step import SingleStep
 
 
-class PlanOwner(RunningSteps, Protocol):
+class PlanOwner(Protocol):
     """The session that a plan belongs to."""
 
-    error: OpError | None
-    """Why the session is over; None while it is open."""
+    steps: LiveSteps
+    registrar: Registrar
     timeout_ms: int
     """How long a step may take that does not say so itself; 0 for ever."""
     home: str
     """The device that the master itself counts as, in traces."""
-
-    def next_step_id(self) -> int:
-        """A number that no other step of the cluster has."""
-        ...
-
-    def renew(self, part: Part) -> Part:
-        """Register a part with its task again, as the task is now."""
-        ...
-
-    def retire(self, parts: Sequence[Part]) -> None:
-        """Parts that no run will use any more; deregisters them some time, not now."""
-        ...
 
 
 class StepPlan:
@@ -55,6 +45,7 @@ class StepPlan:
     def __init__(self, parts: Mapping[str, Part], feeds: Sequence[Tensor], fetches: Sequence[Tensor], owner: PlanOwner) -> None:
         self._deployment = Deployment(parts)
         self._owner = owner
+        self._steps = owner.steps
         self._renewal = threading.Lock()
         self._fetch_places = [_place_of(tensor, feeds, parts) for tensor in fetches]
         self._single = self._find_single()
@@ -64,7 +55,7 @@ class StepPlan:
 
     def __del__(self) -> None:
         if hasattr(self, "_deployment"):
-            self._owner.retire(list(self.parts.values()))
+            self._owner.registrar.retire(list(self.parts.values()))
 
     @property
     def parts(self) -> Mapping[str, Part]:
@@ -88,7 +79,7 @@ class StepPlan:
 
     def new_step(self) -> StepRun:
         """A step for one `run`, which may be cancelled from now on."""
-        return StepRun(self._owner.next_step_id(), self._deployment.parts, self._owner)
+        return StepRun(self._steps.next_id(), self._deployment.parts, self._steps)
 
     def run(
         self, feeds: Sequence[Array], options: RunOptions | None = None, step: StepRun | None = None
@@ -100,14 +91,14 @@ class StepPlan:
         Raises:
             OpError: a part failed, a task was lost, the time was up, or the step was cancelled or the session closed.
         """
-        if self._owner.error is not None:
-            raise self._owner.error
+        if self._steps.error is not None:
+            raise self._steps.error
         if not self._deployment.is_current:
             try:
                 options = self._renew(options)
             except OpError:
                 if step is not None:
-                    self._owner.note_end(step)
+                    step.discard()
                 raise
         single = self._single
         if (
@@ -153,7 +144,7 @@ class StepPlan:
             if self._deployment.is_current:
                 return
             current = {
-                task: part if part.worker.incarnation == part.incarnation else self._owner.renew(part)
+                task: part if part.worker.incarnation == part.incarnation else self._owner.registrar.renew(part)
                 for task, part in self.parts.items()
             }
             self._deployment = Deployment(current)

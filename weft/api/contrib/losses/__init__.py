@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.api.contrib.losses import metric_learning as metric_learning
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.models import losses

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.distributed.master.deployment import Part
+from weft.distributed.master.steps.deployment import Part
 from weft.errors import OpError, UnavailableError
 from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition

@@ -1,6 +1,15 @@
 """StepRun: one step's life on the master. It asks the tasks for their parts, waits, and ends the step once, whoever ends it.
 
-`MasterStep` decides; here is what it lacks: the lock, the clock, the workers, and the thread that waits.
+Those who may end it all come by `tell`, on whatever thread they are on:
+
+    PartDone, PartFailed   a task, of its part; the last that is done ends the step
+    WorkerLost             the network, of a task that cannot be reached any more
+    DeadlinePassed         the step's own thread, when the time is up
+    Cancelled              by `cancel`: the client or its session's end (`LiveSteps`), an interrupt of the step's own thread
+
+`MasterStep` hears them one after the other, under the lock here; the first that counts ends the step, the others change
+nothing. Its `LetGo` ends the loop of the thread in `run`, which alone returns the result or raises the error, and tells the
+session, once.
 """
 
 from __future__ import annotations
@@ -13,8 +22,8 @@ from typing import Final, Protocol
 
 from weft.channel.waiting.wait import wait_until
 from weft.channel.waiting.wakeup_pipe import WakeupPipe, of_this_thread
-from weft.distributed.master.awaited import awaited_from, named, node_of, told
-from weft.distributed.master.deployment import Deployment
+from weft.distributed.master.steps.awaited import awaited_from, named, node_of, told
+from weft.distributed.master.steps.deployment import Deployment
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
@@ -33,13 +42,13 @@ from weft.protocol.master_step import (
     StepState,
     WorkerLost,
 )
-from weft.runtime.executor import Step
+from weft.runtime.step.step import Step
 
 _NOWHERE: Final = Deployment({})
 
 
 class RunningSteps(Protocol):
-    """The session that a step belongs to."""
+    """The steps of a session; see `LiveSteps`."""
 
     def note_start(self, step: StepRun) -> None:
         """A step is alive; it is to be cancelled when the session ends, at once if it has ended."""
@@ -60,7 +69,7 @@ class StepRun:
     Args:
         step_id: a number that no other step of the cluster has.
         tasks: those that have a part in it.
-        session: the session that the step belongs to.
+        session: the steps of the session that this one belongs to.
     """
 
     __slots__ = ("_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup")
@@ -130,6 +139,10 @@ class StepRun:
         if self._step.error is not None:
             raise self._step.error
         return self._step.fetches
+
+    def discard(self) -> None:
+        """Give up a step that will not be run, as when its plan cannot be registered again: once, instead of `run`."""
+        self._session.note_end(self)
 
     def tell(self, event: Event) -> None:
         """Take note of what happened to the step, and do what follows from it. Does not wait."""

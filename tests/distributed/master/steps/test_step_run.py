@@ -12,12 +12,12 @@ import pytest
 
 import weft as tf
 from tests.distributed.fake_workers import FakeWorker, task
-from weft.distributed.master.deployment import Deployment, Part
-from weft.distributed.master.step_run import StepRun
+from weft.distributed.master.steps.deployment import Deployment, Part
+from weft.distributed.master.steps.step_run import StepRun
 from weft.errors import AbortedError, CancelledError, DeadlineExceededError, UnavailableError
 from weft.passes.partition import Partition
 from weft.platform.quick_lately import QuickLately
-from weft.runtime.executor import Step
+from weft.runtime.step.step import Step
 
 PATIENCE_S = 20.0
 ENOUGH = CancelledError(None, None, "enough")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.io import gfile as gfile
 from weft.checkpoint.record_files import TFRecordCompressionType as TFRecordCompressionType
 from weft.checkpoint.record_files import TFRecordOptions as TFRecordOptions
 from weft.checkpoint.record_files import TFRecordWriter as TFRecordWriter
@@ -40,4 +41,3 @@ from weft.ops.strings.tensor_strings import decode_compressed as decode_compress
 from weft.ops.strings.tensor_strings import decode_json_example as decode_json_example
 from weft.ops.strings.tensor_strings import parse_tensor as parse_tensor
 from weft.ops.strings.tensor_strings import serialize_tensor as serialize_tensor
-from weft.platform import gfile as gfile

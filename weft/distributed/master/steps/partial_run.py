@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.master.steps.step_plan import StepPlan
 from weft.errors import InvalidArgumentError
 from weft.framework.operation import Operation, Tensor
 from weft.passes.prune import prune

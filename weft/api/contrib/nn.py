@@ -1,0 +1,32 @@
+"""tf.contrib.nn: a dropout for selu, and losses by their former order of arguments."""
+
+from __future__ import annotations
+
+from weft.framework.aliases import TensorLike
+from weft.framework.operation import Tensor
+from weft.ops.array.topk import nth_element as nth_element
+from weft.ops.nn.dropout import alpha_dropout as alpha_dropout
+from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits as _sigmoid
+from weft.ops.nn.softmax import softmax_cross_entropy_with_logits as _softmax
+from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as _sparse_softmax
+
+
+def deprecated_flipped_softmax_cross_entropy_with_logits(
+    logits: TensorLike, labels: TensorLike, dim: int = -1, name: str | None = None
+) -> Tensor:
+    """`tf.nn.softmax_cross_entropy_with_logits`, logits first."""
+    return _softmax(labels=labels, logits=logits, dim=dim, name=name)
+
+
+def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
+    logits: TensorLike, labels: TensorLike, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sparse_softmax_cross_entropy_with_logits`, logits first."""
+    return _sparse_softmax(labels=labels, logits=logits, name=name)
+
+
+def deprecated_flipped_sigmoid_cross_entropy_with_logits(
+    logits: TensorLike, targets: TensorLike, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sigmoid_cross_entropy_with_logits`, logits first."""
+    return _sigmoid(labels=targets, logits=logits, name=name)

@@ -1,0 +1,8 @@
+"""tf.contrib.stateless: random numbers that a seed of two numbers alone tells. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.api.random import stateless_multinomial as stateless_multinomial
+from weft.api.random import stateless_normal as stateless_random_normal
+from weft.api.random import stateless_truncated_normal as stateless_truncated_normal
+from weft.api.random import stateless_uniform as stateless_random_uniform

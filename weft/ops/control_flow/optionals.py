@@ -1,0 +1,60 @@
+"""Optional values as variants: what gradients of branches keep for the branch that was not taken."""
+
+from __future__ import annotations
+
+from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims
+from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation
+from weft.ops.declaration import op, scalar_shape
+from weft.ops.held_objects import Held, handle_of, held
+
+
+class _Optional(Held):
+    """Some tensors, or nothing."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: list[Array] | None) -> None:
+        self.values = values
+
+    def zeros(self) -> Held:
+        """An optional without a value."""
+        return _Optional(None)
+
+
+@op("OptionalFromValue", "components: [Toutput_types] -> optional: variant", infer=scalar_shape, gradient=None)
+def optional_from_value(ctx: OpContext, components: list[Array], *, Toutput_types: list[DType]) -> Result:
+    """An optional that has these values: `n*[*value] -> scalar variant`."""
+    return handle_of(_Optional(list(components)))
+
+
+@op("OptionalNone", "-> optional: variant", infer=scalar_shape, gradient=None)
+def optional_none(ctx: OpContext) -> Result:
+    """An optional without a value: `-> scalar variant`."""
+    return handle_of(_Optional(None))
+
+
+@op("OptionalHasValue", "optional: variant -> has_value: bool", infer=scalar_shape, gradient=None)
+def optional_has_value(ctx: OpContext, optional: Array) -> Result:
+    """Whether an optional has a value: `scalar variant -> scalar bool`."""
+    return held(optional, _Optional).values is not None
+
+
+def _declared(node: Operation) -> list[Dims]:
+    return list(node.attrs["output_shapes"])
+
+
+@op("OptionalGetValue", "optional: variant -> components: [output_types]", infer=_declared, gradient=None)
+def optional_get_value(
+    ctx: OpContext, optional: Array, *, output_types: list[DType], output_shapes: list[Dims]
+) -> list[Result]:
+    """The values of an optional, which has to have some: `scalar variant -> n*[*value]`."""
+    values = held(optional, _Optional).values
+    if values is None:
+        raise InvalidArgumentError.of("The given optional does not have a value.")
+    if len(values) != len(output_types):
+        raise InvalidArgumentError.of(f"The given optional has {len(values)} components, expected {len(output_types)}.")
+    return values
