@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import machine
 from benchmarks.catalogue import Unit
 from benchmarks.contender import TITLES, Contender
-from benchmarks.drawing import Drawing, Scale
+from benchmarks.drawing import COLOURS, Picture, style
 from benchmarks.framework import WEFT
 from benchmarks.programs.overlap import Overlap, Span
 from benchmarks.report import quantity
@@ -110,23 +110,21 @@ def as_json(sitting: Sitting) -> dict[str, Any]:
 
 def draw(sitting: Sitting) -> str:
     """Return the SVG of weft's last trace at the greatest width: what the tasks do, and what travels meanwhile."""
-    spans = sitting.widths[-1].overlaps[WEFT][-1].spans
-    picture = Drawing(900, 250, "Sending gradients overlaps computing", in_words(sitting))
-    picture.text(20, 32, "A traced step of two layers", size=17, bold=True)
-    picture.text(20, 52, f"two layers of {sitting.widths[-1].width:,}; the trace runs node by node", "muted")
-    last = max(span.end_s for span in spans)
-    time = Scale(0, last, 150, 880, is_logarithmic=False)
-    for index, (title, lane) in enumerate(_lanes(spans).items()):
-        y = 78 + 40 * index
-        picture.text(20, y + 18, title)
-        picture.line(150, y + 14, 880, y + 14, "grid")
-        for begin, end, colour in lane:
-            picture.box(time(begin), y, max(time(end) - time(begin), 1.5), 28, colour, radius=2)
-    for tick in time.round_steps(8):
-        picture.line(time(tick), 200, time(tick), 205, "axis")
-        picture.text(time(tick), 219, f"{tick * 1e3:g}", "muted", anchor="middle", size=11)
-    picture.text(515, 238, "milliseconds", "muted", anchor="middle", size=11)
-    return str(picture)
+    lanes = _lanes(sitting.widths[-1].overlaps[WEFT][-1].spans)
+    with style():
+        picture = Picture(900, 250, "Sending gradients overlaps computing", in_words(sitting))
+        picture.text(20, 32, "A traced step of two layers", size=17, bold=True)
+        picture.text(20, 52, f"two layers of {sitting.widths[-1].width:,}; the trace runs node by node", "muted")
+        axes = picture.axes(150, 68, 880, 200)
+        for y, lane in enumerate(lanes.values()):
+            spans = [(begin * 1e3, (end - begin) * 1e3) for begin, end, _ in lane]
+            colours = [COLOURS[colour] for *_, colour in lane]
+            axes.broken_barh(spans, (y - 0.35, 0.7), facecolors=colours, edgecolors=colours, linewidth=0.5)
+        axes.set_yticks(range(len(lanes)), [*lanes])
+        axes.invert_yaxis()
+        axes.grid(axis="y")
+        axes.set_xlabel("milliseconds")
+        return str(picture)
 
 
 def _lanes(spans: list[Span]) -> dict[str, list[tuple[float, float, str]]]:

@@ -6,13 +6,16 @@ spans the rounds; the small mark is the goal.
 
 from __future__ import annotations
 
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
 from benchmarks.catalogue import Measure
-from benchmarks.drawing import Drawing, Scale
+from benchmarks.drawing import COLOURS, Picture, style
 from benchmarks.framework import TENSORFLOW, WEFT
 from benchmarks.report import quantity
 from benchmarks.sitting import Row, Sitting, Spread
 
-WIDTH, LABELS, FIGURES, ROW, GROUP, TOP, BOTTOM = 1020, 384, 250, 25, 30, 96, 46
+WIDTH, LABELS, FIGURES, ROW, TOP, BOTTOM = 1020, 384, 250, 26, 96, 46
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _GROUPS = {
     "start_up": "Starting and building",
@@ -43,20 +46,19 @@ def draw(sitting: Sitting) -> str:
     """Return the SVG; rows that lack either figure are left out."""
     groups = _grouped(sitting)
     bars = [bar for group in groups.values() for bar in group]
-    height = TOP + ROW * len(bars) + GROUP * len(groups) + BOTTOM
-    picture = Drawing(WIDTH, height, "How many times better weft is than TensorFlow", _described(bars))
-    axis = _axis(bars)
-    _head(picture, sitting)
-    _grid(picture, axis, height)
-    y = TOP
-    for title, group in groups.items():
-        picture.text(20, y + GROUP - 9, title, "muted", bold=True)
-        y += GROUP
-        for row, times in group:
-            _bar(picture, axis, y, row, times)
-            y += ROW
-    _foot(picture, sitting, height)
-    return str(picture)
+    height = TOP + ROW * (len(bars) + len(groups)) + BOTTOM
+    with style():
+        picture = Picture(WIDTH, height, "How many times better weft is than TensorFlow", _described(bars))
+        axes = picture.axes(LABELS, TOP, WIDTH - FIGURES, height - BOTTOM)
+        _scale(axes, bars, len(bars) + len(groups))
+        y = 0
+        for title, group in groups.items():
+            _beside(axes, y, (0, 20 - LABELS), title, "muted", "left", weight="bold")
+            for number, (row, times) in enumerate(group, start=y + 1):
+                _bar(axes, number, row, times)
+            y += len(group) + 1
+        _words(picture, sitting, height)
+        return str(picture)
 
 
 def _grouped(sitting: Sitting) -> dict[str, list[tuple[Row, Spread]]]:
@@ -72,58 +74,62 @@ def _described(bars: list[tuple[Row, Spread]]) -> str:
     return "; ".join(f"{row.measure.title}: {times.median:.1f} times" for row, times in bars)
 
 
-def _axis(bars: list[tuple[Row, Spread]]) -> Scale:
+def _scale(axes: Axes, bars: list[tuple[Row, Spread]], rows: int) -> None:
     shown = [value for row, times in bars for value in (times.low, times.high, times_better(row.measure, row.measure.goal))]
-    low, high = min([0.9, *shown]), max([2.0, *shown]) * 1.08
-    return Scale(low, high, LABELS, WIDTH - FIGURES, is_logarithmic=True)
+    axes.set_xscale("log")
+    axes.set_xlim(min([0.9, *shown]), max([2.0, *shown]) * 1.08)
+    axes.set_ylim(rows - 0.5, -0.5)
+    axes.xaxis.set_major_locator(FixedLocator(_TICKS))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}×"))  # noqa: RUF001
+    axes.xaxis.tick_top()
+    axes.tick_params("x", length=0)
+    axes.yaxis.set_visible(False)
+    axes.spines[["bottom"]].set_visible(False)
+    axes.grid(axis="x")
+    axes.axvline(1, color=COLOURS["axis"], linewidth=1)
 
 
-def _head(picture: Drawing, sitting: Sitting) -> None:
+def _bar(axes: Axes, y: int, row: Row, times: Spread) -> None:
+    kind = "weft" if times.median >= 1 else "peer"
+    axes.barh(y, times.median - 1, left=1, height=0.6, color=COLOURS[kind], gid=f"{kind}-{y}")
+    goal = times_better(row.measure, row.measure.goal)
+    for colour, width in (("card", 5), ("ink", 2)):
+        axes.vlines(goal, y - 0.38, y + 0.38, COLOURS[colour], linewidth=width)
+    if times.high > times.low:
+        span = ([times.median - times.low], [times.high - times.median])
+        axes.errorbar(times.median, y, xerr=span, color=COLOURS["ink"], linewidth=1.5, capsize=3)
+    better = f"{times.median:.{0 if times.median >= 20 else 1}f}×"  # noqa: RUF001
+    _beside(axes, y, (0, -12), row.measure.title, "ink", "right")
+    _beside(axes, y, (1, 14), better, "ink", "left", weight="bold")
+    _beside(axes, y, (1, FIGURES - 20), _figures(row), "muted", "right")
+
+
+def _beside(axes: Axes, y: int, place: tuple[int, int], words: str, colour: str, side: str, weight: str = "normal") -> None:
+    """Words in a row, so many pixels from the left (0) or the right (1) end of the bars."""
+    end, distance = place
+    axes.annotate(
+        words, (end, y), (distance, 0), axes.get_yaxis_transform(), "offset pixels",
+        color=COLOURS[colour], ha=side, va="center", weight=weight,
+    )  # fmt: skip
+
+
+def _words(picture: Picture, sitting: Sitting, height: int) -> None:
+    """The title, what the marks mean, and how it was measured."""
     versions = " against ".join(f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders)
     picture.text(20, 32, f"{versions}: how many times better", size=17, bold=True)
-    x = 20.0
-    for kind, words, room in (("weft", "weft is better", 124), ("peer", "TensorFlow is better", 172)):
-        picture.box(x, 46, 12, 12, kind, radius=2)
-        picture.text(x + 18, 56, words, "muted")
-        x += room
-    _whisker(picture, x, x + 18, 52)
-    picture.text(x + 25, 56, "lowest to highest round", "muted")
-    _goal_mark(picture, x + 200, 52)
-    picture.text(x + 208, 56, "goal", "muted")
-    picture.text(WIDTH - FIGURES + 14, TOP - 14, "better", "muted", size=11.5)
-    picture.text(WIDTH - 20, TOP - 14, "weft / TensorFlow", "muted", size=11.5, anchor="end")
-
-
-def _goal_mark(picture: Drawing, x: float, middle: float) -> None:
-    picture.line(x, middle - 10, x, middle + 10, "card", width=5)
-    picture.line(x, middle - 10, x, middle + 10, "ink", width=2)
-
-
-def _whisker(picture: Drawing, low: float, high: float, middle: float) -> None:
-    for colour, width in (("card", 4.5), ("ink", 1.5)):
-        picture.line(low, middle, high, middle, colour, width=width)
-        for x in (low, high):
-            picture.line(x, middle - 3, x, middle + 3, colour, width=width)
-
-
-def _grid(picture: Drawing, axis: Scale, height: int) -> None:
-    for tick in _TICKS:
-        if axis.low <= tick <= axis.high:
-            x = axis(tick)
-            picture.line(x, TOP - 6, x, height - BOTTOM + 4, "axis" if tick == 1 else "grid")
-            picture.text(x, TOP - 14, f"{tick:g}×", "muted", anchor="middle", size=11.5)  # noqa: RUF001
-
-
-def _bar(picture: Drawing, axis: Scale, y: float, row: Row, times: Spread) -> None:
-    measure, middle = row.measure, y + ROW / 2
-    start, end = sorted((axis(1), axis(times.median)))
-    picture.text(LABELS - 12, middle + 4.5, measure.title, anchor="end")
-    picture.box(start, y + 5, max(end - start, 1), ROW - 10, "weft" if times.median >= 1 else "peer", radius=2)
-    _goal_mark(picture, axis(times_better(measure, measure.goal)), middle)
-    if times.high > times.low:
-        _whisker(picture, axis(times.low), axis(times.high), middle)
-    picture.text(WIDTH - FIGURES + 14, middle + 4.5, f"{times.median:.{0 if times.median >= 20 else 1}f}×", bold=True)  # noqa: RUF001
-    picture.text(WIDTH - 20, middle + 4.5, _figures(row), "muted", anchor="end")
+    picture.text(20, 57, "■", "weft")
+    picture.text(36, 57, "weft is better", "muted")
+    picture.text(146, 57, "■", "peer")
+    picture.text(162, 57, "TensorFlow is better", "muted")
+    picture.text(318, 57, "├─┤  lowest to highest round", "muted")
+    picture.text(520, 57, "❘  goal", "muted")
+    picture.text(WIDTH - FIGURES + 14, TOP - 14, "better", "muted", size=11)
+    picture.text(WIDTH - 116, TOP - 14, "weft / TensorFlow", "muted", size=11)
+    rounds = len(sitting.limits)
+    how = f"median of {rounds} rounds in alternation" if rounds > 1 else "one round"
+    words = f"{sitting.machine['cores']} cores, {sitting.machine['architecture']}, CPU; {how}; logarithmic scale"
+    picture.text(20, height - 16, words[:1].upper() + words[1:], "muted", size=11)
 
 
 def _figures(row: Row) -> str:
@@ -134,10 +140,3 @@ def _figures(row: Row) -> str:
     first, second = quantity(ours.median, unit), quantity(theirs.median, unit)
     same_suffix = first.partition(" ")[2] == second.partition(" ")[2]
     return f"{first.partition(' ')[0] if same_suffix else first} / {second}"
-
-
-def _foot(picture: Drawing, sitting: Sitting, height: int) -> None:
-    rounds = len(sitting.limits)
-    how = f"median of {rounds} rounds in alternation" if rounds > 1 else "one round"
-    words = f"{sitting.machine['cores']} cores, {sitting.machine['architecture']}, CPU; {how}; logarithmic scale"
-    picture.text(20, height - 16, words[:1].upper() + words[1:], "muted", size=11.5)
