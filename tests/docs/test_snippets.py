@@ -40,6 +40,18 @@ def test_the_programs_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
     tf.reset_default_graph()
 
 
+def test_the_first_program_of_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = [each for each in _PYTHON.findall((ROOT / "README.md").read_text("utf-8")) if "create_local_server" in each]
+    tf.reset_default_graph()
+    names: dict[str, object] = {}
+    exec(compile(program, "README.md", "exec"), names)
+    server = names["server"]
+    assert isinstance(server, tf.train.Server)
+    server.stop()
+    tf.reset_default_graph()
+    assert capsys.readouterr().out.split() == re.findall(r"# (\d)", program)
+
+
 def test_pages_show_commands() -> None:
     assert len(_SHOWN) > 12
 
