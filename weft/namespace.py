@@ -46,7 +46,6 @@ from weft.api import raw_ops as raw_ops
 from weft.api import saved_model as saved_model
 from weft.api import sets as sets
 from weft.api import signal as signal
-from weft.api import signal as spectral
 from weft.api import sparse as sparse
 from weft.api import strings as strings
 from weft.api import summary as summary
@@ -63,9 +62,7 @@ from weft.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from weft.autodiff.gradients import gradients as gradients
 from weft.autodiff.hessians import hessians as hessians
 from weft.autodiff.jax_function import jax_function as jax_function
-from weft.autodiff.registration import NotDifferentiable as NoGradient
 from weft.autodiff.registration import NotDifferentiable as NotDifferentiable
-from weft.autodiff.registration import NotDifferentiable as no_gradient
 from weft.autodiff.registration import RegisterGradient as RegisterGradient
 from weft.client.explain import explain as explain
 from weft.client.session import InteractiveSession as InteractiveSession
@@ -90,7 +87,7 @@ from weft.framework.behavior import enable_v2_tensorshape as enable_v2_tensorsha
 from weft.framework.behavior import executing_eagerly as executing_eagerly
 from weft.framework.behavior import executing_eagerly_outside_functions as executing_eagerly_outside_functions
 from weft.framework.collections import GraphKeys as GraphKeys
-from weft.framework.constant_value import constant_value as get_static_value
+from weft.framework.constant_value import constant_value as _constant_value
 from weft.framework.device_spec import DeviceSpec as DeviceSpec
 from weft.framework.dimension import Dimension as Dimension
 from weft.framework.dimension import dimension_value as dimension_value
@@ -184,10 +181,7 @@ from weft.ops.array.filling import zeros_like as zeros_like
 from weft.ops.array.gather_scatter import gather as gather
 from weft.ops.array.gather_scatter import scatter_nd as scatter_nd
 from weft.ops.array.gather_scatter import tensor_scatter_add as tensor_scatter_add
-from weft.ops.array.gather_scatter import tensor_scatter_add as tensor_scatter_nd_add
-from weft.ops.array.gather_scatter import tensor_scatter_sub as tensor_scatter_nd_sub
 from weft.ops.array.gather_scatter import tensor_scatter_sub as tensor_scatter_sub
-from weft.ops.array.gather_scatter import tensor_scatter_update as tensor_scatter_nd_update
 from weft.ops.array.gather_scatter import tensor_scatter_update as tensor_scatter_update
 from weft.ops.array.identity import guarantee_const as guarantee_const
 from weft.ops.array.identity import identity as identity
@@ -199,14 +193,13 @@ from weft.ops.array.joining import split as split
 from weft.ops.array.joining import stack as stack
 from weft.ops.array.joining import unstack as unstack
 from weft.ops.array.padding import pad as pad
-from weft.ops.array.padding import slice_of as slice
+from weft.ops.array.padding import slice_of as _slice_of
 from weft.ops.array.partitioning import dynamic_partition as dynamic_partition
 from weft.ops.array.partitioning import dynamic_stitch as dynamic_stitch
 from weft.ops.array.placeholder import placeholder as placeholder
 from weft.ops.array.placeholder import placeholder_with_default as placeholder_with_default
-from weft.ops.array.ranges import linspace as lin_space
 from weft.ops.array.ranges import linspace as linspace
-from weft.ops.array.ranges import range_of as range
+from weft.ops.array.ranges import range_of as _range_of
 from weft.ops.array.selection import boolean_mask as boolean_mask
 from weft.ops.array.selection import where as where
 from weft.ops.array.selection import where_v2 as where_v2
@@ -241,17 +234,16 @@ from weft.ops.array.tiling import broadcast_static_shape as broadcast_static_sha
 from weft.ops.array.tiling import broadcast_to as broadcast_to
 from weft.ops.array.tiling import required_space_to_batch_paddings as required_space_to_batch_paddings
 from weft.ops.array.tiling import reverse as reverse
-from weft.ops.array.tiling import reverse as reverse_v2
 from weft.ops.array.tiling import roll as roll
 from weft.ops.array.tiling import tile as tile
 from weft.ops.control_flow import optionals as _optionals  # registers what gradients of TensorFlow's branches have
 from weft.ops.control_flow import stacks as _stacks  # registers what gradient graphs made by TensorFlow have
 from weft.ops.control_flow import tensor_array_nodes as _tensor_array_nodes  # registers TensorArrayV3 and its family
 from weft.ops.control_flow import tensor_lists as _tensor_lists  # registers what loops of TensorFlow 2 have
-from weft.ops.control_flow.assertion import assert_that as Assert
+from weft.ops.control_flow.assertion import assert_that as _assert_that
 from weft.ops.control_flow.assertion import check_numerics as check_numerics
-from weft.ops.control_flow.assertion import print_v2 as print
-from weft.ops.control_flow.assertion import print_values as Print
+from weft.ops.control_flow.assertion import print_v2 as _print_v2
+from weft.ops.control_flow.assertion import print_values as _print_values
 from weft.ops.control_flow.assertion import verify_tensor_all_finite as verify_tensor_all_finite
 from weft.ops.control_flow.case import case as case
 from weft.ops.control_flow.case import switch_case as switch_case
@@ -263,7 +255,7 @@ from weft.ops.control_flow.functional import scan as scan
 from weft.ops.control_flow.init_scope import init_scope as init_scope
 from weft.ops.control_flow.ordering import group as group
 from weft.ops.control_flow.ordering import no_op as no_op
-from weft.ops.control_flow.ordering import tuple_of as tuple
+from weft.ops.control_flow.ordering import tuple_of as _tuple_of
 from weft.ops.control_flow.tensor_array import TensorArray as TensorArray
 from weft.ops.control_flow.vectorized_map import vectorized_map as vectorized_map
 from weft.ops.control_flow.while_loop import while_loop as while_loop
@@ -332,8 +324,8 @@ from weft.ops.linalg.matrix_bands import matrix_diag_part as matrix_diag_part
 from weft.ops.linalg.matrix_bands import matrix_set_diag as matrix_set_diag
 from weft.ops.linalg.matrix_parts import eye as eye
 from weft.ops.linalg.matrix_parts import matrix_band_part as matrix_band_part
-from weft.ops.linalg.matrix_parts import tensor_diag as diag
-from weft.ops.linalg.matrix_parts import tensor_diag_part as diag_part
+from weft.ops.linalg.matrix_parts import tensor_diag as _tensor_diag
+from weft.ops.linalg.matrix_parts import tensor_diag_part as _tensor_diag_part
 from weft.ops.linalg.matrix_parts import trace as trace
 from weft.ops.linalg.norms import norm as norm
 from weft.ops.lookup.tables import initialize_all_tables as initialize_all_tables
@@ -365,9 +357,9 @@ from weft.ops.math.comparison import logical_xor as logical_xor
 from weft.ops.math.comparison import maximum as maximum
 from weft.ops.math.comparison import minimum as minimum
 from weft.ops.math.comparison import not_equal as not_equal
-from weft.ops.math.complex_numbers import absolute as abs
+from weft.ops.math.complex_numbers import absolute as _absolute
 from weft.ops.math.complex_numbers import angle as angle
-from weft.ops.math.complex_numbers import complex_of as complex
+from weft.ops.math.complex_numbers import complex_of as _complex_of
 from weft.ops.math.complex_numbers import conj as conj
 from weft.ops.math.complex_numbers import imag as imag
 from weft.ops.math.complex_numbers import real as real
@@ -381,23 +373,22 @@ from weft.ops.math.division import div as div
 from weft.ops.math.division import div_no_nan as div_no_nan
 from weft.ops.math.division import divide as divide
 from weft.ops.math.division import floor_div as floor_div
-from weft.ops.math.division import floor_mod as floormod
-from weft.ops.math.division import floor_mod as mod
+from weft.ops.math.division import floor_mod as _floor_mod
 from weft.ops.math.division import floordiv as floordiv
-from weft.ops.math.division import power as pow
+from weft.ops.math.division import power as _power
 from weft.ops.math.division import truediv as truediv
-from weft.ops.math.division import truncate_div as truncatediv
-from weft.ops.math.division import truncate_mod as truncatemod
+from weft.ops.math.division import truncate_div as _truncate_div
+from weft.ops.math.division import truncate_mod as _truncate_mod
 from weft.ops.math.elementwise import accumulate_n as accumulate_n
 from weft.ops.math.elementwise import add as add
 from weft.ops.math.elementwise import add_n as add_n
-from weft.ops.math.elementwise import mul as multiply
-from weft.ops.math.elementwise import neg as negative
-from weft.ops.math.elementwise import real_div as realdiv
+from weft.ops.math.elementwise import mul as _mul
+from weft.ops.math.elementwise import neg as _neg
+from weft.ops.math.elementwise import real_div as _real_div
 from weft.ops.math.elementwise import reciprocal as reciprocal
 from weft.ops.math.elementwise import square as square
 from weft.ops.math.elementwise import squared_difference as squared_difference
-from weft.ops.math.elementwise import sub as subtract
+from weft.ops.math.elementwise import sub as _sub
 from weft.ops.math.fake_quantization import fake_quant_with_min_max_args as fake_quant_with_min_max_args
 from weft.ops.math.fake_quantization import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
 from weft.ops.math.fake_quantization import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
@@ -474,7 +465,7 @@ from weft.ops.math.unary import is_nan as is_nan
 from weft.ops.math.unary import log as log
 from weft.ops.math.unary import log1p as log1p
 from weft.ops.math.unary import rint as rint
-from weft.ops.math.unary import round_to_integer as round
+from weft.ops.math.unary import round_to_integer as _round_to_integer
 from weft.ops.math.unary import rsqrt as rsqrt
 from weft.ops.math.unary import sigmoid as sigmoid
 from weft.ops.math.unary import sqrt as sqrt
@@ -565,8 +556,8 @@ from weft.ops.strings.tensor_strings import decode_json_example as decode_json_e
 from weft.ops.strings.tensor_strings import fingerprint as fingerprint
 from weft.ops.strings.tensor_strings import parse_tensor as parse_tensor
 from weft.ops.strings.tensor_strings import serialize_tensor as serialize_tensor
-from weft.ops.summary.merge import merge as merge_summary
-from weft.ops.summary.merge import merge_all as merge_all_summaries
+from weft.ops.summary.merge import merge as _merge
+from weft.ops.summary.merge import merge_all as _merge_all
 from weft.ops.summary.names import histogram_summary as histogram_summary
 from weft.ops.summary.names import image_summary as image_summary
 from weft.ops.summary.names import scalar_summary as scalar_summary
@@ -627,7 +618,7 @@ from weft.platform import app as app
 from weft.platform import flags as flags
 from weft.platform import gfile as gfile
 from weft.platform import short_traceback as _short_traceback
-from weft.platform import tf_logging as logging
+from weft.platform import tf_logging as _tf_logging
 from weft.platform.op_library import load_file_system_library as load_file_system_library
 from weft.platform.op_library import load_library as load_library
 from weft.platform.op_library import load_op_library as load_op_library
@@ -650,6 +641,40 @@ from weft.proto.messages import SessionLog as SessionLog
 from weft.proto.messages import Summary as Summary
 from weft.proto.messages import SummaryMetadata as SummaryMetadata
 from weft.proto.messages import TensorInfo as TensorInfo
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+spectral = signal
+NoGradient = NotDifferentiable
+no_gradient = NotDifferentiable
+get_static_value = _constant_value
+tensor_scatter_nd_add = tensor_scatter_add
+tensor_scatter_nd_sub = tensor_scatter_sub
+tensor_scatter_nd_update = tensor_scatter_update
+slice = _slice_of
+lin_space = linspace
+range = _range_of
+reverse_v2 = reverse
+Assert = _assert_that
+print = _print_v2
+Print = _print_values
+tuple = _tuple_of
+diag = _tensor_diag
+diag_part = _tensor_diag_part
+abs = _absolute
+complex = _complex_of
+floormod = _floor_mod
+mod = _floor_mod
+pow = _power
+truncatediv = _truncate_div
+truncatemod = _truncate_mod
+multiply = _mul
+negative = _neg
+realdiv = _real_div
+subtract = _sub
+round = _round_to_integer
+merge_summary = _merge
+merge_all_summaries = _merge_all
+logging = _tf_logging
 
 _missing_names.watch_loaded()
 for _door, _name in ((app, "app"), (errors, "errors"), (flags, "flags"), (gfile, "gfile"), (logging, "logging")):

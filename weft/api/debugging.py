@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.ops.control_flow.assertion import assert_that as Assert
+from weft.ops.control_flow.assertion import assert_that as _assert_that
 from weft.ops.control_flow.assertion import check_numerics as check_numerics
-from weft.ops.control_flow.assertion import verify_tensor_all_finite as assert_all_finite
+from weft.ops.control_flow.assertion import verify_tensor_all_finite as _verify_tensor_all_finite
 from weft.ops.debugging.checks import assert_equal as assert_equal
 from weft.ops.debugging.checks import assert_greater as assert_greater
 from weft.ops.debugging.checks import assert_greater_equal as assert_greater_equal
@@ -31,3 +31,7 @@ from weft.ops.debugging.shape_checks import assert_shapes as assert_shapes
 from weft.ops.math.unary import is_finite as is_finite
 from weft.ops.math.unary import is_inf as is_inf
 from weft.ops.math.unary import is_nan as is_nan
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+Assert = _assert_that
+assert_all_finite = _verify_tensor_all_finite

@@ -32,5 +32,8 @@ from weft.framework.dtypes import uint64 as uint64
 from weft.framework.dtypes import variant as variant
 from weft.ops.math.casting import cast as cast
 from weft.ops.math.casting import saturate_cast as saturate_cast
-from weft.ops.math.complex_numbers import complex_of as complex
+from weft.ops.math.complex_numbers import complex_of as _complex_of
 from weft.ops.strings.elementwise import as_string as as_string
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+complex = _complex_of

@@ -14,7 +14,6 @@ from weft.ops.image.bounds import central_crop as central_crop
 from weft.ops.image.bounds import crop_to_bounding_box as crop_to_bounding_box
 from weft.ops.image.bounds import pad_to_bounding_box as pad_to_bounding_box
 from weft.ops.image.bounds import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
-from weft.ops.image.bounds import resize_image_with_crop_or_pad as resize_with_crop_or_pad
 from weft.ops.image.boxes import crop_and_resize as crop_and_resize
 from weft.ops.image.boxes import draw_bounding_boxes as draw_bounding_boxes
 from weft.ops.image.codecs import decode_bmp as decode_bmp
@@ -49,7 +48,6 @@ from weft.ops.image.resize import resize_area as resize_area
 from weft.ops.image.resize import resize_bicubic as resize_bicubic
 from weft.ops.image.resize import resize_bilinear as resize_bilinear
 from weft.ops.image.resize import resize_image_with_pad as resize_image_with_pad
-from weft.ops.image.resize import resize_images as resize
 from weft.ops.image.resize import resize_images as resize_images
 from weft.ops.image.resize import resize_nearest_neighbor as resize_nearest_neighbor
 from weft.ops.image.suppression import non_max_suppression as non_max_suppression
@@ -65,6 +63,10 @@ from weft.ops.image.transforms import flip_up_down as flip_up_down
 from weft.ops.image.transforms import grayscale_to_rgb as grayscale_to_rgb
 from weft.ops.image.transforms import rgb_to_grayscale as rgb_to_grayscale
 from weft.ops.image.transforms import rot90 as rot90
-from weft.ops.image.transforms import transpose_image as transpose
 from weft.ops.image.transforms import transpose_image as transpose_image
 from weft.ops.random.functions import random_crop as random_crop
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+resize_with_crop_or_pad = resize_image_with_crop_or_pad
+resize = resize_images
+transpose = transpose_image

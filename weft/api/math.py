@@ -20,20 +20,19 @@ from weft.ops.math.comparison import logical_xor as logical_xor
 from weft.ops.math.comparison import maximum as maximum
 from weft.ops.math.comparison import minimum as minimum
 from weft.ops.math.comparison import not_equal as not_equal
-from weft.ops.math.complex_numbers import absolute as abs
+from weft.ops.math.complex_numbers import absolute as _absolute
 from weft.ops.math.complex_numbers import angle as angle
 from weft.ops.math.complex_numbers import conj as conj
 from weft.ops.math.complex_numbers import imag as imag
 from weft.ops.math.complex_numbers import real as real
 from weft.ops.math.complex_numbers import sign as sign
 from weft.ops.math.counting import bincount as bincount
-from weft.ops.math.division import div_no_nan as divide_no_nan
+from weft.ops.math.division import div_no_nan as _div_no_nan
 from weft.ops.math.division import divide as divide
-from weft.ops.math.division import floor_mod as floormod
-from weft.ops.math.division import floor_mod as mod
+from weft.ops.math.division import floor_mod as _floor_mod
 from weft.ops.math.division import floordiv as floordiv
-from weft.ops.math.division import mul_no_nan as multiply_no_nan
-from weft.ops.math.division import power as pow
+from weft.ops.math.division import mul_no_nan as _mul_no_nan
+from weft.ops.math.division import power as _power
 from weft.ops.math.division import reciprocal_no_nan as reciprocal_no_nan
 from weft.ops.math.division import truediv as truediv
 from weft.ops.math.division import xdivy as xdivy
@@ -42,12 +41,12 @@ from weft.ops.math.division import xlogy as xlogy
 from weft.ops.math.elementwise import accumulate_n as accumulate_n
 from weft.ops.math.elementwise import add as add
 from weft.ops.math.elementwise import add_n as add_n
-from weft.ops.math.elementwise import mul as multiply
-from weft.ops.math.elementwise import neg as negative
+from weft.ops.math.elementwise import mul as _mul
+from weft.ops.math.elementwise import neg as _neg
 from weft.ops.math.elementwise import reciprocal as reciprocal
 from weft.ops.math.elementwise import square as square
 from weft.ops.math.elementwise import squared_difference as squared_difference
-from weft.ops.math.elementwise import sub as subtract
+from weft.ops.math.elementwise import sub as _sub
 from weft.ops.math.norms import polyval as polyval
 from weft.ops.math.norms import scalar_mul as scalar_mul
 from weft.ops.math.reduce_functions import argmax as argmax
@@ -117,7 +116,7 @@ from weft.ops.math.unary import is_nan as is_nan
 from weft.ops.math.unary import log as log
 from weft.ops.math.unary import log1p as log1p
 from weft.ops.math.unary import rint as rint
-from weft.ops.math.unary import round_to_integer as round
+from weft.ops.math.unary import round_to_integer as _round_to_integer
 from weft.ops.math.unary import rsqrt as rsqrt
 from weft.ops.math.unary import sigmoid as sigmoid
 from weft.ops.math.unary import sqrt as sqrt
@@ -129,3 +128,15 @@ from weft.ops.nn.norm import l2_normalize as l2_normalize
 from weft.ops.nn.norm import zero_fraction as zero_fraction
 from weft.ops.nn.softmax import log_softmax as log_softmax
 from weft.ops.nn.softmax import softmax as softmax
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+abs = _absolute
+divide_no_nan = _div_no_nan
+floormod = _floor_mod
+mod = _floor_mod
+multiply_no_nan = _mul_no_nan
+pow = _power
+multiply = _mul
+negative = _neg
+subtract = _sub
+round = _round_to_integer

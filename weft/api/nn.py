@@ -34,8 +34,8 @@ from weft.ops.nn.conv import atrous_conv2d_transpose as atrous_conv2d_transpose
 from weft.ops.nn.conv import conv1d as conv1d
 from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
 from weft.ops.nn.conv import conv2d as conv2d
-from weft.ops.nn.conv import conv2d_gradient_of_filter as conv2d_backprop_filter
-from weft.ops.nn.conv import conv2d_gradient_of_input as conv2d_backprop_input
+from weft.ops.nn.conv import conv2d_gradient_of_filter as _conv2d_gradient_of_filter
+from weft.ops.nn.conv import conv2d_gradient_of_input as _conv2d_gradient_of_input
 from weft.ops.nn.conv import conv2d_transpose as conv2d_transpose
 from weft.ops.nn.conv import conv3d as conv3d
 from weft.ops.nn.conv import conv3d_transpose as conv3d_transpose
@@ -45,11 +45,8 @@ from weft.ops.nn.conv import depthwise_conv2d as depthwise_conv2d
 from weft.ops.nn.conv import depthwise_conv2d_native as depthwise_conv2d_native
 from weft.ops.nn.conv import separable_conv2d as separable_conv2d
 from weft.ops.nn.conv_op import conv3d_backprop_filter as conv3d_backprop_filter
-from weft.ops.nn.conv_op import conv3d_backprop_filter as conv3d_backprop_filter_v2
 from weft.ops.nn.conv_op import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
-from weft.ops.nn.conv_op import depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter
 from weft.ops.nn.conv_op import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
-from weft.ops.nn.conv_op import depthwise_conv2d_backprop_input as depthwise_conv2d_native_backprop_input
 from weft.ops.nn.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder
 from weft.ops.nn.ctc import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
 from weft.ops.nn.ctc import ctc_greedy_decoder as ctc_greedy_decoder
@@ -60,7 +57,6 @@ from weft.ops.nn.embedding import embedding_lookup_sparse as embedding_lookup_sp
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.nn.fused_norm import fused_batch_norm as fused_batch_norm
 from weft.ops.nn.fused_norm import local_response_normalization as local_response_normalization
-from weft.ops.nn.fused_norm import local_response_normalization as lrn
 from weft.ops.nn.loss import log_poisson_loss as log_poisson_loss
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from weft.ops.nn.loss import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
@@ -75,7 +71,6 @@ from weft.ops.nn.norm import sufficient_statistics as sufficient_statistics
 from weft.ops.nn.norm import weighted_moments as weighted_moments
 from weft.ops.nn.norm import zero_fraction as zero_fraction
 from weft.ops.nn.pool import avg_pool as avg_pool
-from weft.ops.nn.pool import avg_pool as avg_pool2d
 from weft.ops.nn.pool import avg_pool1d as avg_pool1d
 from weft.ops.nn.pool import avg_pool3d as avg_pool3d
 from weft.ops.nn.pool import avg_pool_v2 as avg_pool_v2
@@ -98,3 +93,12 @@ from weft.ops.nn.softmax import softmax as softmax
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+conv2d_backprop_filter = _conv2d_gradient_of_filter
+conv2d_backprop_input = _conv2d_gradient_of_input
+conv3d_backprop_filter_v2 = conv3d_backprop_filter
+depthwise_conv2d_native_backprop_filter = depthwise_conv2d_backprop_filter
+depthwise_conv2d_native_backprop_input = depthwise_conv2d_backprop_input
+lrn = local_response_normalization
+avg_pool2d = avg_pool

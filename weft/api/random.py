@@ -8,19 +8,28 @@ from weft.ops.nn.sampler import log_uniform_candidate_sampler as log_uniform_can
 from weft.ops.nn.sampler import uniform_candidate_sampler as uniform_candidate_sampler
 from weft.ops.random.functions import categorical as categorical
 from weft.ops.random.functions import multinomial as multinomial
-from weft.ops.random.functions import random_gamma as gamma
-from weft.ops.random.functions import random_normal as normal
-from weft.ops.random.functions import random_poisson as poisson
-from weft.ops.random.functions import random_shuffle as shuffle
-from weft.ops.random.functions import random_uniform as uniform
+from weft.ops.random.functions import random_gamma as _random_gamma
+from weft.ops.random.functions import random_normal as _random_normal
+from weft.ops.random.functions import random_poisson as _random_poisson
+from weft.ops.random.functions import random_shuffle as _random_shuffle
+from weft.ops.random.functions import random_uniform as _random_uniform
 from weft.ops.random.functions import stateless_categorical as stateless_categorical
 from weft.ops.random.functions import stateless_multinomial as stateless_multinomial
-from weft.ops.random.functions import stateless_random_normal as stateless_normal
-from weft.ops.random.functions import stateless_random_uniform as stateless_uniform
+from weft.ops.random.functions import stateless_random_normal as _stateless_random_normal
+from weft.ops.random.functions import stateless_random_uniform as _stateless_random_uniform
 from weft.ops.random.functions import stateless_truncated_normal as stateless_truncated_normal
 from weft.ops.random.functions import truncated_normal as truncated_normal
 from weft.ops.random.seed import get_seed as get_seed
 from weft.ops.random.seed import set_random_seed as set_random_seed
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+gamma = _random_gamma
+normal = _random_normal
+poisson = _random_poisson
+shuffle = _random_shuffle
+uniform = _random_uniform
+stateless_normal = _stateless_random_normal
+stateless_uniform = _stateless_random_uniform
 
 __all__ = [
     "all_candidate_sampler",

@@ -14,8 +14,8 @@ from weft.checkpoint.checkpoint_state import latest_checkpoint as latest_checkpo
 from weft.checkpoint.checkpoint_state import remove_checkpoint as remove_checkpoint
 from weft.checkpoint.checkpoint_state import update_checkpoint_state as update_checkpoint_state
 from weft.distributed.server.server import Server as Server
-from weft.events.file_writer import FileWriter as SummaryWriter
-from weft.events.file_writer import FileWriterCache as SummaryWriterCache
+from weft.events.file_writer import FileWriter as _FileWriter
+from weft.events.file_writer import FileWriterCache as _FileWriterCache
 from weft.events.summary_iterator import summary_iterator as summary_iterator
 from weft.framework.cluster_spec import ClusterSpec as ClusterSpec
 from weft.framework.graph_file import write_graph as write_graph
@@ -122,3 +122,7 @@ from weft.training.training_util import create_global_step as create_global_step
 from weft.training.training_util import get_global_step as get_global_step
 from weft.training.training_util import get_or_create_global_step as get_or_create_global_step
 from weft.training.training_util import global_step as global_step
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+SummaryWriter = _FileWriter
+SummaryWriterCache = _FileWriterCache

@@ -11,6 +11,9 @@ from weft.framework.aliases import DTypeLike as DTypeLike
 from weft.framework.aliases import Scalar as Scalar
 from weft.framework.aliases import ShapeLike as ShapeLike
 from weft.framework.aliases import TensorLike as TensorLike
-from weft.framework.run_signature import Feeds as FeedDict
+from weft.framework.run_signature import Feeds as _Feeds
 from weft.framework.run_signature import Fetch as Fetch
 from weft.framework.run_signature import Fetches as Fetches
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+FeedDict = _Feeds

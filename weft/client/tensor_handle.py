@@ -12,7 +12,7 @@ from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.framework.run_signature import Run
+from weft.framework.run_signature import Feeds, typed_run
 from weft.ops.declaration import definition_of
 from weft.ops.process.session_tensor import (
     delete_session_tensor,
@@ -30,8 +30,8 @@ _OF_HANDLE: Final = (definition_of(kept_tensor), definition_of(drop_tensor))
 class Runner(Protocol):
     """The session that a handle belongs to."""
 
-    @property
-    def run(self) -> Run:
+    @typed_run
+    def run(self, fetches: object, feed_dict: Feeds | None = None) -> object:
         """Run a step."""
         ...
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Self
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from weft.datasets.factory import dataset_factory
 from weft.datasets.file_names import matching_names
 from weft.datasets.functions import MadeBy
 from weft.datasets.generators import GeneratorState, generator_dataset
+from weft.datasets.iteration import no_iterator
 from weft.datasets.iterator import Iterator, initializable_iterator, one_shot_iterator
 from weft.datasets.options import Options
 from weft.datasets.selecting import Made
@@ -20,6 +20,7 @@ from weft.datasets.structure import DatasetSpec
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
+from weft.framework.no_value import refuse_at_run_time
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -84,8 +85,7 @@ class Dataset:
         name = "DatasetV1Adapter" if type(self) is Dataset else f"{type(self).__name__}V1"
         return f"<{name} shapes: {shapes}, types: {types}>"
 
-    def __iter__(self) -> Self:
-        raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+    __iter__: None
 
     # Sources.
 
@@ -395,3 +395,6 @@ def get_structure(dataset_or_iterator: Dataset | Iterator) -> Nest:
     if not isinstance(dataset_or_iterator, Dataset | Iterator):
         raise TypeError(f"`dataset_or_iterator` must be a Dataset or Iterator object, but got {type(dataset_or_iterator)}.")
     return dataset_or_iterator.element_spec
+
+
+refuse_at_run_time(Dataset, {"__iter__": no_iterator})

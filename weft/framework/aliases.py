@@ -16,8 +16,9 @@ from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.run_signature import Feeds as Feeds
-from weft.framework.run_signature import Run
+from weft.framework.run_signature import typed_run
 from weft.framework.tensor_shape import TensorShape
+from weft.proto.messages import RunMetadata, RunOptions
 
 # An array of NumPy or of JAX, or a traced one: kernels are written once for all three, and these share no type.
 Array: TypeAlias = Any
@@ -91,7 +92,13 @@ class SessionLike(Protocol):
         """The graph that it runs."""
         ...
 
-    @property
-    def run(self) -> Run:
+    @typed_run
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: Feeds | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
+    ) -> FetchValue:
         """Run the graph as far as the fetches need it, and return their values."""
         ...

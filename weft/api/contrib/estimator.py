@@ -9,7 +9,7 @@ from weft.estimators.canned.class_heads import BinaryClassHead, MultiClassHead
 from weft.estimators.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from weft.estimators.canned.head_inputs import LossFn
 from weft.estimators.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
-from weft.estimators.canned.multi_label_head import MultiLabelHead as multi_label_head
+from weft.estimators.canned.multi_label_head import MultiLabelHead as _MultiLabelHead
 from weft.estimators.canned.regression_head import RegressionHead
 from weft.estimators.estimator import Estimator
 from weft.estimators.export.input_receiver import (
@@ -26,6 +26,9 @@ from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_ste
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+multi_label_head = _MultiLabelHead
 
 
 def binary_classification_head(

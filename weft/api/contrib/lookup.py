@@ -11,7 +11,7 @@ from weft.ops.lookup.initializers import TextFileStringTableInitializer as TextF
 from weft.ops.lookup.tables import LookupInterface as LookupInterface
 from weft.ops.lookup.tables import MutableDenseHashTable as MutableDenseHashTable
 from weft.ops.lookup.tables import MutableHashTable as MutableHashTable
-from weft.ops.lookup.tables import StaticHashTable as HashTable
+from weft.ops.lookup.tables import StaticHashTable as _StaticHashTable
 from weft.ops.lookup.vocabularies import FastHashSpec as FastHashSpec
 from weft.ops.lookup.vocabularies import HasherSpec as HasherSpec
 from weft.ops.lookup.vocabularies import IdTableWithHashBuckets as IdTableWithHashBuckets
@@ -22,5 +22,8 @@ from weft.ops.lookup.vocabularies import index_to_string as index_to_string
 from weft.ops.lookup.vocabularies import index_to_string_table_from_file as index_to_string_table_from_file
 from weft.ops.lookup.vocabularies import index_to_string_table_from_tensor as index_to_string_table_from_tensor
 from weft.ops.lookup.vocabularies import string_to_index as string_to_index
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+HashTable = _StaticHashTable
 
 __all__ = ["HashTable"]

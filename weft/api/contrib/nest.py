@@ -8,7 +8,9 @@ from weft.framework.nest import flatten as flatten
 from weft.framework.nest import flatten_dict_items as flatten_dict_items
 from weft.framework.nest import flatten_up_to as flatten_up_to
 from weft.framework.nest import is_nested as is_nested
-from weft.framework.nest import is_nested as is_sequence
 from weft.framework.nest import map_structure as map_structure
 from weft.framework.nest import map_structure_up_to as map_structure_up_to
 from weft.framework.nest import pack_sequence_as as pack_sequence_as
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+is_sequence = is_nested

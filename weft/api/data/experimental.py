@@ -25,7 +25,6 @@ from weft.datasets.experimental.transformations import enumerate_dataset as enum
 from weft.datasets.experimental.transformations import group_by_window as group_by_window
 from weft.datasets.experimental.transformations import ignore_errors as ignore_errors
 from weft.datasets.experimental.transformations import map_and_batch as map_and_batch
-from weft.datasets.experimental.transformations import map_and_batch as map_and_batch_with_legacy_function
 from weft.datasets.experimental.transformations import parallel_interleave as parallel_interleave
 from weft.datasets.experimental.transformations import prefetch_to_device as prefetch_to_device
 from weft.datasets.experimental.transformations import scan as scan
@@ -40,4 +39,8 @@ from weft.datasets.options import StatsOptions as StatsOptions
 from weft.datasets.options import ThreadingOptions as ThreadingOptions
 from weft.datasets.readers import CsvDataset as CsvDataset
 from weft.datasets.selecting import AUTOTUNE as AUTOTUNE
-from weft.datasets.structure import DatasetSpec as DatasetStructure
+from weft.datasets.structure import DatasetSpec as _DatasetSpec
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+map_and_batch_with_legacy_function = map_and_batch
+DatasetStructure = _DatasetSpec

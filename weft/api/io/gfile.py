@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from weft.errors import OpError
-from weft.platform import gfile as former
+from weft.platform import gfile as _gfile
 from weft.platform.file_system import FileStatistics
 from weft.platform.gfile import GFile as GFile
 from weft.platform.gfile import Path as _Path
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+former = _gfile
 
 
 def copy(src: _Path, dst: _Path, overwrite: bool = False) -> None:

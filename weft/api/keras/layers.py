@@ -43,8 +43,8 @@ from weft.networks.layers.merging import add as add
 from weft.networks.layers.merging import average as average
 from weft.networks.layers.merging import concatenate as concatenate
 from weft.networks.layers.merging import dot as dot
-from weft.networks.layers.merging import maximum_of as maximum
-from weft.networks.layers.merging import minimum_of as minimum
+from weft.networks.layers.merging import maximum_of as _maximum_of
+from weft.networks.layers.merging import minimum_of as _minimum_of
 from weft.networks.layers.merging import multiply as multiply
 from weft.networks.layers.merging import subtract as subtract
 from weft.networks.layers.noise import AlphaDropout as AlphaDropout
@@ -71,46 +71,50 @@ from weft.networks.layers.spatial.borders import ZeroPadding1D as ZeroPadding1D
 from weft.networks.layers.spatial.borders import ZeroPadding2D as ZeroPadding2D
 from weft.networks.layers.spatial.borders import ZeroPadding3D as ZeroPadding3D
 from weft.networks.layers.spatial.convolutional import Conv1D as Conv1D
-from weft.networks.layers.spatial.convolutional import Conv1D as Convolution1D
 from weft.networks.layers.spatial.convolutional import Conv2D as Conv2D
-from weft.networks.layers.spatial.convolutional import Conv2D as Convolution2D
 from weft.networks.layers.spatial.convolutional import Conv2DTranspose as Conv2DTranspose
-from weft.networks.layers.spatial.convolutional import Conv2DTranspose as Convolution2DTranspose
 from weft.networks.layers.spatial.convolutional import Conv3D as Conv3D
-from weft.networks.layers.spatial.convolutional import Conv3D as Convolution3D
 from weft.networks.layers.spatial.convolutional import Conv3DTranspose as Conv3DTranspose
-from weft.networks.layers.spatial.convolutional import Conv3DTranspose as Convolution3DTranspose
 from weft.networks.layers.spatial.convolutional import DepthwiseConv2D as DepthwiseConv2D
 from weft.networks.layers.spatial.convolutional import SeparableConv1D as SeparableConv1D
-from weft.networks.layers.spatial.convolutional import SeparableConv1D as SeparableConvolution1D
 from weft.networks.layers.spatial.convolutional import SeparableConv2D as SeparableConv2D
-from weft.networks.layers.spatial.convolutional import SeparableConv2D as SeparableConvolution2D
 from weft.networks.layers.spatial.local import LocallyConnected1D as LocallyConnected1D
 from weft.networks.layers.spatial.local import LocallyConnected2D as LocallyConnected2D
 from weft.networks.layers.spatial.pooling import AveragePooling1D as AveragePooling1D
-from weft.networks.layers.spatial.pooling import AveragePooling1D as AvgPool1D
 from weft.networks.layers.spatial.pooling import AveragePooling2D as AveragePooling2D
-from weft.networks.layers.spatial.pooling import AveragePooling2D as AvgPool2D
 from weft.networks.layers.spatial.pooling import AveragePooling3D as AveragePooling3D
-from weft.networks.layers.spatial.pooling import AveragePooling3D as AvgPool3D
 from weft.networks.layers.spatial.pooling import GlobalAveragePooling1D as GlobalAveragePooling1D
-from weft.networks.layers.spatial.pooling import GlobalAveragePooling1D as GlobalAvgPool1D
 from weft.networks.layers.spatial.pooling import GlobalAveragePooling2D as GlobalAveragePooling2D
-from weft.networks.layers.spatial.pooling import GlobalAveragePooling2D as GlobalAvgPool2D
 from weft.networks.layers.spatial.pooling import GlobalAveragePooling3D as GlobalAveragePooling3D
-from weft.networks.layers.spatial.pooling import GlobalAveragePooling3D as GlobalAvgPool3D
-from weft.networks.layers.spatial.pooling import GlobalMaxPooling1D as GlobalMaxPool1D
 from weft.networks.layers.spatial.pooling import GlobalMaxPooling1D as GlobalMaxPooling1D
-from weft.networks.layers.spatial.pooling import GlobalMaxPooling2D as GlobalMaxPool2D
 from weft.networks.layers.spatial.pooling import GlobalMaxPooling2D as GlobalMaxPooling2D
-from weft.networks.layers.spatial.pooling import GlobalMaxPooling3D as GlobalMaxPool3D
 from weft.networks.layers.spatial.pooling import GlobalMaxPooling3D as GlobalMaxPooling3D
-from weft.networks.layers.spatial.pooling import MaxPooling1D as MaxPool1D
 from weft.networks.layers.spatial.pooling import MaxPooling1D as MaxPooling1D
-from weft.networks.layers.spatial.pooling import MaxPooling2D as MaxPool2D
 from weft.networks.layers.spatial.pooling import MaxPooling2D as MaxPooling2D
-from weft.networks.layers.spatial.pooling import MaxPooling3D as MaxPool3D
 from weft.networks.layers.spatial.pooling import MaxPooling3D as MaxPooling3D
 from weft.networks.layers.wrappers import Bidirectional as Bidirectional
 from weft.networks.layers.wrappers import TimeDistributed as TimeDistributed
 from weft.networks.layers.wrappers import Wrapper as Wrapper
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+maximum = _maximum_of
+minimum = _minimum_of
+Convolution1D = Conv1D
+Convolution2D = Conv2D
+Convolution2DTranspose = Conv2DTranspose
+Convolution3D = Conv3D
+Convolution3DTranspose = Conv3DTranspose
+SeparableConvolution1D = SeparableConv1D
+SeparableConvolution2D = SeparableConv2D
+AvgPool1D = AveragePooling1D
+AvgPool2D = AveragePooling2D
+AvgPool3D = AveragePooling3D
+GlobalAvgPool1D = GlobalAveragePooling1D
+GlobalAvgPool2D = GlobalAveragePooling2D
+GlobalAvgPool3D = GlobalAveragePooling3D
+GlobalMaxPool1D = GlobalMaxPooling1D
+GlobalMaxPool2D = GlobalMaxPooling2D
+GlobalMaxPool3D = GlobalMaxPooling3D
+MaxPool1D = MaxPooling1D
+MaxPool2D = MaxPooling2D
+MaxPool3D = MaxPooling3D

@@ -10,7 +10,7 @@ from weft.api.saved_model import signature_constants as signature_constants
 from weft.api.saved_model import signature_def_utils as signature_def_utils
 from weft.api.saved_model import tag_constants as tag_constants
 from weft.api.saved_model import utils as utils
-from weft.training.saved_model.builder import SavedModelBuilder as Builder
+from weft.training.saved_model.builder import SavedModelBuilder as _SavedModelBuilder
 from weft.training.saved_model.builder import simple_save as simple_save
 from weft.training.saved_model.layout import ASSETS_DIRECTORY as ASSETS_DIRECTORY
 from weft.training.saved_model.layout import ASSETS_KEY as ASSETS_KEY
@@ -19,8 +19,8 @@ from weft.training.saved_model.layout import CLASSIFY_METHOD_NAME as CLASSIFY_ME
 from weft.training.saved_model.layout import CLASSIFY_OUTPUT_CLASSES as CLASSIFY_OUTPUT_CLASSES
 from weft.training.saved_model.layout import CLASSIFY_OUTPUT_SCORES as CLASSIFY_OUTPUT_SCORES
 from weft.training.saved_model.layout import DEFAULT_SERVING_SIGNATURE_DEF_KEY as DEFAULT_SERVING_SIGNATURE_DEF_KEY
-from weft.training.saved_model.layout import FILENAME_PB as SAVED_MODEL_FILENAME_PB
-from weft.training.saved_model.layout import FILENAME_PBTXT as SAVED_MODEL_FILENAME_PBTXT
+from weft.training.saved_model.layout import FILENAME_PB as _FILENAME_PB
+from weft.training.saved_model.layout import FILENAME_PBTXT as _FILENAME_PBTXT
 from weft.training.saved_model.layout import GPU as GPU
 from weft.training.saved_model.layout import LEGACY_INIT_OP_KEY as LEGACY_INIT_OP_KEY
 from weft.training.saved_model.layout import MAIN_OP_KEY as MAIN_OP_KEY
@@ -30,14 +30,13 @@ from weft.training.saved_model.layout import PREDICT_OUTPUTS as PREDICT_OUTPUTS
 from weft.training.saved_model.layout import REGRESS_INPUTS as REGRESS_INPUTS
 from weft.training.saved_model.layout import REGRESS_METHOD_NAME as REGRESS_METHOD_NAME
 from weft.training.saved_model.layout import REGRESS_OUTPUTS as REGRESS_OUTPUTS
-from weft.training.saved_model.layout import SCHEMA_VERSION as SAVED_MODEL_SCHEMA_VERSION
+from weft.training.saved_model.layout import SCHEMA_VERSION as _SCHEMA_VERSION
 from weft.training.saved_model.layout import SERVING as SERVING
 from weft.training.saved_model.layout import TPU as TPU
 from weft.training.saved_model.layout import TRAINING as TRAINING
 from weft.training.saved_model.layout import VARIABLES_DIRECTORY as VARIABLES_DIRECTORY
 from weft.training.saved_model.layout import VARIABLES_FILENAME as VARIABLES_FILENAME
 from weft.training.saved_model.loader import load as load
-from weft.training.saved_model.loader import maybe_saved_model_directory as contains_saved_model
 from weft.training.saved_model.loader import maybe_saved_model_directory as maybe_saved_model_directory
 from weft.training.saved_model.signatures import build_signature_def as build_signature_def
 from weft.training.saved_model.signatures import build_tensor_info as build_tensor_info
@@ -46,3 +45,10 @@ from weft.training.saved_model.signatures import get_tensor_from_tensor_info as 
 from weft.training.saved_model.signatures import is_valid_signature as is_valid_signature
 from weft.training.saved_model.signatures import predict_signature_def as predict_signature_def
 from weft.training.saved_model.signatures import regression_signature_def as regression_signature_def
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+Builder = _SavedModelBuilder
+SAVED_MODEL_FILENAME_PB = _FILENAME_PB
+SAVED_MODEL_FILENAME_PBTXT = _FILENAME_PBTXT
+SAVED_MODEL_SCHEMA_VERSION = _SCHEMA_VERSION
+contains_saved_model = maybe_saved_model_directory

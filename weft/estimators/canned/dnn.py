@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weft.estimators.aliases import Features, Labels
@@ -17,7 +17,7 @@ from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
 from weft.framework.aliases import Activation, Partitioner
 from weft.framework.operation import Tensor
-from weft.models.feature_columns.column import FeatureColumn
+from weft.models.feature_columns.column import FeatureColumns
 from weft.models.feature_columns.input_layer import input_layer
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.layers.core import Dense, dropout
@@ -50,7 +50,7 @@ class Network:
     """
 
     hidden_units: Sequence[int]
-    feature_columns: tuple[FeatureColumn, ...]
+    feature_columns: FeatureColumns
     activation_fn: Activation | None
     dropout: float | None
     input_layer_partitioner: Partitioner | None
@@ -81,7 +81,7 @@ def network_logits(network: Network, units: int, features: Features, mode: str) 
 def dnn_logit_fn_builder(
     units: int,
     hidden_units: Sequence[int],
-    feature_columns: Iterable[FeatureColumn],
+    feature_columns: FeatureColumns,
     activation_fn: Activation | None,
     dropout: float | None,
     input_layer_partitioner: Partitioner | None,
@@ -126,7 +126,7 @@ class DNNEstimator(Estimator):
         self,
         head: Head,
         hidden_units: Sequence[int],
-        feature_columns: Iterable[FeatureColumn] | None,
+        feature_columns: FeatureColumns | None,
         model_dir: str | os.PathLike[str] | None = None,
         optimizer: OptimizerLike = "Adagrad",
         activation_fn: Activation | None = relu,
@@ -169,7 +169,7 @@ class DNNClassifier(DNNEstimator):
     def __init__(
         self,
         hidden_units: Sequence[int],
-        feature_columns: Iterable[FeatureColumn] | None,
+        feature_columns: FeatureColumns | None,
         model_dir: str | os.PathLike[str] | None = None,
         n_classes: int = 2,
         weight_column: str | NumericColumn | None = None,
@@ -205,7 +205,7 @@ class DNNRegressor(DNNEstimator):
     def __init__(
         self,
         hidden_units: Sequence[int],
-        feature_columns: Iterable[FeatureColumn] | None,
+        feature_columns: FeatureColumns | None,
         model_dir: str | os.PathLike[str] | None = None,
         label_dimension: int = 1,
         weight_column: str | NumericColumn | None = None,

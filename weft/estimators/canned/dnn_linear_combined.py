@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from weft.estimators.aliases import Features, Labels
 from weft.estimators.canned.class_heads import binary_or_multi_class_head
@@ -20,7 +20,7 @@ from weft.framework.aliases import Activation, Partitioner
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.models.feature_columns.column import FeatureColumn
+from weft.models.feature_columns.column import FeatureColumn, FeatureColumns
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.ops.control_flow.ordering import group
@@ -79,9 +79,9 @@ class DNNLinearCombinedEstimator(Estimator):
         self,
         head: Head,
         model_dir: str | os.PathLike[str] | None = None,
-        linear_feature_columns: Iterable[FeatureColumn] | None = None,
+        linear_feature_columns: FeatureColumns | None = None,
         linear_optimizer: OptimizerLike = "Ftrl",
-        dnn_feature_columns: Iterable[FeatureColumn] | None = None,
+        dnn_feature_columns: FeatureColumns | None = None,
         dnn_optimizer: OptimizerLike = "Adagrad",
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation | None = relu,
@@ -135,9 +135,9 @@ class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
     def __init__(
         self,
         model_dir: str | os.PathLike[str] | None = None,
-        linear_feature_columns: Iterable[FeatureColumn] | None = None,
+        linear_feature_columns: FeatureColumns | None = None,
         linear_optimizer: OptimizerLike = "Ftrl",
-        dnn_feature_columns: Iterable[FeatureColumn] | None = None,
+        dnn_feature_columns: FeatureColumns | None = None,
         dnn_optimizer: OptimizerLike = "Adagrad",
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation | None = relu,
@@ -176,9 +176,9 @@ class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
     def __init__(
         self,
         model_dir: str | os.PathLike[str] | None = None,
-        linear_feature_columns: Iterable[FeatureColumn] | None = None,
+        linear_feature_columns: FeatureColumns | None = None,
         linear_optimizer: OptimizerLike = "Ftrl",
-        dnn_feature_columns: Iterable[FeatureColumn] | None = None,
+        dnn_feature_columns: FeatureColumns | None = None,
         dnn_optimizer: OptimizerLike = "Adagrad",
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation | None = relu,
@@ -210,7 +210,7 @@ def _deep_part(
 
 
 def _wide_part(
-    columns: tuple[FeatureColumn, ...],
+    columns: tuple[FeatureColumn | tuple[object, ...], ...],
     units: int,
     features: Features,
     partitioner: Partitioner,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from weft.estimators.aliases import Features, Labels
 from weft.estimators.canned.class_heads import binary_or_multi_class_head
@@ -19,7 +19,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Partitioner, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
-from weft.models.feature_columns.column import FeatureColumn
+from weft.models.feature_columns.column import FeatureColumn, FeatureColumns
 from weft.models.feature_columns.linear_model import linear_model
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
@@ -35,7 +35,7 @@ _LEARNING_RATE = 0.2
 
 
 def linear_logit_fn_builder(
-    units: int, feature_columns: Iterable[FeatureColumn], sparse_combiner: str = "sum"
+    units: int, feature_columns: FeatureColumns, sparse_combiner: str = "sum"
 ) -> Callable[[Features], Tensor]:
     """A function from features to a linear model's logits.
 
@@ -85,7 +85,7 @@ class LinearEstimator(Estimator):
     def __init__(
         self,
         head: Head,
-        feature_columns: Iterable[FeatureColumn] | None,
+        feature_columns: FeatureColumns | None,
         model_dir: str | os.PathLike[str] | None = None,
         optimizer: OptimizerLike | None = "Ftrl",
         config: RunConfig | None = None,
@@ -122,7 +122,7 @@ class LinearClassifier(LinearEstimator):
 
     def __init__(
         self,
-        feature_columns: Iterable[FeatureColumn] | None,
+        feature_columns: FeatureColumns | None,
         model_dir: str | os.PathLike[str] | None = None,
         n_classes: int = 2,
         weight_column: str | NumericColumn | None = None,
@@ -152,7 +152,7 @@ class LinearRegressor(LinearEstimator):
 
     def __init__(
         self,
-        feature_columns: Iterable[FeatureColumn] | None,
+        feature_columns: FeatureColumns | None,
         model_dir: str | os.PathLike[str] | None = None,
         label_dimension: int = 1,
         weight_column: str | NumericColumn | None = None,

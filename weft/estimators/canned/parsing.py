@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dtypes import DType
-from weft.models.feature_columns.column import FeatureColumn
+from weft.models.feature_columns.column import FeatureColumns
 from weft.models.feature_columns.column_checks import make_parse_example_spec
 from weft.models.feature_columns.numeric import NumericColumn, numeric_column
 from weft.ops.io.example_features import FixedLenFeature
 
 
 def classifier_parse_example_spec(
-    feature_columns: Iterable[FeatureColumn],
+    feature_columns: FeatureColumns,
     label_key: str,
     label_dtype: DType = dtypes.int64,
     label_default: TensorLike | None = None,
@@ -36,7 +34,7 @@ def classifier_parse_example_spec(
 
 
 def regressor_parse_example_spec(
-    feature_columns: Iterable[FeatureColumn],
+    feature_columns: FeatureColumns,
     label_key: str,
     label_dtype: DType = dtypes.float32,
     label_default: TensorLike | None = None,
@@ -54,7 +52,7 @@ def regressor_parse_example_spec(
 
 
 def _spec(
-    feature_columns: Iterable[FeatureColumn], label_key: str, label: object, weight_column: str | NumericColumn | None
+    feature_columns: FeatureColumns, label_key: str, label: object, weight_column: str | NumericColumn | None
 ) -> dict[str, Nest]:
     spec: dict[str, Nest] = dict(make_parse_example_spec(feature_columns))
     if label_key in spec:

@@ -7,7 +7,7 @@ takes the cache of this model's transformed features and the state manager that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias
 
 from weft.framework.aliases import DTypeLike, Initializer, VariableLike
@@ -104,6 +104,10 @@ class FeatureColumn(ABC):
     @property
     def _parse_example_spec(self) -> ParseSpec:
         return self.parse_example_spec
+
+
+# Columns are named tuples: a list of different ones is a list of tuples to a type checker that looks for what they share.
+FeatureColumns: TypeAlias = Iterable[FeatureColumn | tuple[object, ...]]
 
 
 class DenseColumn(FeatureColumn):

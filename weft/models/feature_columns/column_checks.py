@@ -9,7 +9,7 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.feature_columns.column import FeatureColumn, ParseSpec
+from weft.models.feature_columns.column import FeatureColumn, FeatureColumns, ParseSpec
 
 Defaults: TypeAlias = "int | float | Sequence[Defaults]"
 
@@ -152,7 +152,7 @@ def element_count(shape: TensorShape) -> int:
     return count
 
 
-def make_parse_example_spec(feature_columns: Iterable[FeatureColumn]) -> ParseSpec:
+def make_parse_example_spec(feature_columns: FeatureColumns) -> ParseSpec:
     """What `tf.parse_example` must look for, to feed these columns.
 
     Raises:

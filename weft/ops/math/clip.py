@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.graph import get_default_graph
@@ -121,7 +121,7 @@ def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None 
 
 def clip_by_global_norm(
     t_list: Sequence[_Values | None], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
-) -> tuple[list[Tensor | IndexedSlices | None], Tensor]:
+) -> tuple[list[Tensor | Any], Tensor]:
     """Scale all tensors down together so that their global norm is at most `clip_norm`; also returns the norm before.
 
     An infinite or NaN norm makes all of them NaN, which is easier to notice than zeros.

@@ -9,6 +9,7 @@ from weft import errors
 from weft.client.session import BaseSession
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.collections import GraphKeys
+from weft.framework.run_signature import typed_run
 from weft.platform import tf_logging
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.training.coordinator import Coordinator
@@ -71,10 +72,11 @@ class CoordinatedSession:
         self._coord.raise_requested_exception()
         return self._coord.should_stop() or self._stop_requested
 
+    @typed_run
     def run(
         self,
         fetches: Fetches,
-        feed_dict: object = None,
+        feed_dict: Feeds | None = None,
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:

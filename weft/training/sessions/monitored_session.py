@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft import errors
-from weft.framework.aliases import Fetches
+from weft.framework.aliases import Feeds, Fetches
 from weft.framework.graph import get_default_graph
 from weft.framework.run_signature import typed_run
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
@@ -72,7 +72,7 @@ class _MonitoredSession:
     def run(
         self,
         fetches: Fetches,
-        feed_dict: object = None,
+        feed_dict: Feeds | None = None,
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from weft.errors import OpError
-from weft.framework.aliases import Fetches
+from weft.framework.aliases import Feeds, Fetches
+from weft.framework.run_signature import typed_run
 from weft.platform import tf_logging
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.protocol.outcome_table import UNKNOWN_FATE
@@ -60,10 +61,11 @@ class RecoverableSession:
             # It is raised when the session is closed.
             return True
 
+    @typed_run
     def run(
         self,
         fetches: Fetches,
-        feed_dict: object = None,
+        feed_dict: Feeds | None = None,
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:
