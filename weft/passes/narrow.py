@@ -192,10 +192,13 @@ class _Copies:
             "Tin": [op.attrs["Tin"][place] for place in places],
             "Tout": [op.attrs["Tout"][index] for index in outputs],
             "output_shapes": [shapes[index] for index in outputs] if shapes else [],
-            **{attr: self._function(function, inside, outputs, places) for attr, function, inside in bodies},
+            **{attr: self._add_narrowed(function, inside, outputs, places) for attr, function, inside in bodies},
         }
 
-    def _function(self, function: FuncGraph, inside: _Demand, outputs: Sequence[int], places: Sequence[int]) -> FunctionName:
+    def _add_narrowed(
+        self, function: FuncGraph, inside: _Demand, outputs: Sequence[int], places: Sequence[int]
+    ) -> FunctionName:
+        """Add a function that makes these outputs of another one of the arguments at these places, and nothing else."""
         made = FuncGraph(f"{function.name}_of_{next(_NUMBERS)}", self._graph)
         arguments = [function.inputs[place] for place in places]
         copies = _Copies(made, inside, arguments)

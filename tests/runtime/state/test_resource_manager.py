@@ -48,7 +48,7 @@ def test_threads_get_the_same_resource() -> None:
 def test_containers_are_apart() -> None:
     manager = ResourceManager()
     assert manager.find_or_create("a", Thing, "x", Thing) is not manager.find_or_create("b", Thing, "x", Thing)
-    assert sorted(manager.contents()) == ["a", "b"]
+    assert sorted({each.container for each in manager.held()}) == ["a", "b"]
 
 
 def test_what_is_not_there_is_told() -> None:

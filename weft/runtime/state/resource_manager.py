@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from weft.errors import InvalidArgumentError, NotFoundError
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
 from weft.runtime.state.variable_slot import VariableSlot
 
@@ -70,7 +70,7 @@ class ResourceManager:
         slot = self.find_or_create(container, VariableSlot, name, lambda: VariableSlot(name, dtype, dims, declares))
         if declares:
             slot.declare(dtype, dims)
-        if slot.is_declared and (slot.dtype is not dtype or not _may_be_same(slot.dims, dims)):
+        if slot.is_declared and (slot.dtype is not dtype or not dims_compatible(slot.dims, dims)):
             raise InvalidArgumentError.of(
                 f"Variable {name!r} is held as {slot.dtype.name} of shape {_text(slot.dims)} by this task, but this graph "
                 f"declares it as {dtype.name} of shape {_text(dims)}: two programs disagree about it. Give one of them another "
@@ -99,20 +99,6 @@ class ResourceManager:
         with self._lock:
             found = [(container, key, item) for container, items in self._containers.items() for key, item in items.items()]
         return sorted(HeldResource(container, kind.__name__, name, _described(item)) for container, (kind, name), item in found)
-
-    def contents(self) -> dict[str, list[tuple[str, str]]]:
-        """What there is: container -> (class, name) pairs."""
-        with self._lock:
-            return {
-                container: sorted((kind.__name__, name) for kind, name in resources)
-                for container, resources in self._containers.items()
-            }
-
-
-def _may_be_same(a: Dims, b: Dims) -> bool:
-    if a is None or b is None:
-        return True
-    return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
 
 
 def _text(dims: Dims) -> str:
