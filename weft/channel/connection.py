@@ -102,7 +102,7 @@ class Connection:
         if exchange is not None:
             decoder.borrower = exchange.borrower
         self.outbox = Outbox(transport, name, max_queued_bytes, self._lose)
-        self.reader = MessageReader(transport, name, decoder, received, self._handle, self._lose, self._finish)
+        self.reader = MessageReader(transport, name, decoder, received, self._handle, self._lose, self._release)
         self._quick = QuickLately()  # of those that wait for messages
         self._thread: threading.Thread | None = None
         self._pool: ReaderPool | None = None
@@ -155,7 +155,7 @@ class Connection:
             pool.add(self.reader)
         except OSError as error:  # more than this system can watch
             self._lose(error)
-            self._finish()
+            self._release()
 
     def step_aside(self) -> None:
         """For a message's handler: what follows may take long, so other connections shall be read meanwhile."""
@@ -320,7 +320,7 @@ class Connection:
         if LifeStep.SHUT_DOWN in steps:
             self.reader.lease.stop()
 
-    def _finish(self) -> None:
+    def _release(self) -> None:
         """Release everything, then tell the owner. On the thread that has read it last."""
         if self._pulse is not None:
             heartbeats.remove(self._pulse)

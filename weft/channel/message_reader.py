@@ -21,7 +21,7 @@ class MessageReader:
 
     `handle(messages)` is called with the messages that some bytes have completed. `lose(cause)` is called with what ends the
     stream: its end, an error of the transport, a violation of the protocol, or an interrupt that may have cut a message in
-    half. `finish()` is called once, last, on the thread that reads when there is nothing more to read.
+    half. `release()` is called once, last, on the thread that reads when there is nothing more to read.
     Is a `Source` for threads that wait, and a `Readable` for a pool.
     """
 
@@ -33,12 +33,12 @@ class MessageReader:
         received: Sequence[Message],
         handle: Callable[[Sequence[Message]], None],
         lose: Callable[[Exception], None],
-        finish: Callable[[], None],
+        release: Callable[[], None],
     ) -> None:
         self.lease = Lease()
         self.fd = transport.fileno()
         self.received_count = 0  # of receiving calls that brought something: what heartbeats look at
-        self.finish = finish
+        self.release = release
         self._name = name
         self._transport = transport
         self._decoder = decoder
@@ -65,7 +65,7 @@ class MessageReader:
                     self._read_next()
                 self.lease.give_as_owner()
         finally:
-            self.finish()
+            self.release()
 
     def handle_pending(self, step_aside: Callable[[], None]) -> None:
         """Handle what has come and no poll shows. On a thread that reads, before any other reading.

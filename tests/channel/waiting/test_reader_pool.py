@@ -46,7 +46,7 @@ class Line:
             self._handler(self)
         return bool(data)
 
-    def finish(self) -> None:
+    def release(self) -> None:
         self._near.close()
         self.finished.release()
 

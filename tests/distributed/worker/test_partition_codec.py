@@ -11,6 +11,7 @@ from tensorboard.compat.proto import graph_pb2
 import weft as tf
 from tests.distributed.fake_workers import on_both, task
 from weft.distributed.worker.partition_codec import decode, encode
+from weft.errors import NotFoundError
 from weft.ops.io.checkpoint_io import save_v2
 from weft.passes.partition import Partition, partition
 from weft.passes.prune import prune
@@ -108,5 +109,5 @@ def test_functions_travel_with_the_nodes_that_run_them() -> None:
 def test_a_graph_def_that_is_no_partition_is_refused() -> None:
     proto = graph_pb2.GraphDef()
     proto.node.add(name="n", op="NoSuchOp")
-    with pytest.raises(ValueError, match="NoSuchOp"):
+    with pytest.raises(NotFoundError, match="NoSuchOp"):
         decode(proto, task("a"), [])

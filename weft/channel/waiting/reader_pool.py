@@ -46,7 +46,7 @@ class Readable(Protocol):
         """Receive what has come and handle it; return whether there may be more, which there is not after the end."""
         ...
 
-    def finish(self) -> None:
+    def release(self) -> None:
         """Release everything; called once, last."""
         ...
 
@@ -177,16 +177,16 @@ class ReaderPool:
                 self._watcher.notify()
         is_over = not connection.read_ready()
         if is_over:
-            self._finish(connection)
+            self._release(connection)
         with self._lock:
             steps = self.rules.ends(me, connection, is_over)
             if steps:
                 self._execute(steps[:-1])  # the last one is to stop leading
             return not steps
 
-    def _finish(self, connection: Readable) -> None:
+    def _release(self, connection: Readable) -> None:
         with self._lock:
             self._execute(self.rules.withdraw(connection))
-        connection.finish()
+        connection.release()
         with self._lock:
             self._execute(self.rules.remove())

@@ -109,7 +109,8 @@ def decode(proto: graph_pb2.GraphDef, task: str, fetches: list[str]) -> Partitio
     """The partition of a GraphDef; the fetches are named as the GraphDef's nodes are.
 
     Raises:
-        ValueError: the GraphDef is malformed, or has an op that is not known here.
+        ValueError: the GraphDef is malformed.
+        NotFoundError: it has an op that is not known here.
     """
     graph = Graph()
     add_nodes(graph, proto)

@@ -95,7 +95,7 @@ class Step:
     def start(self) -> None:
         """Run every stage that waits for nothing."""
         if self.flow.unfinished == 0:
-            self._finish()
+            self._end()
             return
         if self._executor.sources:
             self.run(list(self._executor.sources))
@@ -139,7 +139,7 @@ class Step:
     def abort(self, error: OpError) -> None:
         """End the step with this error, unless it is over; blocked kernels are woken."""
         if not self.is_done and self._cancellation.cancel(error):
-            self._finish()
+            self._end()
 
     def run(self, ready: list[Stage], *, may_wait: bool = False) -> None:
         """Run these stages and what they make ready; on this thread also the last that may block, if it may wait."""
@@ -230,13 +230,13 @@ class Step:
                 permit.give_back()
         ready = flow.note_run(stage)
         if flow.unfinished == 0:
-            self._finish()
+            self._end()
         return ready
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
         return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)
 
-    def _finish(self) -> None:
+    def _end(self) -> None:
         with self._lock:
             if self.is_done:
                 return
