@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from tensorboard.compat.proto import event_pb2
 
 import weft as tf
+from weft.training.hooks import hook_timer
 
 
 @pytest.fixture(autouse=True)
@@ -260,6 +262,18 @@ def test_a_timer_triggers_by_steps_or_by_time() -> None:
     by_time.update_last_triggered_step(1)
     assert not by_time.should_trigger_for_step(1)
     assert by_time.should_trigger_for_step(2)
+
+
+def test_a_clock_that_is_set_back_keeps_no_timer_from_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 100.0, time=lambda: 1e9)
+    monkeypatch.setattr(hook_timer, "time", clock)
+    timer = tf.train.SecondOrStepTimer(every_secs=60)
+    timer.update_last_triggered_step(1)
+    clock.time = lambda: 0.0
+    assert not timer.should_trigger_for_step(2)
+    clock.monotonic = lambda: 160.0
+    assert timer.should_trigger_for_step(2)
+    assert timer.update_last_triggered_step(2) == (60.0, 1)
 
 
 def test_the_step_counter_is_quiet_where_replicas_join_their_gradients(told: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from enum import Enum
@@ -49,7 +50,7 @@ class CheckpointEvaluator:
         self._eval_spec = eval_spec
         self._max_training_steps = max_training_steps
         self._previous_path: str | None = None
-        self._last_warning_s = 0.0
+        self._last_warning_s = -math.inf
 
     def evaluate_and_export(self) -> EvalResult:
         """Evaluate the last checkpoint if it is new, and ask the exporters."""
@@ -68,7 +69,7 @@ class CheckpointEvaluator:
             spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=path, hooks=spec.hooks
         )
         exports = self._export(path, metrics)
-        self._last_warning_s = 0.0
+        self._last_warning_s = -math.inf
         self._previous_path = path
         return EvalResult(EvalStatus.EVALUATED, metrics, exports)
 
@@ -82,7 +83,7 @@ class CheckpointEvaluator:
         ]
 
     def _warn(self, message: str) -> None:
-        now_s = time.time()
+        now_s = time.monotonic()
         if now_s - self._last_warning_s > _SECS_BETWEEN_WARNINGS:
             tf_logging.warning(message)
             self._last_warning_s = now_s

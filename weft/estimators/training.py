@@ -115,7 +115,7 @@ class _Executor:
             time.sleep(delay_s)
         evaluator = self._evaluator()
         while True:
-            started_s = time.time()
+            started_s = time.monotonic()
             result = evaluator.evaluate_and_export()
             if self._has_ended(result):
                 return
@@ -132,7 +132,7 @@ class _Executor:
 
     def _throttle(self, result: EvalResult, started_s: float) -> None:
         throttle_s = self._eval_spec.throttle_secs
-        rest_s = throttle_s - (time.time() - started_s)
+        rest_s = throttle_s - (time.monotonic() - started_s)
         if rest_s > 0:
             tf_logging.info("Waiting %f secs before starting next eval run.", rest_s)
             time.sleep(rest_s)

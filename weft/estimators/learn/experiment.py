@@ -250,13 +250,13 @@ class Experiment:
         throttle = self._continuous_eval_throttle_secs if throttle_delay_secs is None else throttle_delay_secs
         path: str | None = None
         results: Metrics = {}
-        warned_s = 0.0
+        warned_s = -math.inf
         while goes_on(results, path):
             if self._has_training_stopped(results):
                 step = results[GraphKeys.GLOBAL_STEP]
                 tf_logging.info("Exiting continuous eval, global_step=%s >= train_step=%s", step, self._train_steps)
                 return
-            started_s = time.time()
+            started_s = time.monotonic()
             found = latest_checkpoint(self._estimator.model_dir)
             if found is None or (evaluate_checkpoint_only_once and found == path):
                 results = {}
@@ -267,7 +267,7 @@ class Experiment:
                 results = self._call_evaluate(name, found, input_fn=input_fn)
                 self._export(results, found, strategies)
                 path = found
-            _wait(throttle - (time.time() - started_s))
+            _wait(throttle - (time.monotonic() - started_s))
 
     def continuous_train_and_eval(
         self, continuous_eval_predicate_fn: Callable[..., bool] | None = None

@@ -256,7 +256,7 @@ class ValidationMonitor(EveryN):
         """Evaluate if there is a new checkpoint, and compare."""
         if self._estimator is None:
             raise ValueError("Missing call to set_estimator.")
-        now_s = time.time()
+        now_s = time.monotonic()
         last_s, interval_s = self._last_check_s, self._check_interval_secs
         if interval_s is not None and last_s is not None and now_s - last_s <= interval_s:
             return False

@@ -8,6 +8,8 @@ import time
 class SecondOrStepTimer:
     """Triggers at the first step, and then after so many seconds or so many steps.
 
+    A host's clock that is set meanwhile changes nothing: one that was set back by an hour kept checkpoints back for as long.
+
     Args:
         every_secs: seconds between two triggers.
         every_steps: steps between them, instead.
@@ -38,13 +40,13 @@ class SecondOrStepTimer:
         if step == last_step:
             return False
         if self._every_secs is not None:
-            return time.time() >= last_time + self._every_secs
+            return time.monotonic() >= last_time + self._every_secs
         assert self._every_steps is not None
         return bool(step >= last_step + self._every_steps)
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
         """Note that it triggered; gives the seconds and steps since the last time, None and None at the first."""
-        now = time.time()
+        now = time.monotonic()
         elapsed: tuple[float | None, int | None] = (None, None)
         if self._last_triggered_time is not None and self._last_triggered_step is not None:
             elapsed = now - self._last_triggered_time, step - self._last_triggered_step
