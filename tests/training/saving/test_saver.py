@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -523,3 +524,23 @@ def test_of_two_threads_that_save_the_later_step_is_the_latest_checkpoint(
         for thread in saves:
             thread.join(10)
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model-7")
+
+
+def test_a_full_disk_is_told_with_the_checkpoint_and_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    v = tf.Variable([1.0], name="v")
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        whole = saver.save(sess, str(tmp_path / "m"), global_step=1)
+
+        def fail(descriptor: int) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as context:
+            context.setattr(os, "fsync", fail)
+            with pytest.raises(
+                tf.errors.ResourceExhaustedError, match=r"Nothing was saved as .*m-2: there is no room .*max_to_keep"
+            ):
+                saver.save(sess, str(tmp_path / "m"), global_step=2)
+        assert tf.train.latest_checkpoint(str(tmp_path), verify=True) == whole
+        assert [path.name for path in tmp_path.iterdir() if "m-1" not in path.name] == ["checkpoint"]

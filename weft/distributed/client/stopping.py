@@ -29,7 +29,7 @@ def stop_server(address: str, grace_s: float, timeout_s: float = 10.0) -> str:
         UnavailableError: there is no server. PermissionDeniedError: it does not take this caller's word.
         DeadlineExceededError: it is still there.
     """
-    stub = RpcStub(SERVICE, METHODS, address, f"The server at {address}")
+    stub = RpcStub(SERVICE, METHODS, address, "The server")
     try:
         task = str(stub.call("Stop", DoubleValue(value=grace_s), _CALL_S).value)
         deadline_s = time.monotonic() + grace_s + timeout_s

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import weakref
 from collections.abc import Sequence
 from typing import Any, Final
@@ -17,6 +19,7 @@ from weft.platform import tf_logging
 from weft.training.saving.staging import Staging
 from weft.training.saving.streaming import streamed_restore, streamed_save
 
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _KEY_MISSING: Final = "not found in checkpoint"
 
 
@@ -38,8 +41,17 @@ class CheckpointTransfer:
 
         Raises:
             NotFoundError, PermissionDeniedError: the tasks see other files, and the program asked for them to write.
+            ResourceExhaustedError: the disk is full; says what to do.
             OpError: a variable has no value, or a file could not be written.
         """
+        try:
+            self._save(session, saver_def, path)
+        except errors.ResourceExhaustedError as error:
+            if not any(os.strerror(number) in error.message for number in _FULL):
+                raise
+            raise errors.ResourceExhaustedError(error.node_def, error.op, _no_room(error, path)) from error
+
+    def _save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> None:
         if not _may_differ(session, path):
             session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: path})
             return
@@ -93,6 +105,13 @@ class CheckpointTransfer:
 def _may_differ(session: BaseSession, path: str) -> bool:
     """Whether tasks may see other files than this process: not where it has no servers, and not behind a URL."""
     return bool(session.sess_str) and files.is_local(path)
+
+
+def _no_room(error: errors.OpError, path: str) -> str:
+    return (
+        f"Nothing was saved as {path}: there is no room for it ({error.message}). The checkpoints before it are whole. Free "
+        "some space, or have the Saver keep fewer (max_to_keep)"
+    )
 
 
 def _not_shared(error: errors.OpError, path: str) -> errors.OpError:
