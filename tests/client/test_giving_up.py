@@ -129,7 +129,7 @@ def test_ctrl_c_in_a_loop_of_updates_loses_no_variable(
     delays = random.Random(7)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        for _ in range(10 if waits_for_code else 6):
+        for _ in range(10 if waits_for_code else 101):
             session.run(update)
         for _ in range(30):
             running = threading.Event()

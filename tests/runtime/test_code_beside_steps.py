@@ -14,6 +14,7 @@ import pytest
 
 import weft as tf
 from weft.errors import InvalidArgumentError
+from weft.runtime.choice import compile_rules
 from weft.runtime.choice.changing_sizes import COMPILED_AT_ONCE
 from weft.runtime.choice.compile_rules import COLD_RUNS
 from weft.runtime.compiled import engine
@@ -52,6 +53,7 @@ class Compiler:
 def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     """Has sessions compile beside their steps, by a compiler behind a gate."""
     monkeypatch.delenv(DETERMINISM_VARIABLE, raising=False)
+    monkeypatch.setattr(compile_rules, "BESIDE_RUNS", COLD_RUNS)
     compiler = Compiler()
     prepare, trace = CompiledStage.prepare, engine.trace
 

@@ -134,10 +134,13 @@ class Stage:
 
     def _run_undecided(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         host = self.host
-        choice = self.rules.choose(self.times.host.runs, host.work, session.compile_at_once, session.never_compile)
+        waits = session.waits_for_code or self.rules.waits_for_code
+        choice = self.rules.choose(
+            self.times.host.runs, host.work, session.compile_at_once, session.never_compile, is_beside=not waits
+        )
         self._choice = choice
         if choice.way is Way.COMPILED:
-            if session.waits_for_code or self.rules.waits_for_code:
+            if waits:
                 return self._run_first(inputs, session, context)
             # Steps go on here meanwhile, and none of them is the one that compiles.
             self.times.note_host()

@@ -10,6 +10,8 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.runtime.choice.compile_rules import (
+    BESIDE_BYTES,
+    BESIDE_RUNS,
     COLD_BYTES,
     COLD_NODES,
     COLD_RUNS,
@@ -49,6 +51,22 @@ def test_a_cold_stage_is_undecided_and_says_how_cold(doubled: CompileRules) -> N
 )
 def test_runs_or_work_make_it_warm(doubled: CompileRules, runs: int, work: int, why: str) -> None:
     assert choose(doubled, runs, work) == (Way.COMPILED, why)
+
+
+@pytest.mark.parametrize(("work", "most"), [(1 << 20, BESIDE_RUNS), (BESIDE_BYTES, COLD_RUNS)])
+def test_little_work_is_compiled_later_where_steps_go_on(doubled: CompileRules, work: int, most: int) -> None:
+    choice = doubled.choose(most - 1, work * (most - 1), False, False, is_beside=True)
+    assert choice.way is Way.UNDECIDED
+    assert choice.why.startswith(f"cold: {most - 1} of {most} runs")
+    assert doubled.choose(most, work * most, False, False, is_beside=True).way is Way.COMPILED
+
+
+def test_a_large_network_need_not_be_compiled_at_once_where_steps_go_on(make_parts: MakeParts) -> None:
+    x = y = tf.placeholder(tf.float32, [])
+    for _ in range(COLD_NODES // 2):
+        y = tf.tanh(y) * x
+    rules = rules_of(make_parts, [y + 1.0, y], [x])
+    assert rules.choose(0, 0, False, False, is_beside=True).way is Way.UNDECIDED
 
 
 def test_the_session_may_decide(doubled: CompileRules) -> None:

@@ -24,7 +24,7 @@ for _ in range(20):
 step = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(y))
 session = tf.Session()
 session.run(tf.global_variables_initializer())
-for _ in range(6):
+for _ in range(101):
     session.run(step, {x: np.ones([8, 8])})
 (row,) = tf.explain(step, [x], session, wait_s=60)
 session.run(step, {x: np.ones([8, 8])})

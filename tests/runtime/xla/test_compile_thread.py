@@ -50,7 +50,7 @@ PROGRAM = """
 import os, sys, threading, warnings
 warnings.simplefilter("ignore")
 import weft as tf
-from weft.runtime.choice.compile_rules import COLD_RUNS
+from weft.runtime.choice.compile_rules import BESIDE_RUNS
 from weft.runtime.compiled.engine import CompiledStage
 
 x = tf.placeholder(tf.float32, [2])
@@ -70,7 +70,7 @@ CompiledStage.prepare = prepare
 def step():
     return float(session.run(y, {x: [0.0, 0.0]}))
 
-for _ in range(COLD_RUNS + 1):
+for _ in range(BESIDE_RUNS + 1):
     step()
 assert begun.wait(60)
 """
