@@ -16,7 +16,7 @@ from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.binding import bind
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService, WorkerStub, identity_of
-from weft.errors import AbortedError, InvalidArgumentError, PermissionDeniedError, UnavailableError
+from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, PermissionDeniedError, UnavailableError
 from weft.framework.graph import Graph
 from weft.ops.array.constant import constant
 from weft.passes.partition import Partition, partition
@@ -138,8 +138,11 @@ def test_a_task_that_was_restarted_refuses_graphs_for_its_former_self(stub: Work
 
 def test_a_graph_that_cannot_be_read_is_refused(stub: WorkerStub) -> None:
     request = worker_pb2.RegisterGraphRequest(session_handle="session")
-    request.graph_def.node.add(name="n", op="NoSuchOp")
-    with pytest.raises(InvalidArgumentError, match="NoSuchOp"):
+    request.graph_def.node.add(name="n", op="Neg", input=["missing"])
+    with pytest.raises(InvalidArgumentError, match="missing"):
+        stub._rpc.call("RegisterGraph", request, 20)
+    request.graph_def.node[0].op = "NoSuchOp"
+    with pytest.raises(NotFoundError, match="NoSuchOp"):
         stub._rpc.call("RegisterGraph", request, 20)
 
 
