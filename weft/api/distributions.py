@@ -16,4 +16,5 @@ from weft.models.distributions.gamma import Exponential as Exponential
 from weft.models.distributions.gamma import Gamma as Gamma
 from weft.models.distributions.laplace import Laplace as Laplace
 from weft.models.distributions.normal import Normal as Normal
+from weft.models.distributions.student_t import StudentT as StudentT
 from weft.models.distributions.uniform import Uniform as Uniform

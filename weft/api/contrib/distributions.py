@@ -16,9 +16,22 @@ from weft.models.distributions.divergence import RegisterKL as RegisterKL
 from weft.models.distributions.divergence import kl_divergence as kl_divergence
 from weft.models.distributions.gamma import Exponential as Exponential
 from weft.models.distributions.gamma import Gamma as Gamma
+from weft.models.distributions.independent import Deterministic as Deterministic
+from weft.models.distributions.independent import Independent as Independent
 from weft.models.distributions.laplace import Laplace as Laplace
 from weft.models.distributions.laplace import Logistic as Logistic
+from weft.models.distributions.mixture import Mixture as Mixture
+from weft.models.distributions.mixture import MixtureSameFamily as MixtureSameFamily
 from weft.models.distributions.multivariate_normal import MultivariateNormalDiag as MultivariateNormalDiag
+from weft.models.distributions.multivariate_tril import (
+    MultivariateNormalDiagWithSoftplusScale as MultivariateNormalDiagWithSoftplusScale,
+)
+from weft.models.distributions.multivariate_tril import MultivariateNormalFullCovariance as MultivariateNormalFullCovariance
+from weft.models.distributions.multivariate_tril import MultivariateNormalTriL as MultivariateNormalTriL
 from weft.models.distributions.normal import Normal as Normal
 from weft.models.distributions.normal import NormalWithSoftplusScale as NormalWithSoftplusScale
+from weft.models.distributions.relaxed import ExpRelaxedOneHotCategorical as ExpRelaxedOneHotCategorical
+from weft.models.distributions.relaxed import RelaxedBernoulli as RelaxedBernoulli
+from weft.models.distributions.relaxed import RelaxedOneHotCategorical as RelaxedOneHotCategorical
+from weft.models.distributions.student_t import StudentT as StudentT
 from weft.models.distributions.uniform import Uniform as Uniform

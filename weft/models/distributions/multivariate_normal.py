@@ -107,7 +107,7 @@ class MultivariateNormalDiag(Distribution):
         return self._mean()
 
     def _stddev(self) -> Tensor:
-        return absolute(self._diag) + zeros_like(self._full_loc)
+        return absolute(self._diag)
 
     def _variance(self) -> Tensor:
         return square(self._stddev())

@@ -1,0 +1,185 @@
+"""Independent: batch dimensions of a distribution as dimensions of its events; and Deterministic, which draws one value."""
+
+from __future__ import annotations
+
+from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution, ScalarDistribution
+from weft.models.distributions.divergence import RegisterKL, kl_divergence
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.identity import identity
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.tiling import broadcast_to
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.reduce_functions import reduce_sum
+
+
+class Independent(Distribution):
+    """A distribution whose events have the last batch dimensions of another, whose members are independent.
+
+    Args:
+        distribution: the other distribution; the rank of its batch must be known.
+        reinterpreted_batch_ndims: how many dimensions; all but the first when None.
+        validate_args: kept for `copy`.
+        name: the scope's name.
+
+    Raises:
+        ValueError: there are not so many batch dimensions, or their number is not known.
+    """
+
+    def __init__(
+        self,
+        distribution: Distribution,
+        reinterpreted_batch_ndims: int | None = None,
+        validate_args: bool = False,
+        name: str | None = None,
+    ) -> None:
+        parameters = dict(locals())
+        self._inner = distribution
+        rank = distribution.batch_shape.ndims
+        if rank is None:
+            raise ValueError(f"Independent: the number of batch dimensions must be known, that of {distribution} is not")
+        self._count = max(0, rank - 1) if reinterpreted_batch_ndims is None else int(reinterpreted_batch_ndims)
+        if self._count > rank:
+            raise ValueError(f"reinterpreted_batch_ndims({self._count}) cannot exceed distribution.batch_ndims({rank})")
+        inner = distribution.name.removesuffix("/").rpartition("/")[2]
+        with input_scope(name or f"Independent{inner}", "Independent") as scope:
+            pass
+        super().__init__(
+            distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters,
+            name=scope,
+        )  # fmt: skip
+
+    @property
+    def distribution(self) -> Distribution:
+        """The other distribution."""
+        return self._inner
+
+    @property
+    def reinterpreted_batch_ndims(self) -> int:
+        """How many of its batch dimensions are dimensions of events."""
+        return self._count
+
+    def _batch_shape(self) -> TensorShape:
+        inner = self._inner.batch_shape.as_list()
+        return TensorShape(inner[: len(inner) - self._count])
+
+    def _batch_shape_tensor(self) -> Tensor:
+        sizes = self._inner.batch_shape_tensor()
+        return sizes[: shape_of(sizes)[0] - self._count]
+
+    def _event_shape(self) -> TensorShape:
+        inner = self._inner.batch_shape.as_list()
+        return TensorShape(inner[len(inner) - self._count :]).concatenate(self._inner.event_shape)
+
+    def _event_shape_tensor(self) -> Tensor:
+        sizes = self._inner.batch_shape_tensor()
+        return concat([sizes[shape_of(sizes)[0] - self._count :], self._inner.event_shape_tensor()], 0)
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        return self._inner.sample(n, seed=seed)
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        return _summed(self._inner.log_prob(value), self._count)
+
+    def _entropy(self) -> Tensor:
+        return _summed(self._inner.entropy(), self._count)
+
+    def _mean(self) -> Tensor:
+        return self._inner.mean()
+
+    def _variance(self) -> Tensor:
+        return self._inner.variance()
+
+    def _stddev(self) -> Tensor:
+        return self._inner.stddev()
+
+    def _mode(self) -> Tensor:
+        return self._inner.mode()
+
+
+def _summed(values: Tensor, count: int) -> Tensor:
+    return reduce_sum(values, list(range(-count, 0))) if count else values
+
+
+@RegisterKL(Independent, Independent)
+def _kl_independent(a: Independent, b: Independent, name: str | None = None) -> Tensor:
+    if a.event_shape != b.event_shape or a.reinterpreted_batch_ndims != b.reinterpreted_batch_ndims:
+        raise ValueError(f"Event shapes do not match: {a.event_shape} and {b.event_shape}")
+    with input_scope(name, "kl_independent"):
+        return _summed(kl_divergence(a.distribution, b.distribution), a.reinterpreted_batch_ndims)
+
+
+class Deterministic(ScalarDistribution):
+    """The distribution of the value `loc` alone; values within `atol + rtol |loc|` of it count as it.
+
+    Args:
+        loc: the values.
+        atol, rtol: absolute and relative tolerance; 0 when None.
+        validate_args, allow_nan_stats: kept for `copy`.
+        name: the scope's name.
+    """
+
+    def __init__(
+        self,
+        loc: TensorLike,
+        atol: TensorLike | None = None,
+        rtol: TensorLike | None = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Deterministic",
+    ) -> None:
+        parameters = dict(locals())
+        with input_scope(name, "Deterministic", [loc, atol, rtol]) as scope:
+            self._loc = convert_to_tensor(loc, name="loc")
+            kind = self._loc.dtype.base_dtype
+            self._atol = convert_to_tensor(0 if atol is None else atol, kind, name="atol")
+            self._rtol = convert_to_tensor(0 if rtol is None else rtol, kind, name="rtol")
+            self._slack = self._atol + self._rtol * absolute(self._loc)
+        super().__init__(kind, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._loc], scope)
+
+    @property
+    def loc(self) -> Tensor:
+        """The values."""
+        return self._loc
+
+    @property
+    def atol(self) -> Tensor:
+        """The absolute tolerance."""
+        return self._atol
+
+    @property
+    def rtol(self) -> Tensor:
+        """The relative tolerance."""
+        return self._rtol
+
+    def _broadcasting(self) -> tuple[Tensor, ...]:
+        return (self._loc,)
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        return broadcast_to(self._loc, self._sizes(n))
+
+    def _prob(self, value: Tensor) -> Tensor:
+        kind = self.dtype if self.dtype.is_floating else dtypes.float32
+        return cast(absolute(value - self._loc) <= self._slack, kind)
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        return cast(value >= self._loc - self._slack, self.dtype)
+
+    def _entropy(self) -> Tensor:
+        return zeros_like(self._loc)
+
+    def _mean(self) -> Tensor:
+        return identity(self._loc)
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+    def _variance(self) -> Tensor:
+        return zeros_like(self._loc)

@@ -1,0 +1,211 @@
+"""Multivariate normal distributions whose elements depend on each other: by a triangular scale, or by a covariance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from weft.framework.aliases import TensorLike
+from weft.framework.graph_functions import control_dependencies
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from weft.models.distributions.divergence import RegisterKL
+from weft.models.distributions.multivariate_normal import MultivariateNormalDiag
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.identity import identity
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.debugging.checks import assert_near
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.decompositions import cholesky, matrix_triangular_solve
+from weft.ops.linalg.matrix_bands import matrix_diag, matrix_diag_part
+from weft.ops.linalg.matrix_parts import matrix_band_part
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import square
+from weft.ops.math.products import matmul
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import log, sqrt
+from weft.ops.nn.activation import softplus
+from weft.ops.random.functions import random_normal
+
+
+class MultivariateNormalTriL(Distribution):
+    """The normal distribution of vectors with mean `loc` and covariance `scale_tril scale_tril^T`.
+
+    Args:
+        loc: the means `[..., size]`; 0 when None.
+        scale_tril: `[..., size, size]`; what is above the diagonal counts for nothing.
+        validate_args: kept for `copy`; there is nothing to check.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+
+    Raises:
+        ValueError: there is no `scale_tril`, which tells the size.
+    """
+
+    def __init__(
+        self,
+        loc: TensorLike | None = None,
+        scale_tril: TensorLike | None = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalTriL",
+    ) -> None:
+        self._begin(loc, scale_tril, validate_args, allow_nan_stats, name, dict(locals()))
+
+    def _begin(
+        self, loc: TensorLike | None, scale_tril: TensorLike | None, validate_args: bool, allow_nan_stats: bool, name: str,
+        parameters: Mapping[str, object],
+    ) -> None:  # fmt: skip
+        if scale_tril is None:
+            raise ValueError(f"{type(self).__name__} needs scale_tril, which tells its size; it is None.")
+        with input_scope(name, type(self).__name__, [loc, scale_tril]) as scope:
+            scale = matrix_band_part(convert_to_tensor(scale_tril, name="scale_tril"), -1, 0)
+            scale.shape.with_rank_at_least(2)
+            self._scale = scale
+            self._given_loc = None if loc is None else convert_to_tensor(loc, scale.dtype.base_dtype, name="loc")
+            nothing = zeros_like(scale[..., 0])
+            self._full_loc = nothing if self._given_loc is None else self._given_loc + nothing
+        parents = [scale] if self._given_loc is None else [self._given_loc, scale]
+        super().__init__(scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
+
+    @property
+    def loc(self) -> Tensor | None:
+        """The means as they were given."""
+        return self._given_loc
+
+    @property
+    def scale_tril(self) -> Tensor:
+        """The scale: `[..., size, size]`, zeros above the diagonal."""
+        return self._scale
+
+    def _batch_shape(self) -> TensorShape:
+        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[:-1]
+        return found
+
+    def _batch_shape_tensor(self) -> Tensor:
+        return shape_of(self._full_loc)[:-1]
+
+    def _event_shape(self) -> TensorShape:
+        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[-1:]
+        return found
+
+    def _event_shape_tensor(self) -> Tensor:
+        return shape_of(self._full_loc)[-1:]
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        drawn = random_normal(concat([[n], shape_of(self._full_loc)], 0), dtype=self.dtype, seed=seed)
+        return squeeze(matmul(self._scale, expand_dims(drawn, -1)), [-1]) + self._full_loc
+
+    def _log_scale(self) -> Tensor:
+        """The logarithm of the determinant of the scale: `batch_shape`."""
+        return _log_determinant(self._scale + zeros_like(expand_dims(self._full_loc, -1)))
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        far = expand_dims(value - self._full_loc, -1)
+        # A solver takes as many matrices as there are vectors.
+        z = matrix_triangular_solve(self._scale + zeros_like(far), far)
+        return reduce_sum(-0.5 * square(z[..., 0]) - 0.5 * math.log(2.0 * math.pi), -1) - self._log_scale()
+
+    def _entropy(self) -> Tensor:
+        each = 0.5 * math.log(2.0 * math.pi * math.e)
+        return reduce_sum(each * ones_like(self._full_loc), -1) + self._log_scale()
+
+    def _mean(self) -> Tensor:
+        return identity(self._full_loc)
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+    def _covariance(self) -> Tensor:
+        return matmul(self._scale, self._scale, transpose_b=True)
+
+    def _variance(self) -> Tensor:
+        return reduce_sum(square(self._scale), -1)
+
+    def _stddev(self) -> Tensor:
+        return sqrt(self._variance())
+
+
+class MultivariateNormalFullCovariance(MultivariateNormalTriL):
+    """The normal distribution of vectors with mean `loc` and a covariance.
+
+    Args:
+        loc: the means `[..., size]`; 0 when None.
+        covariance_matrix: `[..., size, size]`, symmetric and positive definite.
+        validate_args: whether runs check that it is symmetric.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
+
+    def __init__(
+        self,
+        loc: TensorLike | None = None,
+        covariance_matrix: TensorLike | None = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalFullCovariance",
+    ) -> None:
+        parameters = dict(locals())
+        if covariance_matrix is None:
+            raise ValueError("MultivariateNormalFullCovariance needs covariance_matrix, which tells its size; it is None.")
+        with input_scope(name, "MultivariateNormalFullCovariance", [loc, covariance_matrix]) as scope:
+            covariance = convert_to_tensor(covariance_matrix, name="covariance_matrix")
+            message = "Matrix was not symmetric"
+            checks = [assert_near(covariance, matrix_transpose(covariance), message=message)] if validate_args else []
+            with control_dependencies(checks):
+                scale = cholesky(covariance)
+        self._begin(loc, scale, validate_args, allow_nan_stats, scope, parameters)
+
+
+class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
+    """MultivariateNormalDiag with the scale `softplus(scale_diag)`; the arguments are its."""
+
+    def __init__(
+        self,
+        loc: TensorLike,
+        scale_diag: TensorLike,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiagWithSoftplusScale",
+    ) -> None:
+        parameters = dict(locals())
+        with input_scope(name, "MultivariateNormalDiagWithSoftplusScale", [scale_diag]) as scope:
+            positive = softplus(scale_diag)
+        super().__init__(loc, positive, None, validate_args, allow_nan_stats, scope)
+        self._parameters = parameters
+
+
+def _log_determinant(triangle: Tensor) -> Tensor:
+    return reduce_sum(log(absolute(matrix_diag_part(triangle))), -1)
+
+
+def _triangular(distribution: MultivariateNormalDiag | MultivariateNormalTriL) -> Tensor:
+    if isinstance(distribution, MultivariateNormalTriL):
+        return distribution.scale_tril
+    return matrix_diag(distribution.stddev())
+
+
+def _divergence(
+    a: MultivariateNormalDiag | MultivariateNormalTriL, b: MultivariateNormalDiag | MultivariateNormalTriL,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    with input_scope(name, "kl_mvn_mvn"):
+        # Of one batch, as a solver wants them.
+        batch = expand_dims(zeros_like(a.mean() + b.mean()), -1)
+        scale_a, scale_b = _triangular(a) + batch, _triangular(b) + batch
+        ratio = matrix_triangular_solve(scale_b, scale_a)
+        moved = matrix_triangular_solve(scale_b, expand_dims(b.mean() - a.mean(), -1))
+        squares = reduce_sum(square(ratio), [-2, -1]) + reduce_sum(square(moved), [-2, -1])
+        size = reduce_sum(ones_like(batch), [-2, -1])
+        return _log_determinant(scale_b) - _log_determinant(scale_a) + 0.5 * (squares - size)
+
+
+for _first, _second in (
+    (MultivariateNormalTriL, MultivariateNormalTriL), (MultivariateNormalTriL, MultivariateNormalDiag),
+    (MultivariateNormalDiag, MultivariateNormalTriL),
+):  # fmt: skip
+    RegisterKL(_first, _second)(_divergence)
