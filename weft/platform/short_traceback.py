@@ -45,7 +45,7 @@ def text_of(error: BaseException) -> str:
     """The text that the user reads: traceback and message, with those of the errors that caused it."""
     whole = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
     if not is_full():
-        _shorten(whole)
+        _shorten(whole, error)
     hint = hint_for(error)
     return "".join(whole.format()) + (f"  {hint}\n" if hint else "")
 
@@ -75,25 +75,27 @@ def _is_under_weft(file: str) -> bool:
     return file.startswith((_STANDARD, "<frozen "))
 
 
-def _shorten(whole: traceback.TracebackException) -> None:
+def _shorten(whole: traceback.TracebackException, error: BaseException | None) -> None:
     stack = whole.stack
     kept = kept_frames([frame.filename for frame in stack])
     left_out = len(stack) - len(kept)
     if left_out:
         whole.stack = traceback.StackSummary.from_list([stack[index] for index in kept])
-    if whole.__cause__ is not None and _is_of_weft_alone(whole.__cause__):
+    # The class of an error is asked of the error itself: its TracebackException no longer tells it from Python 3.13 on.
+    cause, context = (None, None) if error is None else (error.__cause__, error.__context__)
+    if whole.__cause__ is not None and _is_of_weft_alone(whole.__cause__, cause):
         whole.__cause__ = None
         whole.__suppress_context__ = True
-    if whole.__context__ is not None and _is_of_weft_alone(whole.__context__):
+    if whole.__context__ is not None and _is_of_weft_alone(whole.__context__, context):
         whole.__suppress_context__ = True
-    for earlier in (whole.__cause__, whole.__context__):
+    for earlier, its_error in ((whole.__cause__, cause), (whole.__context__, context)):
         if earlier is not None:
-            _shorten(earlier)
+            _shorten(earlier, its_error)
 
 
-def _is_of_weft_alone(earlier: traceback.TracebackException) -> bool:
+def _is_of_weft_alone(earlier: traceback.TracebackException, error: BaseException | None) -> bool:
     """Whether weft has met an error, of a kernel or a look-up, and made the one that is shown of it."""
-    if earlier.exc_type is not None and issubclass(earlier.exc_type, OpError):
+    if isinstance(error, OpError):
         return False
     files = [frame.filename for frame in earlier.stack]
     return bool(files) and all(_is_weft(file) or _is_under_weft(file) for file in files)
