@@ -27,5 +27,7 @@ toc_object_entries = False
 nb_execution_mode = "off" if os.environ.get("SITE_STORED_OUTPUTS") else "force"
 nb_execution_timeout = 200
 nb_execution_raise_on_error = True
+nb_output_stderr = "remove"  # log lines
+nb_merge_streams = True
 # As `make notebooks` has it: tracebacks name the cell.
 os.environ["IPYKERNEL_CELL_NAME"] = "<cell>"
