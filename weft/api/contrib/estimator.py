@@ -16,6 +16,7 @@ from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
 )
 from weft.estimators.export.saved_model_export import ReceiverFn
+from weft.estimators.forwarded_features import forward_features as forward_features
 from weft.estimators.hooks.early_stopping import make_early_stopping_hook as make_early_stopping_hook
 from weft.estimators.hooks.early_stopping import stop_if_higher_hook as stop_if_higher_hook
 from weft.estimators.hooks.early_stopping import stop_if_lower_hook as stop_if_lower_hook
@@ -26,6 +27,7 @@ from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_ste
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
+from weft.training.contributed.clipped_gradients import clip_gradients_by_norm as clip_gradients_by_norm
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 multi_label_head = _MultiLabelHead
