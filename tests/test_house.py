@@ -62,18 +62,19 @@ _LINES, _FUNCTION_LINES, _METHODS = 400, 50, 25
 # What is longer, and how long at most; each group with its reason.
 _LONG_FILES = {
     # One class that programs are given whole, by TensorFlow's names; what its methods do stands elsewhere.
+    "datasets/dataset.py": 410,
     "estimators/estimator.py": 470,
     "models/distributions/distribution.py": 440,
     "models/linear_operators/operator.py": 430,
     "ops/ragged/tensor.py": 560,
-    "ops/variables/variable.py": 460,
+    "ops/variables/variable.py": 470,
     "training/optimizers/optimizer.py": 500,
     "training/saving/saver.py": 470,
     # One family of ops: kernels, shape rules and gradients stand together.
-    "ops/array/joining.py": 480,
-    "ops/array/shape_ops.py": 460,
+    "ops/array/joining.py": 500,
+    "ops/array/shape_ops.py": 480,
     "ops/control_flow/buffers.py": 420,
-    "ops/io/parse_example.py": 440,
+    "ops/io/parse_example.py": 450,
     "ops/linalg/decompositions.py": 450,
     "ops/nn/pool_op.py": 420,
     "ops/strings/elementwise.py": 420,

@@ -196,7 +196,17 @@ class AbortedError(_StatusError):
 
 
 class OutOfRangeError(_StatusError):
-    """Raised at the end of the input."""
+    """Raised at the end of the input.
+
+    >>> element = tf.data.Dataset.range(1).make_one_shot_iterator().get_next()
+    >>> sess.run(element)
+    np.int64(0)
+    >>> try:
+    ...     sess.run(element)
+    ... except tf.errors.OutOfRangeError as error:
+    ...     print(error.error_code == tf.errors.OUT_OF_RANGE)
+    True
+    """
 
     _code = OUT_OF_RANGE
 

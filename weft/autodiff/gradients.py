@@ -73,6 +73,10 @@ def gradients(
     Raises:
         LookupError: an op between has no gradient rule.
         ValueError, TypeError: arguments don't belong together, or a y has no differentiable dtype.
+
+    >>> x = tf.constant(3.0)
+    >>> sess.run(tf.gradients(x * x, [x]))
+    [np.float32(6.0)]
     """
     ys, xs = _as_list(ys), _as_list(xs)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)

@@ -102,6 +102,9 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
 
     Raises:
         ValueError: the state names no checkpoint.
+
+    >>> tf.train.get_checkpoint_state("/no/such/folder") is None
+    True
     """
     filename = _state_filename(os.fspath(checkpoint_dir), latest_filename)
     try:
@@ -129,6 +132,9 @@ def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None, v
         checkpoint_dir: the directory.
         latest_filename: the name of its state file; "checkpoint" when None.
         verify: read all of the checkpoint and check it; return the newest that is whole, and warn of those passed over.
+
+    >>> tf.train.latest_checkpoint("/no/such/folder") is None
+    True
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:

@@ -238,6 +238,10 @@ class Session(BaseSession):
         config: a ConfigProto.
         timeout: how many seconds anything that the session does may take: each run, with the opening of the session and the
             planning that the first one begins with, and closing. It takes the place of the config's `operation_timeout_in_ms`.
+
+    >>> with tf.Session() as session:
+    ...     print(session.run(tf.constant(2) * 3))
+    6
     """
 
     def __init__(
@@ -307,7 +311,12 @@ class InteractiveSession(BaseSession):
 
 
 def get_default_session() -> Any:
-    """The innermost default session of this thread, or None."""
+    """The innermost default session of this thread, or None.
+
+    >>> with tf.Session() as session:
+    ...     print(tf.get_default_session() is session)
+    True
+    """
     return default_sessions.get_default()
 
 

@@ -69,13 +69,20 @@ class _Records(Dataset):
 
 
 class TextLineDataset(_Records):
-    """The lines of text files, without their ends.
+    r"""The lines of text files, without their ends.
 
     Args:
         filenames: names of files, or a dataset of names; fsspec's URLs are names too.
         compression_type: "GZIP", "ZLIB" or "" (none).
         buffer_size: accepted.
         num_parallel_reads: how many files are read at the same time, line by line.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     print("one\ntwo", file=file, flush=True)
+    ...     line = tf.data.TextLineDataset(file.name).make_one_shot_iterator().get_next()
+    ...     print(sess.run(line))
+    b'one'
     """
 
     def __init__(

@@ -70,6 +70,9 @@ class EstimatorSpec(_Fields):
     Raises:
         ValueError: a part that the mode needs is missing, is of another graph, or has a wrong shape.
         TypeError: a part has a wrong type.
+
+    >>> tf.estimator.EstimatorSpec("infer", predictions={"x": tf.zeros([1])}).mode
+    'infer'
     """
 
     __slots__ = ()

@@ -81,6 +81,10 @@ class RunConfig:
     Raises:
         ValueError: a value is out of its range, or TF_CONFIG contradicts it or itself.
         TypeError: a strategy is none.
+
+    >>> config = tf.estimator.RunConfig(model_dir="/tmp/model", save_checkpoints_steps=100)
+    >>> config.model_dir, config.save_checkpoints_steps, config.is_chief
+    ('/tmp/model', 100, True)
     """
 
     _model_dir: str | None

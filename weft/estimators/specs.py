@@ -30,6 +30,10 @@ class TrainSpec(_TrainFields):
     Raises:
         TypeError: `input_fn` cannot be called, or a hook is none.
         ValueError: `max_steps` is not positive.
+
+    >>> spec = tf.estimator.TrainSpec(lambda: tf.data.Dataset.range(3), max_steps=100)
+    >>> spec.max_steps
+    100
     """
 
     __slots__ = ()
@@ -71,6 +75,10 @@ class EvalSpec(_EvalFields):
     Raises:
         TypeError: `input_fn` cannot be called, or a part has a wrong type.
         ValueError: a number is out of its range, or two exporters share a name.
+
+    >>> spec = tf.estimator.EvalSpec(lambda: tf.data.Dataset.range(3), steps=None)
+    >>> spec.throttle_secs
+    600
     """
 
     __slots__ = ()

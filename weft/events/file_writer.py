@@ -28,6 +28,13 @@ class FileWriter:
         graph_def: a GraphDef to write at once; `graph` is preferred.
         filename_suffix: put after the name that the file gets.
         session: accepted and not used.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tf.summary.FileWriter(folder, tf.get_default_graph()):
+    ...         pass
+    ...     print(len(os.listdir(folder)))
+    1
     """
 
     def __init__(

@@ -18,6 +18,10 @@ class ClusterSpec:
 
     Raises:
         TypeError: an address is not a string, or `cluster` is none of those. ValueError: an index is a text but no number.
+
+    >>> cluster = tf.train.ClusterSpec({"ps": ["ps0:2222"], "worker": ["w0:2222", "w1:2222"]})
+    >>> cluster.num_tasks("worker")
+    2
     """
 
     def __init__(self, cluster: object) -> None:

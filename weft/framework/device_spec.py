@@ -86,7 +86,11 @@ class DeviceSpec:
 
     @staticmethod
     def from_string(spec: str) -> DeviceSpec:
-        """Make a DeviceSpec of a device name; ValueError when it is none."""
+        """Make a DeviceSpec of a device name; ValueError when it is none.
+
+        >>> tf.DeviceSpec.from_string("/job:worker/task:1/gpu:0").task
+        1
+        """
         return DeviceSpec(*_parse(spec))
 
     def merge_from(self, dev: DeviceSpec) -> None:

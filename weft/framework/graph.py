@@ -27,7 +27,14 @@ GRAPH_DEF_VERSION: Final = 134
 
 
 class Graph(Elements, Names, BuildingScopes, Collections):
-    """A dataflow graph. One is the default; `with graph.as_default()` makes another one so for the block."""
+    """A dataflow graph. One is the default; `with graph.as_default()` makes another one so for the block.
+
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     x = tf.zeros([1], name="x")
+    >>> [op.name for op in graph.get_operations()]
+    ['x']
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -234,7 +241,11 @@ _global_graph: Graph | None = None
 
 
 def get_default_graph() -> Graph:
-    """The innermost graph of `as_default` blocks, else the process-wide one."""
+    """The innermost graph of `as_default` blocks, else the process-wide one.
+
+    >>> tf.zeros([1]).graph is tf.get_default_graph()
+    True
+    """
     graph = default_graphs.get_default()
     if graph is not None:
         return graph  # type: ignore[no-any-return]

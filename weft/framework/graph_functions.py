@@ -11,12 +11,26 @@ from weft.framework.op_builder import graph_of, refuse_loop_values
 
 
 def device(device_name_or_function: object) -> contextlib.AbstractContextManager[None]:
-    """Put nodes made in the block on a device; see `Graph.device`."""
+    """Put nodes made in the block on a device; see `Graph.device`.
+
+    >>> with tf.device("/job:ps/task:0"):
+    ...     a = tf.zeros([2])
+    >>> a.device
+    '/job:ps/task:0'
+    """
     return get_default_graph().device(device_name_or_function)
 
 
 def control_dependencies(control_inputs: Iterable[object] | None) -> contextlib.AbstractContextManager[None]:
-    """Make nodes of the block wait for operations and tensors; see `Graph.control_dependencies`."""
+    """Make nodes of the block wait for operations and tensors; see `Graph.control_dependencies`.
+
+    >>> v = tf.Variable(1)
+    >>> sess.run(v.initializer)
+    >>> with tf.control_dependencies([v.assign_add(1)]):
+    ...     later = v.read_value()
+    >>> sess.run(later)
+    np.int32(2)
+    """
     return get_default_graph().control_dependencies(control_inputs)
 
 
@@ -42,6 +56,11 @@ class name_scope:
 
     Raises:
         ValueError: neither name is given but values are, or the values belong to different graphs.
+
+    >>> with tf.name_scope("tower"):
+    ...     x = tf.zeros([1], name="x")
+    >>> x.name
+    'tower/x:0'
     """
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
@@ -80,7 +99,12 @@ def op_scope(values: object, name: str | None, default_name: str | None = None) 
 
 
 def add_to_collection(name: str, value: object) -> None:
-    """Append a value to a collection of the default graph."""
+    """Append a value to a collection of the default graph.
+
+    >>> tf.add_to_collection("losses", tf.constant(1.0))
+    >>> len(tf.get_collection("losses"))
+    1
+    """
     get_default_graph().add_to_collection(name, value)
 
 
@@ -90,7 +114,12 @@ def add_to_collections(names: object, value: object) -> None:
 
 
 def get_collection(key: str, scope: str | None = None) -> list[Any]:
-    """A copy of a collection of the default graph; with `scope` only items whose names match it from the start."""
+    """A copy of a collection of the default graph; with `scope` only items whose names match it from the start.
+
+    >>> tf.add_to_collection("mine", 3)
+    >>> tf.get_collection("mine")
+    [3]
+    """
     return get_default_graph().get_collection(key, scope)
 
 

@@ -56,6 +56,9 @@ def convert_to_tensor(
     Raises:
         ValueError: a tensor has another dtype than the one asked for, or None was given.
         TypeError: there is no conversion to a tensor, or not to this dtype.
+
+    >>> tf.convert_to_tensor([1.0, 2.0])
+    <tf.Tensor 'Const:0' shape=(2,) dtype=float32>
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, Tensor):

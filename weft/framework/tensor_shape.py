@@ -35,7 +35,11 @@ def _size_or_none(value: object) -> int | None:
 
 
 class TensorShape:
-    """A shape that may be unknown in some dimensions or in its rank."""
+    """A shape that may be unknown in some dimensions or in its rank.
+
+    >>> tf.TensorShape([None, 3]).merge_with([2, 3])
+    TensorShape([Dimension(2), Dimension(3)])
+    """
 
     __slots__ = ("sizes",)
 

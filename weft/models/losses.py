@@ -344,6 +344,10 @@ def sparse_softmax_cross_entropy(
     """The cross-entropy of softmax with labels that are class numbers, weighted and reduced.
 
     Labels are `[batch]` or `[batch, 1]`, logits `[batch, classes]`, weights a scalar, `[batch]` or `[batch, 1]`.
+
+    >>> loss = tf.losses.sparse_softmax_cross_entropy(labels=[1], logits=[[0.0, 0.0]])
+    >>> print(sess.run(loss))
+    0.6931472
     """
     _check_given(labels=labels, logits=logits)
     with input_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:

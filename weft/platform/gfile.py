@@ -170,7 +170,11 @@ def _resolve(path: Path) -> tuple[FileSystem, str]:
 
 
 def Exists(filename: Path) -> bool:
-    """Whether a file or directory is there."""
+    """Whether a file or directory is there.
+
+    >>> tf.gfile.Exists("/no/such/file")
+    False
+    """
     try:
         Stat(filename)
     except (errors.NotFoundError, errors.FailedPreconditionError):
@@ -200,7 +204,14 @@ def MkDir(dirname: Path) -> None:
 
 
 def MakeDirs(dirname: Path) -> None:
-    """Make a directory and its parents; one that is there already is fine."""
+    """Make a directory and its parents; one that is there already is fine.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.gfile.MakeDirs(f"{folder}/a/b")
+    ...     print(os.path.isdir(f"{folder}/a/b"))
+    True
+    """
     files, path = _resolve(dirname)
     if not _is_made(dirname):
         files.make_directories(path)

@@ -96,12 +96,18 @@ def debug(msg: object, *args: _Any, **kwargs: _Any) -> None:
 
 
 def info(msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at INFO."""
+    """Log `msg % args` at INFO.
+
+    >>> tf.logging.info("step %d", 3)
+    """
     _logger.info(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def warning(msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at WARN."""
+    """Log `msg % args` at WARN.
+
+    >>> tf.logging.warning("%s is slow", "step 3")
+    """
     _logger.warning(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
@@ -152,7 +158,12 @@ def _calls_before() -> int:
 
 
 def set_verbosity(v: int) -> None:
-    """Log what is at least this serious."""
+    """Log what is at least this serious.
+
+    >>> before = tf.logging.get_verbosity()
+    >>> tf.logging.set_verbosity(tf.logging.ERROR)
+    >>> tf.logging.set_verbosity(before)
+    """
     _logger.setLevel(v)
 
 

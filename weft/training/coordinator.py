@@ -28,6 +28,11 @@ class Coordinator:
     Args:
         clean_stop_exception_types: exceptions that only ask to stop, and are not raised again; OutOfRangeError, the end
             of the input, when None.
+
+    >>> coord = tf.train.Coordinator()
+    >>> coord.request_stop()
+    >>> coord.should_stop()
+    True
     """
 
     def __init__(self, clean_stop_exception_types: Sequence[type[BaseException]] | None = None) -> None:

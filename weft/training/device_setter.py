@@ -104,6 +104,11 @@ def replica_device_setter(
 
     Raises:
         TypeError: `cluster` is none of these, or `ps_strategy` is not callable.
+
+    >>> with tf.device(tf.train.replica_device_setter(ps_tasks=2)):
+    ...     v, w = tf.Variable(1.0), tf.Variable(2.0)
+    >>> v.device, w.device
+    ('/job:ps/task:0', '/job:ps/task:1')
     """
     if cluster is not None:
         tasks = ClusterSpec(cluster).as_dict().get(DeviceSpec.from_string(ps_device).job or "")

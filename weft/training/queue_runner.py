@@ -37,6 +37,13 @@ class QueueRunner:
     Raises:
         ValueError: the queue or the operations are missing, or they are given together with a QueueRunnerDef.
         TypeError: `queue_closed_exception_types` is no tuple of errors.
+
+    >>> queue = tf.FIFOQueue(4, tf.int32, shapes=[[]])
+    >>> tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(7)]))
+    >>> item = queue.dequeue()
+    >>> with tf.train.MonitoredSession() as session:
+    ...     print(session.run(item))
+    7
     """
 
     def __init__(
@@ -259,6 +266,14 @@ def start_queue_runners(
 
     Raises:
         ValueError: there is no default session. TypeError: `sess` is no session.
+
+    >>> batch = tf.train.batch([tf.constant(7)], batch_size=2)
+    >>> coord = tf.train.Coordinator()
+    >>> threads = tf.train.start_queue_runners(sess, coord)
+    >>> sess.run(batch)
+    array([7, 7], dtype=int32)
+    >>> coord.request_stop()
+    >>> coord.join(threads)
     """
     if sess is None:
         sess = get_default_session()

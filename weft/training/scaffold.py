@@ -41,6 +41,12 @@ class Scaffold:
 
     Raises:
         TypeError: `copy_from_scaffold` is no Scaffold.
+
+    >>> v = tf.Variable(1.0)
+    >>> scaffold = tf.train.Scaffold(init_op=v.assign(5.0))
+    >>> with tf.train.MonitoredTrainingSession(scaffold=scaffold) as session:
+    ...     print(session.run(v))
+    5.0
     """
 
     def __init__(

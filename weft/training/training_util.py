@@ -28,6 +28,9 @@ def get_global_step(graph: Graph | None = None) -> Any:
 
     Raises:
         TypeError: it is no integer scalar variable or tensor.
+
+    >>> tf.train.get_global_step() is None
+    True
     """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
@@ -63,7 +66,11 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
 
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
-    """The global step of a graph, made when it has none."""
+    """The global step of a graph, made when it has none.
+
+    >>> tf.train.get_or_create_global_step()
+    <tf.Variable 'global_step:0' shape=() dtype=int64_ref>
+    """
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

@@ -83,6 +83,10 @@ class Server:
         PermissionDeniedError: its address is reachable from other hosts, and there are no credentials.
         InvalidArgumentError: its address has no port, or its host does not resolve.
         UnknownError: the port is in use.
+
+    >>> with tf.train.Server({"local": ["localhost:0"]}) as server:
+    ...     print(server.target.startswith("grpc://localhost:"))
+    True
     """
 
     def __init__(
@@ -143,7 +147,12 @@ class Server:
 
     @staticmethod
     def create_local_server(config: Any = None, start: bool = True) -> Server:
-        """A server that is a cluster by itself, on a free port of this host."""
+        """A server that is a cluster by itself, on a free port of this host.
+
+        >>> with tf.train.Server.create_local_server() as server, tf.Session(server.target) as session:
+        ...     print(session.run(tf.constant(3)))
+        3
+        """
         return Server({"localhost": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
     @property

@@ -99,6 +99,11 @@ def numeric_column(
 
     Raises:
         TypeError: an argument is of another type. ValueError: the shape or the type does not do.
+
+    >>> age = tf.feature_column.numeric_column("age")
+    >>> sess.run(tf.feature_column.input_layer({"age": [[3.0], [5.0]]}, [age]))
+    array([[3.],
+           [5.]], dtype=float32)
     """
     dims = checked_shape(shape, key)
     check_number(dtype, key)

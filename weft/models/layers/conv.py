@@ -271,7 +271,11 @@ def conv2d(
     activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
     bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
 ) -> Tensor:  # fmt: skip
-    """A Conv2D layer of `inputs`; see Conv2D."""
+    """A Conv2D layer of `inputs`; see Conv2D.
+
+    >>> tf.layers.conv2d(tf.zeros([8, 28, 28, 1]), filters=4, kernel_size=5, padding="same").shape
+    TensorShape([Dimension(8), Dimension(28), Dimension(28), Dimension(4)])
+    """
     return Conv2D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,

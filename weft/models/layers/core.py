@@ -111,7 +111,11 @@ def dense(
     activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
     bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
 ) -> Tensor:  # fmt: skip
-    """A Dense layer of `inputs`; see Dense."""
+    """A Dense layer of `inputs`; see Dense.
+
+    >>> tf.layers.dense(tf.zeros([8, 3]), units=5, activation=tf.nn.relu).shape
+    TensorShape([Dimension(8), Dimension(5)])
+    """
     layer = Dense(
         units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
         activity_regularizer, kernel_constraint, bias_constraint, trainable, name, _scope=name, _reuse=reuse,

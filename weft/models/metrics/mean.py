@@ -95,6 +95,13 @@ def accuracy(
 
     Raises:
         ValueError: the shapes are known not to fit.
+
+    >>> value, update = tf.metrics.accuracy(labels=[1, 2, 3], predictions=[1, 2, 0])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(update)
+    np.float32(0.6666667)
+    >>> print(round(float(sess.run(value)), 3))
+    0.667
     """
     predictions, labels, weights = aligned(predictions, labels, weights)
     if labels.dtype.base_dtype is not predictions.dtype.base_dtype:

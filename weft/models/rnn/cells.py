@@ -130,7 +130,11 @@ class GRUCell(RNNCell):
 
 
 class LSTMStateTuple(NamedTuple):
-    """The state of an LSTM: its memory `c`, `[batch, num_units]`, and its output `h`, `[batch, output size]`."""
+    """The state of an LSTM: its memory `c`, `[batch, num_units]`, and its output `h`, `[batch, output size]`.
+
+    >>> tf.contrib.rnn.LSTMStateTuple(c=1, h=2)
+    LSTMStateTuple(c=1, h=2)
+    """
 
     c: Any
     h: Any
@@ -157,6 +161,11 @@ class BasicLSTMCell(RNNCell):
         reuse: whether the variables exist already.
         name: the name of the variable scope.
         dtype: the type of the variables; that of the inputs when None.
+
+    >>> cell = tf.contrib.rnn.BasicLSTMCell(4)
+    >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.zeros([2, 3, 5]), dtype=tf.float32)
+    >>> outputs.shape, state.c.shape
+    (TensorShape([Dimension(2), Dimension(3), Dimension(4)]), TensorShape([Dimension(2), Dimension(4)]))
     """
 
     def __init__(

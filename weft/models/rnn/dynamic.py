@@ -52,6 +52,11 @@ def dynamic_rnn(
     Raises:
         TypeError: `cell` is no cell.
         ValueError: there is neither state nor type, or a depth is unknown.
+
+    >>> cell = tf.nn.rnn_cell.GRUCell(4)
+    >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.zeros([2, 3, 5]), dtype=tf.float32)
+    >>> outputs.shape, state.shape
+    (TensorShape([Dimension(2), Dimension(3), Dimension(4)]), TensorShape([Dimension(2), Dimension(4)]))
     """
     assert_like_rnn_cell("cell", cell)
     with variable_scope(scope or "rnn") as opened:

@@ -41,6 +41,9 @@ class Dense(Layer, core.Dense):
         kernel_regularizer, bias_regularizer, activity_regularizer: penalties.
         kernel_constraint, bias_constraint: projections after updates.
         kwargs: see Layer.
+
+    >>> tf.keras.layers.Dense(4, activation="relu")(tf.zeros([2, 3])).shape
+    TensorShape([Dimension(2), Dimension(4)])
     """
 
     supports_masking = True

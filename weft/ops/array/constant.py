@@ -44,6 +44,10 @@ def constant(
     Raises:
         TypeError: the value does not fit the dtype, or (with `verify_shape`) the shape.
         ValueError: the value is ragged or has more elements than the shape.
+
+    >>> sess.run(tf.constant(7, shape=[2, 2]))
+    array([[7, 7],
+           [7, 7]], dtype=int32)
     """
     return _constant(value, dtype, shape, name, verify_shape)
 

@@ -46,7 +46,12 @@ def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType =
 
 
 def fill(dims: DynamicShape, value: TensorLike, name: str | None = None) -> Tensor:
-    """Make a tensor of shape `dims` with every element equal to the scalar `value`."""
+    """Make a tensor of shape `dims` with every element equal to the scalar `value`.
+
+    >>> sess.run(tf.fill([2, 2], 7))
+    array([[7, 7],
+           [7, 7]], dtype=int32)
+    """
     return fill_node(dims, value, name=name)
 
 
@@ -77,13 +82,23 @@ def _plain_dims(shape: DynamicShape) -> tuple[int, ...] | None:
 
 
 def zeros(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
-    """Make a tensor of zeros (empty strings, False)."""
+    """Make a tensor of zeros (empty strings, False).
+
+    >>> sess.run(tf.zeros([2, 2]))
+    array([[0., 0.],
+           [0., 0.]], dtype=float32)
+    """
     kind = dtypes.as_dtype(dtype).base_dtype
     return _one_value(shape, kind, zero_of(kind), name or "zeros")
 
 
 def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
-    """Make a tensor of ones (True)."""
+    """Make a tensor of ones (True).
+
+    >>> sess.run(tf.ones([2, 2]))
+    array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
     kind = dtypes.as_dtype(dtype).base_dtype
     if kind is dtypes.string:
         raise TypeError("Expected string, got 1 of type 'int' instead.")
@@ -111,7 +126,11 @@ def ones_like_node(xp: ArrayModule, x: Array) -> Result:
 
 @dispatchable
 def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True) -> Tensor:
-    """Zeros in the shape of `tensor`, of its dtype or the one given; a constant when the shape is known and small."""
+    """Zeros in the shape of `tensor`, of its dtype or the one given; a constant when the shape is known and small.
+
+    >>> sess.run(tf.zeros_like([1, 2]))
+    array([0, 0], dtype=int32)
+    """
     tensor = convert_to_tensor(tensor, name="tensor")
     kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
     dims = tensor.dims
@@ -175,6 +194,10 @@ def one_hot(
 
     Raises:
         TypeError: the types of `on_value`, `off_value` and `dtype` differ.
+
+    >>> sess.run(tf.one_hot([0, 2], 3))
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
     """
     with get_default_graph().name_scope(name or "one_hot") as scope:
         given = {"on_value": on_value, "off_value": off_value}

@@ -189,6 +189,9 @@ def gather(
         name: the node's name.
         axis: the dimension, by default the first one after the batch dimensions.
         batch_dims: how many leading dimensions `params` and `indices` share.
+
+    >>> sess.run(tf.gather([10, 20, 30], [2, 0]))
+    array([30, 10], dtype=int32)
     """
     if axis is None:
         axis = batch_dims

@@ -38,7 +38,11 @@ def identity(input: SparseTensor, name: str | None = None) -> SparseTensor: ...
 def identity(
     input: TensorLike | IndexedSlices | SparseTensor, name: str | None = None
 ) -> Tensor | IndexedSlices | SparseTensor:
-    """A tensor with the value of `input`, made by a node of its own."""
+    """A tensor with the value of `input`, made by a node of its own.
+
+    >>> sess.run(tf.identity([1, 2]))
+    array([1, 2], dtype=int32)
+    """
     if isinstance(input, IndexedSlices | SparseTensor):
         values, indices = identity_node(input.values), identity_node(input.indices)
         shape = None if input.dense_shape is None else identity_node(input.dense_shape)

@@ -149,7 +149,12 @@ def concat_offset(xp: ArrayModule, concat_dim: Array, shape: list[Array], *, sha
 
 @dispatchable
 def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor:
-    """Put tensors one after the other along a dimension; the other dimensions must be equal."""
+    """Put tensors one after the other along a dimension; the other dimensions must be equal.
+
+    >>> sess.run(tf.concat([[[1, 2]], [[3, 4]]], axis=0))
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
     if not isinstance(values, list | tuple):
         values = [values]
     if isinstance(axis, list | tuple) and any(isinstance(each, Tensor) for each in axis):
@@ -213,7 +218,12 @@ def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
 
 @dispatchable
 def stack(values: Sequence[TensorLike], axis: int = 0, name: str = "stack") -> Tensor:
-    """Put tensors of one shape side by side along a new dimension; a list of numbers becomes a constant."""
+    """Put tensors of one shape side by side along a new dimension; a list of numbers becomes a constant.
+
+    >>> sess.run(tf.stack([[1, 2], [3, 4]], axis=1))
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
     if axis == 0:
         try:
             return convert_to_tensor(values, name=name)
@@ -259,7 +269,11 @@ def unpack(xp: ArrayModule, value: Array, *, num: int, axis: int = 0) -> list[Re
 
 
 def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """Take a tensor apart along a dimension, whose size must be known unless `num` says it."""
+    """Take a tensor apart along a dimension, whose size must be known unless `num` says it.
+
+    >>> sess.run(tf.unstack([[1, 2], [3, 4]]))
+    [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
+    """
     if num is None:
         tensor = convert_to_tensor(value)
         dims = tensor.dims
@@ -399,6 +413,9 @@ def split(
         axis: the dimension to split.
         num: how many sizes there are, when that cannot be seen from their shape.
         name: the node's name.
+
+    >>> sess.run(tf.split([1, 2, 3, 4], 2))
+    [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
     """
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
         return split_node(axis, value, num_split=int(num_or_size_splits), name=name)

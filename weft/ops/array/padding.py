@@ -138,7 +138,12 @@ def slice_node(xp: ArrayModule, input: Array, begin: Array, size: Array) -> Resu
 
 
 def slice_of(input_: TensorLike, begin: TensorLike, size: DynamicShape, name: str | None = None) -> Tensor:
-    """Cut the block of `size` that starts at `begin` out of a tensor; a size of -1 goes to the end."""
+    """Cut the block of `size` that starts at `begin` out of a tensor; a size of -1 goes to the end.
+
+    >>> sess.run(tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, 2]))
+    array([[2, 3],
+           [5, 6]], dtype=int32)
+    """
     return slice_node(input_, begin, size, name=name)
 
 
@@ -288,6 +293,10 @@ def pad(
         mode: CONSTANT, REFLECT (mirror without the border) or SYMMETRIC (with it), in any case.
         name: the node's name.
         constant_values: the value of a constant margin.
+
+    >>> sess.run(tf.pad([[1, 2]], [[0, 1], [1, 0]]))
+    array([[0, 1, 2],
+           [0, 0, 0]], dtype=int32)
     """
     kind = mode.upper()
     if kind == "CONSTANT":

@@ -37,6 +37,10 @@ def placeholder(dtype: DTypeLike, shape: DynamicShape | None = None, name: str |
         dtype: the type of the values.
         shape: what is known of their shape; None when nothing is.
         name: the node's name.
+
+    >>> x = tf.placeholder(tf.float32, [None, 2])
+    >>> sess.run(x * 2, {x: [[1, 2]]})
+    array([[2., 4.]], dtype=float32)
     """
     return placeholder_node(dtype=dtype, shape=shape, name=name)
 

@@ -76,7 +76,11 @@ def range_of(
     dtype: DTypeLike | None = None,
     name: str = "range",
 ) -> Tensor:
-    """The numbers from `start` up to, not including, `limit` in steps of `delta`; from 0 when only one is given."""
+    """The numbers from `start` up to, not including, `limit` in steps of `delta`; from 0 when only one is given.
+
+    >>> sess.run(tf.range(2, 10, 3))
+    array([2, 5, 8], dtype=int32)
+    """
     if limit is None:
         start, limit = 0, start
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype

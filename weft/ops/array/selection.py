@@ -82,7 +82,11 @@ def select_v2_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Res
 
 @dispatchable
 def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """`x` where the condition holds and `y` elsewhere; without both, the positions `[n, rank]` where it holds."""
+    """`x` where the condition holds and `y` elsewhere; without both, the positions `[n, rank]` where it holds.
+
+    >>> sess.run(tf.where([True, False], [1, 2], [10, 20]))
+    array([ 1, 20], dtype=int32)
+    """
     if x is None and y is None:
         return where_node(convert_to_tensor(condition, name="condition"), name=name)
     if x is None or y is None:

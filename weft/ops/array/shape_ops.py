@@ -79,7 +79,11 @@ def size_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) 
 
 
 def shape(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
-    """The shape of a tensor as a 1-D tensor; a constant when it is known while the graph is built."""
+    """The shape of a tensor as a 1-D tensor; a constant when it is known while the graph is built.
+
+    >>> sess.run(tf.shape(tf.zeros([2, 3])))
+    array([2, 3], dtype=int32)
+    """
     return shape_internal(input, name, out_type)
 
 
@@ -210,7 +214,12 @@ def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
 
 
 def reshape(tensor: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
-    """The elements of `tensor` in another shape; one size may be -1, which stands for what is left."""
+    """The elements of `tensor` in another shape; one size may be -1, which stands for what is left.
+
+    >>> sess.run(tf.reshape([1, 2, 3, 4], [-1, 2]))
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
     return reshape_node(tensor, shape, name=name)
 
 
@@ -253,7 +262,12 @@ def expand_dims_node(xp: ArrayModule, input: Array, dim: Array) -> Result:
 def expand_dims(
     input: TensorLike, axis: TensorLike | None = None, name: str | None = None, dim: TensorLike | None = None
 ) -> Tensor:
-    """Put a dimension of size 1 in at `axis` (`dim` is an older name for it)."""
+    """Put a dimension of size 1 in at `axis` (`dim` is an older name for it).
+
+    >>> sess.run(tf.expand_dims([1, 2], 1))
+    array([[1],
+           [2]], dtype=int32)
+    """
     axis = _either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -301,7 +315,11 @@ def squeeze_node(xp: ArrayModule, input: Array, *, squeeze_dims: list[int] = [])
 def squeeze(
     input: TensorLike, axis: TensorLike | None = None, name: str | None = None, squeeze_dims: TensorLike | None = None
 ) -> Tensor:
-    """Drop dimensions of size 1: those in `axis` (`squeeze_dims` is an older name for it), or all."""
+    """Drop dimensions of size 1: those in `axis` (`squeeze_dims` is an older name for it), or all.
+
+    >>> sess.run(tf.squeeze([[[1], [2]]]))
+    array([1, 2], dtype=int32)
+    """
     axis = _either("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else [axis] if np.isscalar(axis) else axis
     return squeeze_node(input, squeeze_dims=axes, name=name)
@@ -368,7 +386,12 @@ def reversed_axes(xp: ArrayModule, x: Array) -> Result:
 
 
 def transpose(a: TensorLike, perm: TensorLike | None = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
-    """Permute the dimensions of `a`; without `perm`, reverse them. `conjugate` also conjugates the elements."""
+    """Permute the dimensions of `a`; without `perm`, reverse them. `conjugate` also conjugates the elements.
+
+    >>> sess.run(tf.transpose([[1, 2], [3, 4]]))
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
     tensor = convert_to_tensor(a, name="a")
     node = conjugate_transpose if conjugate and tensor.dtype.is_complex else transpose_node
     if perm is None:

@@ -42,6 +42,11 @@ def cond(
     Raises:
         TypeError: an argument is missing or no function, or `pred` is a Python bool.
         ValueError: what the functions return does not have the same structure or types.
+
+    >>> x = tf.placeholder(tf.float32, [])
+    >>> y = tf.cond(x > 0, lambda: x, lambda: -x)
+    >>> sess.run(y, {x: -3.0})
+    np.float32(3.0)
     """
     true_fn, false_fn = _checked(true_fn, fn1, "true_fn", "fn1"), _checked(false_fn, fn2, "false_fn", "fn2")
     if isinstance(pred, bool):

@@ -15,7 +15,10 @@ from weft.ops.declaration import Role, no_outputs, op
 
 @op("NoOp", "->", role=Role.ORDER, infer=no_outputs, gradient=None)
 def no_op(xp: ArrayModule) -> tuple[()]:
-    """Do nothing, in the order that control dependencies give: `->`."""
+    """Do nothing, in the order that control dependencies give: `->`.
+
+    >>> sess.run(tf.no_op())
+    """
     return ()
 
 
@@ -73,6 +76,12 @@ def group(*inputs: object, **kwargs: Any) -> Operation:
     Raises:
         ValueError: another keyword is given.
         TypeError: an input is none of these.
+
+    >>> v = tf.Variable(1)
+    >>> sess.run(v.initializer)
+    >>> sess.run(tf.group(v.assign_add(1), tf.no_op()))
+    >>> sess.run(v)
+    np.int32(2)
     """
     name = kwargs.pop("name", None)
     if kwargs:

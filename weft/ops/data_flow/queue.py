@@ -243,6 +243,11 @@ class FIFOQueue(QueueBase):
         names: their names, for elements that are dicts.
         shared_name: the name by which sessions share it; the node's name when None.
         name: the node's name.
+
+    >>> queue = tf.FIFOQueue(10, tf.int32, shapes=[[]])
+    >>> sess.run(queue.enqueue_many([[1, 2, 3]]))
+    >>> sess.run(queue.dequeue_many(2))
+    array([1, 2], dtype=int32)
     """
 
     def __init__(

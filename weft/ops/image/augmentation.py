@@ -18,7 +18,11 @@ from weft.ops.random.functions import random_uniform
 
 
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
-    """Mirror an image, left to right, with a chance of one half; each image of a batch by a chance of its own."""
+    """Mirror an image, left to right, with a chance of one half; each image of a batch by a chance of its own.
+
+    >>> tf.image.random_flip_left_right(tf.zeros([8, 6, 3]), seed=1).shape
+    TensorShape([Dimension(8), Dimension(6), Dimension(3)])
+    """
     with get_default_graph().name_scope("random_flip_left_right"):
         return _random_flip(image, 1, seed)
 
@@ -43,6 +47,9 @@ def random_brightness(image: TensorLike, max_delta: float, seed: int | None = No
 
     Raises:
         ValueError: `max_delta` is negative.
+
+    >>> tf.image.random_brightness(tf.zeros([8, 8, 3]), max_delta=0.2).shape
+    TensorShape([Dimension(8), Dimension(8), Dimension(3)])
     """
     _check_delta(max_delta)
     return adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))
@@ -53,6 +60,9 @@ def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | N
 
     Raises:
         ValueError: `upper` is not larger than `lower`, or `lower` is negative.
+
+    >>> tf.image.random_contrast(tf.zeros([8, 8, 3]), 0.5, 1.5).shape
+    TensorShape([Dimension(8), Dimension(8), Dimension(3)])
     """
     _check_range(lower, upper)
     return adjust_contrast(image, random_uniform([], lower, upper, seed=seed))

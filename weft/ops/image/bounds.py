@@ -138,6 +138,9 @@ def resize_image_with_crop_or_pad(image: TensorLike, target_height: _Size, targe
 
     Raises:
         ValueError: a target is not positive; InvalidArgumentError where only a run tells.
+
+    >>> tf.image.resize_image_with_crop_or_pad(tf.zeros([5, 7, 3]), 4, 8).shape
+    TensorShape([Dimension(4), Dimension(8), Dimension(3)])
     """
     with get_default_graph().name_scope("resize_image_with_crop_or_pad"):
         images, is_batch = image_batch(image)

@@ -83,6 +83,9 @@ def per_image_standardization(image: TensorLike) -> Tensor:
     """Images of mean 0 and variance 1, of the same dtype: `[..., height, width, channels]`; integers saturate.
 
     The deviation counts as at least `1/sqrt(number of values)`, so that an even image does not divide by zero.
+
+    >>> tf.image.per_image_standardization(tf.zeros([8, 8, 3])).shape
+    TensorShape([Dimension(8), Dimension(8), Dimension(3)])
     """
     with get_default_graph().name_scope("per_image_standardization"):
         tensor = convert_to_tensor(image, name="image")

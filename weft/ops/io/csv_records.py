@@ -163,6 +163,9 @@ def decode_csv(
     Raises:
         InvalidArgumentError: the delimiter has more than one character.
         ValueError: the columns are not in order.
+
+    >>> sess.run(tf.decode_csv("1,2.5,x", record_defaults=[[0], [0.0], [""]]))
+    [np.int32(1), np.float32(2.5), b'x']
     """
     if len(field_delim) != 1:
         raise _invalid("field_delim should be only 1 char")

@@ -8,7 +8,11 @@ from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 
 
 class FixedLenFeature(NamedTuple):
-    """A dense tensor of a known shape in each example; required where there is no default."""
+    """A dense tensor of a known shape in each example; required where there is no default.
+
+    >>> tf.FixedLenFeature([2], tf.float32)
+    FixedLenFeature(shape=[2], dtype=tf.float32, default_value=None)
+    """
 
     shape: ShapeLike
     dtype: DTypeLike
@@ -25,7 +29,11 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """Any number of values in each example, as a SparseTensor."""
+    """Any number of values in each example, as a SparseTensor.
+
+    >>> tf.VarLenFeature(tf.int64)
+    VarLenFeature(dtype=tf.int64)
+    """
 
     dtype: DTypeLike
 

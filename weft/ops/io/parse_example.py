@@ -299,6 +299,11 @@ def parse_example(
 
     Raises:
         ValueError: there are no features, or one is of an unknown kind or without a shape or type.
+
+    >>> feature = tf.train.Feature(float_list=tf.train.FloatList(value=[1.5]))
+    >>> record = tf.train.Example(features=tf.train.Features(feature={"x": feature})).SerializeToString()
+    >>> sess.run(tf.parse_example([record, record], {"x": tf.FixedLenFeature([], tf.float32)})["x"])
+    array([1.5, 1.5], dtype=float32)
     """
     sparse, dense = _requested(features)
     with get_default_graph().name_scope(name or "ParseExample"):
@@ -321,6 +326,12 @@ def parse_single_example(
         features: for each feature's key what it is to become.
         name: the name scope.
         example_names: a scalar string that names the example in errors.
+
+    >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    >>> example = tf.train.Example(features=tf.train.Features(feature={"x": feature}))
+    >>> parsed = tf.parse_single_example(example.SerializeToString(), {"x": tf.FixedLenFeature([2], tf.int64)})
+    >>> sess.run(parsed["x"])
+    array([1, 2])
     """
     if example_names is not None:
         batched = parse_example(

@@ -253,6 +253,11 @@ class TFRecordReader(ReaderBase):
     Args:
         name: the node's name.
         options: TFRecordOptions, for compressed files.
+
+    >>> reader = tf.TFRecordReader()
+    >>> key, record = reader.read(tf.train.string_input_producer(["data.tfrecord"]))
+    >>> record.dtype
+    tf.string
     """
 
     def __init__(self, name: str | None = None, options: object = None) -> None:

@@ -73,7 +73,11 @@ def cast(x: IndexedSlices, dtype: DTypeLike, name: str | None = None) -> Indexed
 def cast(
     x: TensorLike | SparseTensor | IndexedSlices, dtype: DTypeLike, name: str | None = None
 ) -> Tensor | SparseTensor | IndexedSlices:
-    """`x` (a tensor, SparseTensor or IndexedSlices) with elements of another type; itself when it has that type."""
+    """`x` (a tensor, SparseTensor or IndexedSlices) with elements of another type; itself when it has that type.
+
+    >>> sess.run(tf.cast([1.7, -1.7], tf.int32))
+    array([ 1, -1], dtype=int32)
+    """
     kind = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor):
         return x if x.dtype.base_dtype is kind else cast_node(x, DstT=kind, name=name)
@@ -108,7 +112,11 @@ def _limit_within(kind: DType, source: DType) -> Array:
 
 
 def to_float(x: TensorLike, name: str = "ToFloat") -> Tensor:
-    """Cast to float32."""
+    """Cast to float32.
+
+    >>> sess.run(tf.to_float([1, 2]))
+    array([1., 2.], dtype=float32)
+    """
     return cast(x, dtypes.float32, name=name)
 
 

@@ -53,6 +53,9 @@ def clip_by_value(
 
     Raises:
         ValueError: the bounds would broadcast `t` to a larger shape.
+
+    >>> sess.run(tf.clip_by_value([-5, 0, 5], -1, 1))
+    array([-1,  0,  1], dtype=int32)
     """
     with input_scope(name, "clip_by_value", (t, clip_value_min, clip_value_max)) as scope:
         values = _values(t)
@@ -134,6 +137,10 @@ def clip_by_global_norm(
 
     Raises:
         TypeError: `t_list` is no sequence.
+
+    >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 2.5)
+    >>> sess.run([clipped, norm])
+    [[array([1.5], dtype=float32), array([2.], dtype=float32)], np.float32(5.0)]
     """
     if not isinstance(t_list, list | tuple):
         raise TypeError("t_list should be a sequence")

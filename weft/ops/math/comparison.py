@@ -69,6 +69,9 @@ def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool
     """Whether `x == y`; shapes that don't fit are unequal when they are no error.
 
     `[...], [...] -> [...] bool`, broadcast.
+
+    >>> sess.run(tf.equal([1, 2], [1, 3]))
+    array([ True, False])
     """
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
@@ -105,13 +108,21 @@ def _chosen(compare: Callable[..., Tensor]) -> Callable[[Operation, Tensor], Gra
 
 @op("Maximum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(greater_equal), types={"T": REAL})
 def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The greater of `x` and `y`: `[...], [...] -> [...]`, broadcast."""
+    """The greater of `x` and `y`: `[...], [...] -> [...]`, broadcast.
+
+    >>> sess.run(tf.maximum([1, 5], 3))
+    array([3, 5], dtype=int32)
+    """
     return xp.maximum(x, y)
 
 
 @op("Minimum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(less_equal), types={"T": REAL})
 def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The lesser of `x` and `y`: `[...], [...] -> [...]`, broadcast."""
+    """The lesser of `x` and `y`: `[...], [...] -> [...]`, broadcast.
+
+    >>> sess.run(tf.minimum([1, 5], 3))
+    array([1, 3], dtype=int32)
+    """
     return xp.minimum(x, y)
 
 

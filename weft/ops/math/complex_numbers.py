@@ -145,7 +145,11 @@ def complex_abs(xp: ArrayModule, x: Array) -> Result:
 
 @dispatchable
 def absolute(x: TensorLike, name: str | None = None) -> Tensor:
-    """The absolute value, real also for complex tensors."""
+    """The absolute value, real also for complex tensors.
+
+    >>> sess.run(tf.abs([-1.5, 2.0]))
+    array([1.5, 2. ], dtype=float32)
+    """
     tensor = convert_to_tensor(x, name="x")
     if tensor.dtype.is_complex:
         return complex_abs(tensor, Tout=tensor.dtype.real_dtype, name=name or "Abs")

@@ -93,7 +93,11 @@ def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"T": (*NUMBERS, dtypes.string)},
 )
 def add(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x + y`; strings are joined: `[...], [...] -> [...]`, broadcast."""
+    """`x + y`; strings are joined: `[...], [...] -> [...]`, broadcast.
+
+    >>> sess.run(tf.add([1, 2], 3))
+    array([4, 5], dtype=int32)
+    """
     return x + y
 
 
@@ -110,7 +114,11 @@ def _sub_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Sub", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
 def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x - y`: `[...], [...] -> [...]`, broadcast."""
+    """`x - y`: `[...], [...] -> [...]`, broadcast.
+
+    >>> sess.run(tf.subtract([5, 3], 1))
+    array([4, 2], dtype=int32)
+    """
     return x - y
 
 
@@ -126,7 +134,11 @@ def conj_if_complex(tensor: Tensor) -> Tensor:
 
 @op("Mul", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
 def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * y`: `[...], [...] -> [...]`, broadcast."""
+    """`x * y`: `[...], [...] -> [...]`, broadcast.
+
+    >>> sess.run(tf.multiply([1, 2], 3))
+    array([3, 6], dtype=int32)
+    """
     return x * y
 
 
@@ -155,7 +167,11 @@ def neg(xp: ArrayModule, x: Array) -> Result:
 @op("Square", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [
     mul(grad, mul(conj_if_complex(node.inputs[0]), 2))], types={"T": NUMBERS})  # fmt: skip
 def square(xp: ArrayModule, x: Array) -> Result:
-    """`x * x`: `[...] -> [...]`."""
+    """`x * x`: `[...] -> [...]`.
+
+    >>> sess.run(tf.square([2.0, -3.0]))
+    array([4., 9.], dtype=float32)
+    """
     return x * x
 
 
@@ -249,6 +265,9 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
     Raises:
         ValueError: `inputs` is no list of tensors, or it is empty, or the shapes differ.
         TypeError: the types differ.
+
+    >>> sess.run(tf.add_n([[1, 2], [3, 4]]))
+    array([4, 6], dtype=int32)
     """
     message = "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape"
     if not isinstance(inputs, Iterable) or isinstance(inputs, Tensor):

@@ -24,7 +24,11 @@ from weft.ops.math.unary import sqrt
 @op("L2Loss", "t: T -> output: T", infer=scalar_shape, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(node.inputs[0], grad)])  # fmt: skip
 def l2_loss(xp: ArrayModule, t: Array) -> Result:
-    """Half the sum of squares: `[...] -> scalar`."""
+    """Half the sum of squares: `[...] -> scalar`.
+
+    >>> sess.run(tf.nn.l2_loss([3.0, 4.0]))
+    np.float32(12.5)
+    """
     return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
 
 
@@ -36,6 +40,9 @@ def global_norm(t_list: Sequence[_Value], name: str | None = None) -> Tensor:
 
     Raises:
         TypeError: `t_list` is no sequence.
+
+    >>> sess.run(tf.global_norm([tf.constant([3.0]), tf.constant([4.0])]))
+    np.float32(5.0)
     """
     with input_scope(name, "global_norm", _as_sequence(t_list)):
         squares = []
@@ -86,6 +93,9 @@ def scalar_mul(scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | No
 
     Raises:
         ValueError: the scalar is none, as far as its shape is known.
+
+    >>> sess.run(tf.scalar_mul(2.0, tf.constant([1.0, 3.0])))
+    array([2., 6.], dtype=float32)
     """
     if not isinstance(x, IndexedSlices):
         x = convert_to_tensor(x)

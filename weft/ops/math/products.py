@@ -155,6 +155,9 @@ def matmul(
 
     Raises:
         ValueError: a transposition and an adjoint are asked for at once, or shapes don't fit.
+
+    >>> sess.run(tf.matmul([[1, 2]], [[3], [4]]))
+    array([[11]], dtype=int32)
     """
     for letter, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
         if transpose and adjoint:

@@ -81,7 +81,11 @@ def reduce_sum(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The sum over the dimensions in `axis` (all when None), which stay with size 1 if `keepdims`."""
+    """The sum over the dimensions in `axis` (all when None), which stay with size 1 if `keepdims`.
+
+    >>> sess.run(tf.reduce_sum([[1, 2], [3, 4]], axis=1))
+    array([3, 7], dtype=int32)
+    """
     return _reduce(sum_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
@@ -90,7 +94,11 @@ def reduce_mean(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The mean over the dimensions in `axis` (all when None); integers are rounded towards zero."""
+    """The mean over the dimensions in `axis` (all when None); integers are rounded towards zero.
+
+    >>> sess.run(tf.reduce_mean([[1.0, 3.0], [5.0, 7.0]], axis=0))
+    array([3., 5.], dtype=float32)
+    """
     return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
@@ -99,7 +107,11 @@ def reduce_max(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The greatest element over the dimensions in `axis` (all when None)."""
+    """The greatest element over the dimensions in `axis` (all when None).
+
+    >>> sess.run(tf.reduce_max([[1, 5], [7, 3]], axis=1))
+    array([5, 7], dtype=int32)
+    """
     return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
@@ -214,7 +226,11 @@ def argmax(
     dimension: Axes = None,
     output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
-    """The position of the greatest element along `axis` (0 when None), the first one if there are several."""
+    """The position of the greatest element along `axis` (0 when None), the first one if there are several.
+
+    >>> sess.run(tf.argmax([[1, 9, 3], [4, 2, 0]], axis=1))
+    array([1, 0])
+    """
     axis = either("axis", axis, "dimension", dimension)
     return arg_max_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
 

@@ -41,7 +41,11 @@ def expm1(xp: ArrayModule, x: Array) -> Result:
 @op("Log", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(conj_if_complex(node.inputs[0])))])  # fmt: skip
 def log(xp: ArrayModule, x: Array) -> Result:
-    """The natural logarithm: `[...] -> [...]`."""
+    """The natural logarithm: `[...] -> [...]`.
+
+    >>> sess.run(tf.log([1.0]))
+    array([0.], dtype=float32)
+    """
     return xp.log(x)
 
 
@@ -62,7 +66,11 @@ def _sqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Sqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sqrt_gradient)  # fmt: skip
 def sqrt(xp: ArrayModule, x: Array) -> Result:
-    """The square root: `[...] -> [...]`."""
+    """The square root: `[...] -> [...]`.
+
+    >>> sess.run(tf.sqrt([4.0, 9.0]))
+    array([2., 3.], dtype=float32)
+    """
     return xp.sqrt(x)
 
 
@@ -121,7 +129,11 @@ def sigmoid_node(xp: ArrayModule, x: Array) -> Result:
 
 @dispatchable
 def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-x))`.
+
+    >>> sess.run(tf.nn.sigmoid([0.0]))
+    array([0.5], dtype=float32)
+    """
     return sigmoid_node(x, name=name)
 
 
@@ -144,7 +156,11 @@ def _tanh_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Tanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_tanh_gradient)  # fmt: skip
 def tanh(xp: ArrayModule, x: Array) -> Result:
-    """The hyperbolic tangent: `[...] -> [...]`."""
+    """The hyperbolic tangent: `[...] -> [...]`.
+
+    >>> sess.run(tf.tanh([0.0]))
+    array([0.], dtype=float32)
+    """
     return xp.tanh(x)
 
 

@@ -48,7 +48,11 @@ def _relu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Relu", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu_gradient)  # fmt: skip
 def relu(xp: ArrayModule, features: Array) -> Result:
-    """`max(features, 0)`: `[...] -> [...]`."""
+    """`max(features, 0)`: `[...] -> [...]`.
+
+    >>> sess.run(tf.nn.relu([-1.0, 2.0]))
+    array([0., 2.], dtype=float32)
+    """
     return xp.maximum(features, _zero(features))
 
 

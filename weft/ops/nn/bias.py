@@ -121,6 +121,9 @@ def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None
 
     Raises:
         ValueError: shapes don't fit, or the layout is none of the two.
+
+    >>> sess.run(tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]))
+    array([[11., 22.]], dtype=float32)
     """
     layout = "NHWC"
     if data_format is not None:
@@ -145,7 +148,11 @@ def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) ->
 
 
 def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
-    """`matmul(x, weights) + biases`."""
+    """`matmul(x, weights) + biases`.
+
+    >>> sess.run(tf.nn.xw_plus_b([[1.0, 2.0]], [[1.0], [1.0]], [0.5]))
+    array([[3.5]], dtype=float32)
+    """
     with input_scope(name, "xw_plus_b", (x, weights, biases)) as scope:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")

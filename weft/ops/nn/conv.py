@@ -93,6 +93,10 @@ def conv2d(
 
     Raises:
         ValueError: shapes, strides, padding or layout don't fit.
+
+    >>> images, filters = tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1, 3])
+    >>> tf.nn.conv2d(images, filters, strides=[1, 1, 1, 1], padding="VALID").shape
+    TensorShape([Dimension(1), Dimension(3), Dimension(3), Dimension(3)])
     """
     filter = either("filters", filters, "filter", filter)
     mode, explicit = _padding(padding)

@@ -39,6 +39,9 @@ def dropout(
 
     Raises:
         ValueError: no probability or both are given, or it is out of range; `x` has integers.
+
+    >>> sess.run(tf.nn.dropout([1.0, 2.0], rate=0.0))
+    array([1., 2.], dtype=float32)
     """
     try:
         dropped = None if keep_prob is None else 1.0 - keep_prob

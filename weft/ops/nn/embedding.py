@@ -72,6 +72,11 @@ def embedding_lookup(
 
     Raises:
         ValueError: there is no table, or the strategy is neither of the two.
+
+    >>> table = tf.constant([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> sess.run(tf.nn.embedding_lookup(table, [2, 0]))
+    array([[3., 3.],
+           [1., 1.]], dtype=float32)
     """
     parts = _parts(params)
     with input_scope(name, "embedding_lookup", (*parts, ids)) as scope:

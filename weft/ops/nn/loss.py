@@ -35,6 +35,9 @@ def sigmoid_cross_entropy_with_logits(
 
     Raises:
         ValueError: an argument was given by position, one is missing, or the shapes differ.
+
+    >>> print(sess.run(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0])))
+    [0.6931472]
     """
     check_entropy_args("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with input_scope(name, "logistic_loss", (logits, labels)) as scope:

@@ -179,7 +179,11 @@ def batch_norm_with_global_normalization(
 
 
 def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
-    """The share of elements that are zero."""
+    """The share of elements that are zero.
+
+    >>> sess.run(tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]))
+    np.float32(0.5)
+    """
     with input_scope(name, "zero_fraction", (value,)):
         value = convert_to_tensor(value, name="value")
         count = size_internal(value, out_type=dtypes.int64)

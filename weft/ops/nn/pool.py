@@ -50,6 +50,9 @@ def max_pool(
         data_format: "NHWC" or "NCHW".
         name: the node's name.
         input: another name of `value`.
+
+    >>> tf.nn.max_pool(tf.ones([1, 4, 4, 3]), [1, 2, 2, 1], [1, 2, 2, 1], "VALID").shape
+    TensorShape([Dimension(1), Dimension(2), Dimension(2), Dimension(3)])
     """
     return _pooled(max_pool_node, "MaxPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
 

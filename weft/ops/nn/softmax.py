@@ -76,7 +76,11 @@ def log_softmax_node(xp: ArrayModule, logits: Array) -> Result:
 
 
 def softmax(logits: TensorLike, axis: int | Tensor | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
-    """Exponentials over their sum along `axis` (the last dimension when None); `dim` is the older name of `axis`."""
+    """Exponentials over their sum along `axis` (the last dimension when None); `dim` is the older name of `axis`.
+
+    >>> print(sess.run(tf.nn.softmax([0.0, 0.0])))
+    [0.5 0.5]
+    """
     return _along(softmax_node, logits, either("axis", axis, "dim", dim), name)
 
 
@@ -228,6 +232,10 @@ def softmax_cross_entropy_with_logits(
 
     Raises:
         ValueError: an argument was given by position, or one is missing.
+
+    >>> losses = tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[0.0, 1.0]], logits=[[0.0, 0.0]])
+    >>> print(sess.run(losses))
+    [0.6931472]
     """
     # -1 is the default, not something that the caller asked for.
     dim = either("axis", axis, "dim", None if dim == -1 else dim)
@@ -285,6 +293,10 @@ def sparse_softmax_cross_entropy_with_logits(
 
     Raises:
         ValueError: an argument was given by position, one is missing, or the shapes of labels and logits don't fit.
+
+    >>> losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]])
+    >>> print(sess.run(losses))
+    [0.6931472]
     """
     check_entropy_args("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     default = "SparseSoftmaxCrossEntropyWithLogits"

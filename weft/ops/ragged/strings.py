@@ -29,6 +29,9 @@ def string_split(
         skip_empty: whether empty parts are left out.
         result_type: 'SparseTensor' or 'RaggedTensor'.
         name: the node's name.
+
+    >>> sess.run(tf.string_split(["a b"]).values)
+    array([b'a', b'b'], dtype=object)
     """
     text = convert_to_tensor(source, dtypes.string)
     return _of_type(parts.string_split(text, sep, skip_empty, delimiter, name), result_type, text)

@@ -63,6 +63,9 @@ def random_normal(
         dtype: a floating point type.
         seed: the op's seed; see `tf.set_random_seed`.
         name: the node's name.
+
+    >>> tf.random_normal([2, 3], mean=1.0, stddev=0.1).shape
+    TensorShape([Dimension(2), Dimension(3)])
     """
     with input_scope(name, "random_normal", [shape, mean, stddev]) as scope:
         sizes = _shape_tensor(shape)
@@ -80,7 +83,11 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Make a tensor of normally distributed numbers, none two or more standard deviations from the mean."""
+    """Make a tensor of normally distributed numbers, none two or more standard deviations from the mean.
+
+    >>> bool(abs(sess.run(tf.truncated_normal([100], stddev=0.1))).max() <= 0.2)
+    True
+    """
     with input_scope(name, "truncated_normal", [shape, mean, stddev]) as scope:
         sizes = _shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype, name="mean")
@@ -115,6 +122,9 @@ def random_uniform(
         dtype: a floating point type, int32 or int64.
         seed: the op's seed; see `tf.set_random_seed`.
         name: the node's name.
+
+    >>> sess.run(tf.random_uniform([3], 5, 6, dtype=tf.int32))
+    array([5, 5, 5], dtype=int32)
     """
     kind, maxval = _checked_uniform(dtype, maxval)
     with input_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
@@ -134,7 +144,11 @@ def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None 
 
 
 def random_crop(value: TensorLike, size: DynamicShape, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Cut a block of `size` out of a tensor at a random place; the run fails when the tensor is smaller than that."""
+    """Cut a block of `size` out of a tensor at a random place; the run fails when the tensor is smaller than that.
+
+    >>> tf.random_crop(tf.zeros([8, 8, 3]), [4, 4, 3]).shape
+    TensorShape([Dimension(4), Dimension(4), Dimension(3)])
+    """
     with input_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtypes.int32, name="size")

@@ -115,6 +115,9 @@ def sparse_to_dense(
         default_value: a scalar.
         validate_indices: whether positions must be in row-major order and occur once.
         name: the node's name.
+
+    >>> sess.run(tf.sparse_to_dense([0, 2], [4], [5, 7]))
+    array([5, 0, 7, 0], dtype=int32)
     """
     return sparse_to_dense_node(
         sparse_indices, output_shape, sparse_values, default_value, validate_indices=validate_indices, name=name

@@ -115,7 +115,11 @@ def string_to_number(
     name: str | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """Read numbers from strings; InvalidArgumentError for one that is no number of the type."""
+    """Read numbers from strings; InvalidArgumentError for one that is no number of the type.
+
+    >>> sess.run(tf.string_to_number(["1.5", "2"]))
+    array([1.5, 2. ], dtype=float32)
+    """
     given = input if string_tensor is None else string_tensor
     return string_to_number_node(given, out_type=out_type, name=name)
 
@@ -172,7 +176,11 @@ def decode_raw(
     name: str | None = None,
     bytes: TensorLike | None = None,
 ) -> Tensor:
-    """Read the bytes of strings as the numbers of a type; all strings must be of one length."""
+    r"""Read the bytes of strings as the numbers of a type; all strings must be of one length.
+
+    >>> sess.run(tf.decode_raw([b"\x01\x02"], tf.uint8))
+    array([[1, 2]], dtype=uint8)
+    """
     given = bytes if input_bytes is None else input_bytes
     return decode_raw_node(given, out_type=out_type, little_endian=little_endian, name=name)
 

@@ -52,6 +52,10 @@ def merge(inputs: Sequence[object], collections: Sequence[str] | None = None, na
         inputs: scalar strings that summary ops made.
         collections: the collections to add it to.
         name: the node's name.
+
+    >>> merged = tf.summary.merge([tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)])
+    >>> [value.tag for value in tf.Summary.FromString(sess.run(merged)).value]
+    ['a', 'b']
     """
     with get_default_graph().name_scope("Merge" if name is None else name):
         merged = merge_summary(list(inputs), name=name)
@@ -66,6 +70,11 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
         key: the collection of the summaries.
         scope: take only those whose name this regular expression matches from the start.
         name: the node's name.
+
+    >>> tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)
+    (<tf.Tensor 'a:0' shape=() dtype=string>, <tf.Tensor 'b:0' shape=() dtype=string>)
+    >>> len(tf.Summary.FromString(sess.run(tf.summary.merge_all())).value)
+    2
     """
     found = get_default_graph().get_collection(key, scope)
     return merge(found, name=name) if found else None

@@ -163,6 +163,9 @@ def scalar(name: str, tensor: TensorLike, collections: Sequence[str] | None = No
         tensor: a real scalar.
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tag, to group tags in TensorBoard.
+
+    >>> tf.Summary.FromString(sess.run(tf.summary.scalar("loss", 0.5))).value[0].simple_value
+    0.5
     """
     with _summary_scope(name, family) as (tag, scope):
         return _collected(scalar_summary(tag, tensor, name=scope), collections)
@@ -176,6 +179,9 @@ def histogram(name: str, values: TensorLike, collections: Sequence[str] | None =
         values: real numbers of any shape, all finite.
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tag.
+
+    >>> tf.Summary.FromString(sess.run(tf.summary.histogram("w", [1.0, 3.0]))).value[0].histo.max
+    3.0
     """
     with _summary_scope(name, family, "HistogramSummary") as (tag, scope):
         return _collected(histogram_summary(tag, values, name=scope), collections)
@@ -192,6 +198,10 @@ def image(
         max_outputs: how many of the batch to take.
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tags.
+
+    >>> summary = tf.Summary.FromString(sess.run(tf.summary.image("x", tf.zeros([1, 2, 3, 1]))))
+    >>> summary.value[0].image.width
+    3
     """
     with _summary_scope(name, family) as (tag, scope):
         return _collected(image_summary(tag, tensor, max_images=max_outputs, name=scope), collections)

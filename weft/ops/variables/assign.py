@@ -22,6 +22,10 @@ def assign(
         validate_shape: whether the value must have the variable's shape; True when None.
         use_locking: accepted and recorded; updates are always whole.
         name: the node's name.
+
+    >>> v = tf.Variable(1.0)
+    >>> sess.run(tf.assign(v, 2.0))
+    np.float32(2.0)
     """
     if ref.dtype.is_ref:
         attrs = _given(validate_shape=validate_shape, use_locking=use_locking)

@@ -21,7 +21,12 @@ from weft.ops.variables.variable import Variable
 
 
 def global_variables(scope: str | None = None) -> list[Variable]:
-    """The variables that the tasks of a cluster share; with `scope` those whose name it matches from the start."""
+    """The variables that the tasks of a cluster share; with `scope` those whose name it matches from the start.
+
+    >>> v = tf.Variable(1.0, name="v")
+    >>> tf.global_variables()
+    [<tf.Variable 'v:0' shape=() dtype=float32_ref>]
+    """
     return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
@@ -37,7 +42,12 @@ def _all_saveable_objects(scope: str | None = None) -> list[Variable]:
 
 
 def local_variables(scope: str | None = None) -> list[Variable]:
-    """The variables of each process itself, which checkpoints leave out."""
+    """The variables of each process itself, which checkpoints leave out.
+
+    >>> epoch = tf.Variable(0, collections=[tf.GraphKeys.LOCAL_VARIABLES], name="epoch")
+    >>> tf.local_variables()
+    [<tf.Variable 'epoch:0' shape=() dtype=int32_ref>]
+    """
     return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
@@ -47,7 +57,12 @@ def model_variables(scope: str | None = None) -> list[Variable]:
 
 
 def trainable_variables(scope: str | None = None) -> list[Variable]:
-    """The variables that optimizers change by default."""
+    """The variables that optimizers change by default.
+
+    >>> v, frozen = tf.Variable(1.0, name="v"), tf.Variable(2.0, trainable=False)
+    >>> tf.trainable_variables()
+    [<tf.Variable 'v:0' shape=() dtype=float32_ref>]
+    """
     return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
@@ -57,7 +72,13 @@ def moving_average_variables(scope: str | None = None) -> list[Variable]:
 
 
 def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") -> Operation:
-    """An operation that initializes the variables given; it does nothing when there are none."""
+    """An operation that initializes the variables given; it does nothing when there are none.
+
+    >>> a, b = tf.Variable(1.0), tf.Variable(2.0)
+    >>> sess.run(tf.variables_initializer([a, b]))
+    >>> sess.run([a, b])
+    [np.float32(1.0), np.float32(2.0)]
+    """
     if var_list:
         return group(*[variable.initializer for variable in var_list], name=name)
     return no_op(name=name)
@@ -69,7 +90,13 @@ def initialize_variables(var_list: Sequence[VariableLike], name: str = "init") -
 
 
 def global_variables_initializer() -> Operation:
-    """An operation that initializes all global variables that there are now."""
+    """An operation that initializes all global variables that there are now.
+
+    >>> v = tf.Variable(3.0)
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(v)
+    np.float32(3.0)
+    """
     return variables_initializer(global_variables())
 
 
@@ -79,7 +106,13 @@ def initialize_all_variables() -> Operation:
 
 
 def local_variables_initializer() -> Operation:
-    """An operation that initializes all local variables that there are now."""
+    """An operation that initializes all local variables that there are now.
+
+    >>> v = tf.Variable(2, collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    >>> sess.run(tf.local_variables_initializer())
+    >>> sess.run(v)
+    np.int32(2)
+    """
     return variables_initializer(local_variables())
 
 
@@ -117,6 +150,10 @@ def report_uninitialized_variables(
     Args:
         var_list: the variables to look at; all global and local ones when None.
         name: the name scope.
+
+    >>> v = tf.Variable(1.0, name="v")
+    >>> sess.run(tf.report_uninitialized_variables())
+    array([b'v'], dtype=object)
     """
     variables = _variables_or_all(var_list)
     graph = get_default_graph()

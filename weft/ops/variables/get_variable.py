@@ -66,6 +66,11 @@ def get_variable(
 
     Raises:
         ValueError: the scope's reuse setting forbids what would have to be done, or arguments don't fit.
+
+    >>> with tf.variable_scope("layer"):
+    ...     w = tf.get_variable("w", [2, 3])
+    >>> w
+    <tf.Variable 'layer/w:0' shape=(2, 3) dtype=float32_ref>
     """
     found: Variable = get_variable_scope().get_variable(
         default_variable_store(), name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,

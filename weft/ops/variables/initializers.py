@@ -57,7 +57,13 @@ def _floating(dtype: DTypeLike) -> DType:
 
 
 class Zeros(Initializer):
-    """All zeros."""
+    """All zeros.
+
+    >>> v = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
+    >>> sess.run(v.initializer)
+    >>> sess.run(v)
+    array([0., 0.], dtype=float32)
+    """
 
     def __init__(self, dtype: DTypeLike = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
@@ -72,7 +78,13 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """All ones."""
+    """All ones.
+
+    >>> v = tf.get_variable("v", [2], initializer=tf.ones_initializer())
+    >>> sess.run(v.initializer)
+    >>> sess.run(v)
+    array([1., 1.], dtype=float32)
+    """
 
     def __init__(self, dtype: DTypeLike = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
@@ -87,7 +99,13 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """A number or a list of them; the last one is repeated to fill the shape, unless `verify_shape`."""
+    """A number or a list of them; the last one is repeated to fill the shape, unless `verify_shape`.
+
+    >>> v = tf.get_variable("v", [2], initializer=tf.constant_initializer(0.5))
+    >>> sess.run(v.initializer)
+    >>> sess.run(v)
+    array([0.5, 0.5], dtype=float32)
+    """
 
     def __init__(self, value: Array = 0, dtype: Array = dtypes.float32, verify_shape: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
@@ -138,7 +156,12 @@ class RandomUniform(Initializer):
 
 
 class RandomNormal(Initializer):
-    """Normal with this mean and standard deviation."""
+    """Normal with this mean and standard deviation.
+
+    >>> v = tf.get_variable("v", [2, 3], initializer=tf.random_normal_initializer(stddev=0.1))
+    >>> v.shape
+    TensorShape([Dimension(2), Dimension(3)])
+    """
 
     def __init__(
         self, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
@@ -156,7 +179,11 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normal with this mean and standard deviation, never two or more standard deviations from the mean."""
+    """Normal with this mean and standard deviation, never two or more standard deviations from the mean.
+
+    >>> tf.get_variable("v", [2, 3], initializer=tf.truncated_normal_initializer(stddev=0.1)).shape
+    TensorShape([Dimension(2), Dimension(3)])
+    """
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Random numbers of this shape."""

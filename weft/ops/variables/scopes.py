@@ -246,7 +246,12 @@ def default_variable_store() -> VariableStore:
 
 
 def get_variable_scope() -> VariableScope:
-    """The open variable scope."""
+    """The open variable scope.
+
+    >>> with tf.variable_scope("a"):
+    ...     print(tf.get_variable_scope().name)
+    a
+    """
     return open_scopes().current
 
 

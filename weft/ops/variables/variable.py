@@ -136,6 +136,11 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         synchronization: recorded.
         aggregation: recorded.
         shape: the variable's shape; the initial value's when None.
+
+    >>> v = tf.Variable([1.0, 2.0], name="v")
+    >>> sess.run(v.initializer)
+    >>> sess.run(v + 1.0)
+    array([2., 3.], dtype=float32)
     """
 
     # Variable scopes, which import this module, put theirs here.

@@ -59,6 +59,11 @@ class variable_scope:
     Raises:
         ValueError: `reuse` is something else, or True without a name.
         TypeError: there is no name, or it is neither a string nor a scope.
+
+    >>> with tf.variable_scope("shared", reuse=tf.AUTO_REUSE):
+    ...     a, b = tf.get_variable("w", [1]), tf.get_variable("w", [1])
+    >>> a is b
+    True
     """
 
     def __init__(

@@ -14,6 +14,17 @@ class SessionRunHook:
 
     Called in this order, each in the order of the hooks: `begin`, then (again after each recovery) `after_create_session`,
     then `before_run` and `after_run` around each run, at last `end`, which is left out when the block ends with an error.
+
+    >>> class Count(tf.train.SessionRunHook):
+    ...     runs = 0
+    ...     def after_run(self, run_context, run_values):
+    ...         self.runs += 1
+    >>> hook = Count()
+    >>> op = tf.no_op()
+    >>> with tf.train.MonitoredSession(hooks=[hook]) as session:
+    ...     session.run(op)
+    >>> hook.runs
+    1
     """
 
     def begin(self) -> None:
@@ -39,7 +50,11 @@ class SessionRunHook:
 
 
 class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), ("options", Any)])):
-    """A request to a run: fetches in any structure, a feed_dict, RunOptions."""
+    """A request to a run: fetches in any structure, a feed_dict, RunOptions.
+
+    >>> tf.train.SessionRunArgs("loss:0").fetches
+    'loss:0'
+    """
 
     __slots__ = ()
 

@@ -23,6 +23,14 @@ class StopAtStepHook(SessionRunHook):
 
     Raises:
         ValueError: both or neither are given.
+
+    >>> step = tf.train.get_or_create_global_step()
+    >>> add = step.assign_add(1)
+    >>> with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(num_steps=2)]) as session:
+    ...     while not session.should_stop():
+    ...         print(session.run(add))
+    1
+    2
     """
 
     def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:

@@ -58,6 +58,9 @@ def batch(
 
     Raises:
         ValueError: there are no tensors, or their shapes are not known well enough.
+
+    >>> tf.train.batch([tf.zeros([3])], batch_size=4).shape
+    TensorShape([Dimension(4), Dimension(3)])
     """
     return maybe_batch(
         tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch,
@@ -159,6 +162,11 @@ def shuffle_batch(
 
     Raises:
         ValueError: `capacity` is not larger than `min_after_dequeue`, or as `batch`.
+
+    >>> x = tf.random_uniform([3])
+    >>> batch = tf.train.shuffle_batch([x], batch_size=2, capacity=8, min_after_dequeue=2)
+    >>> batch.shape
+    TensorShape([Dimension(2), Dimension(3)])
     """
     return maybe_shuffle_batch(
         tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many, shapes,

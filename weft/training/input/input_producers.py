@@ -129,6 +129,11 @@ def string_input_producer(
 
     Raises:
         ValueError: `string_tensor` is an empty list. An empty tensor is an InvalidArgumentError when the queue is filled.
+
+    >>> name = tf.train.string_input_producer(["a", "b"], shuffle=False).dequeue()
+    >>> with tf.train.MonitoredSession() as session:
+    ...     print(session.run(name))
+    b'a'
     """
     message = "string_input_producer requires a non-null input tensor"
     if isinstance(string_tensor, Sequence | np.ndarray) and not len(string_tensor):

@@ -26,6 +26,13 @@ class AdagradOptimizer(Optimizer):
 
     Raises:
         ValueError: `initial_accumulator_value` is not positive.
+
+    >>> v = tf.Variable(1.0)
+    >>> step = tf.train.AdagradOptimizer(0.5, initial_accumulator_value=12.0).minimize(tf.square(v))
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(step)
+    >>> sess.run(v)
+    np.float32(0.75)
     """
 
     def __init__(

@@ -32,6 +32,13 @@ class AdamOptimizer(Optimizer):
         learning_rate, beta1, beta2, epsilon: numbers, tensors, or functions that return them.
         use_locking: see Optimizer.
         name: see Optimizer.
+
+    >>> v = tf.Variable(1.0)
+    >>> step = tf.train.AdamOptimizer(0.5).minimize(tf.square(v))
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(step)
+    >>> print(round(float(sess.run(v)), 3))
+    0.5
     """
 
     def __init__(

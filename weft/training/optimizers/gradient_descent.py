@@ -22,6 +22,13 @@ class GradientDescentOptimizer(Optimizer):
         learning_rate: a number, a tensor, or a function that returns one.
         use_locking: see Optimizer.
         name: see Optimizer.
+
+    >>> v = tf.Variable(1.0)
+    >>> step = tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(v))
+    >>> sess.run(v.initializer)
+    >>> sess.run(step)
+    >>> sess.run(v)
+    np.float32(0.5)
     """
 
     def __init__(self, learning_rate: TensorLike, use_locking: bool = False, name: str = "GradientDescent") -> None:

@@ -33,7 +33,11 @@ def exponential_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`learning_rate * decay_rate ^ (global_step / decay_steps)`; with `staircase` the exponent is rounded down."""
+    """`learning_rate * decay_rate ^ (global_step / decay_steps)`; with `staircase` the exponent is rounded down.
+
+    >>> print(sess.run(tf.train.exponential_decay(0.5, global_step=10, decay_steps=10, decay_rate=0.5)))
+    0.25
+    """
     _check_step("exponential_decay", global_step)
     with input_scope(name, "ExponentialDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)

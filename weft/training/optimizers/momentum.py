@@ -22,6 +22,13 @@ class MomentumOptimizer(Optimizer):
         use_locking: see Optimizer.
         name: see Optimizer.
         use_nesterov: whether to step to where the momentum leads (Sutskever et al., 2013).
+
+    >>> v = tf.Variable(1.0)
+    >>> step = tf.train.MomentumOptimizer(0.25, momentum=0.5).minimize(tf.square(v))
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(step)
+    >>> sess.run(v)
+    np.float32(0.5)
     """
 
     def __init__(

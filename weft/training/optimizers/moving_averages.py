@@ -66,6 +66,16 @@ class ExponentialMovingAverage:
             are soon forgotten.
         zero_debias: whether averages of tensors are corrected for the zero that they start from.
         name: the name of the update operation and the suffix of the shadows.
+
+    >>> v = tf.Variable(1.0)
+    >>> ema = tf.train.ExponentialMovingAverage(0.5)
+    >>> update = ema.apply([v])
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(v.assign(3.0))
+    np.float32(3.0)
+    >>> sess.run(update)
+    >>> sess.run(ema.average(v))
+    np.float32(2.0)
     """
 
     def __init__(

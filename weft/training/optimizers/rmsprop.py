@@ -23,6 +23,13 @@ class RMSPropOptimizer(Optimizer):
         use_locking: see Optimizer.
         centered: whether to divide by the root of the estimated variance instead.
         name: see Optimizer.
+
+    >>> v = tf.Variable(1.0)
+    >>> step = tf.train.RMSPropOptimizer(0.1).minimize(tf.square(v))
+    >>> sess.run(tf.global_variables_initializer())
+    >>> sess.run(step)
+    >>> bool(sess.run(v) < 1.0)
+    True
     """
 
     def __init__(

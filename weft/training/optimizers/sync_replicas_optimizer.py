@@ -69,6 +69,10 @@ class SyncReplicasOptimizer(Optimizer):
         name: the name of the operations made.
         replica_timeout_secs: how long an update waits for a replica whose session has ended, before it is made without it; None
             for ever, as in TensorFlow.
+
+    >>> inner = tf.train.GradientDescentOptimizer(0.1)
+    >>> sync = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=2, total_num_replicas=2)
+    >>> hook = sync.make_session_run_hook(is_chief=True)
     """
 
     def __init__(

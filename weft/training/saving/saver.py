@@ -66,6 +66,14 @@ class Saver:
     Raises:
         TypeError, ValueError: `var_list` is of a wrong type or ambiguous, there is nothing to save, or the version is
             not V2.
+
+    >>> import tempfile
+    >>> v = tf.Variable(3.0, name="v")
+    >>> sess.run(v.initializer)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Saver().save(sess, f"{folder}/model", global_step=7)
+    ...     print(path.endswith("model-7"))
+    True
     """
 
     # Whether nobody chose its arguments.

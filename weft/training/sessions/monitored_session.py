@@ -278,6 +278,16 @@ def MonitoredTrainingSession(
         restore: what the chief restores when a parameter server has lost its variables: 'shard', these alone; 'whole', all;
             'always', all even if none is lost, whenever the chief makes a session. See `SessionManager`.
         retry_policy: how often to try again after a lost task, and how long to wait before; for about an hour when None.
+
+    >>> step = tf.train.get_or_create_global_step()
+    >>> train_op = step.assign_add(1)
+    >>> hooks = [tf.train.StopAtStepHook(last_step=3)]
+    >>> with tf.train.MonitoredTrainingSession(hooks=hooks) as session:
+    ...     while not session.should_stop():
+    ...         print(session.run(train_op))
+    1
+    2
+    3
     """
     save_summaries_steps, save_summaries_secs = _frequency(save_summaries_steps, save_summaries_secs, 100, None)
     save_checkpoint_steps, save_checkpoint_secs = _frequency(save_checkpoint_steps, save_checkpoint_secs, None, 600)

@@ -72,6 +72,12 @@ class Supervisor(ModelParts):
 
     Raises:
         ValueError: this is not the chief and a variable has no device: it would not be the chief's.
+
+    >>> add = tf.train.get_or_create_global_step().assign_add(1)
+    >>> sv = tf.train.Supervisor()
+    >>> with sv.managed_session() as session:
+    ...     print(session.run(add))
+    1
     """
 
     USE_DEFAULT: ClassVar = USE_DEFAULT
