@@ -39,7 +39,7 @@ _UNLIKE_THE_ORACLE = frozenset(
 _NOT_IN_THE_ORACLE = frozenset((
     "beam_search", "branches", "canned_estimators", "conditional_fields", "contributed_cells", "contributed_distributions",
     "contributed_images", "contributed_layers", "contributed_texts", "data", "estimator_loops", "estimators",
-    "graphs_and_state", "learn_estimators", "sequence_models", "unrolled_sequences",
+    "graphs_and_state", "learn_estimators", "refusals", "sequence_models", "unrolled_sequences",
 ))  # fmt: skip
 
 # Names that later TensorFlows gave to the same things, and what differs from run to run.

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from weft.ops.ragged.ngrams import ngrams as ngrams
 from weft.ops.ragged.strings import bytes_split as bytes_split
 from weft.ops.ragged.strings import strings_split as _strings_split
+from weft.ops.ragged.unicode import unicode_decode as unicode_decode
+from weft.ops.ragged.unicode import unicode_decode_with_offsets as unicode_decode_with_offsets
+from weft.ops.ragged.unicode import unicode_encode as unicode_encode
+from weft.ops.ragged.unicode import unicode_split as unicode_split
+from weft.ops.ragged.unicode import unicode_split_with_offsets as unicode_split_with_offsets
 from weft.ops.strings.elementwise import as_string as as_string
 from weft.ops.strings.elementwise import regex_full_match as regex_full_match
 from weft.ops.strings.elementwise import regex_replace as regex_replace

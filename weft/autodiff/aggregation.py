@@ -38,7 +38,7 @@ def checked_method(method: int | None) -> int:
     if method is None:
         return AggregationMethod.DEFAULT
     if method not in _METHODS:
-        raise ValueError(f"Invalid aggregation_method specified {method}. Accepted values are {list(_METHODS)}.")
+        raise ValueError(f"Invalid aggregation_method specified {method}\nAccepted values are {list(_METHODS)}.")
     return method
 
 

@@ -146,7 +146,7 @@ def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph,
 def _ones(y: Tensor, index: int) -> Tensor:
     dtype = y.dtype.base_dtype
     if dtype.is_complex:
-        raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {dtype!r}), as those of {y}")
+        raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {dtype!r})\nThey are asked for by {y}.")
     sizes = shape(y)
     name = f"grad_ys_{index}"
     with get_default_graph().name_scope(name) as scope:

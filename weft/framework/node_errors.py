@@ -63,7 +63,7 @@ def _known_values(op: Operation) -> Iterator[str]:
         if isinstance(item, Tensor) and arg.name in op.op_def.static:
             if arg.name in _SHAPES:
                 dims = constant_dims(item)
-                if dims is not None:
+                if dims is not None and item.shape.ndims == 1:
                     shapes.append(f"input[{at}] = {brackets(dims)}")
             elif (value := constant_value(item)) is not None:
                 values.append(f"input[{at}] = <{_summary(np.asarray(value))}>")

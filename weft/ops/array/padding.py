@@ -307,5 +307,5 @@ def pad(
     elif kind in ("REFLECT", "SYMMETRIC"):
         result = mirror_pad(convert_to_tensor(tensor), paddings, mode=kind, name=name)
     else:
-        raise ValueError(f"Unknown padding mode: {mode}. It is one of CONSTANT, REFLECT and SYMMETRIC.")
+        raise ValueError(f"Unknown padding mode: {mode}\nIt is one of CONSTANT, REFLECT and SYMMETRIC.")
     return result

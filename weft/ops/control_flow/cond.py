@@ -134,7 +134,7 @@ def _check_types(then_graph: FuncGraph, else_graph: FuncGraph) -> None:
     for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True):
         if a.dtype.base_dtype is not b.dtype.base_dtype:
             raise ValueError(
-                f"Outputs of true_fn and false_fn must have the same type: {a.dtype.name}, {b.dtype.name}. "
+                f"Outputs of true_fn and false_fn must have the same type: {a.dtype.name}, {b.dtype.name}\n"
                 "tf.cast converts one."
             )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from weft.framework import dtypes
@@ -15,6 +13,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op, same_as_input
 from weft.ops.strings.elementwise import invalid
+from weft.ops.strings.unicode import ENCODINGS, ON_ERROR
 
 
 def _joined_shape(node: Operation) -> list[Dims]:
@@ -62,14 +61,10 @@ def unsorted_segment_join(
     return unsorted_segment_join_node(inputs, segment_ids, num_segments, separator=separator, name=name)
 
 
-_ON_ERROR: Final = ("strict", "replace", "ignore")
-_ENCODINGS: Final = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
-
-
 @op(
     "UnicodeTranscode",
     "input: string -> output: string",
-    limits={"output_encoding": ("UTF-8", "UTF-16-BE", "UTF-32-BE"), "errors": ("strict", "replace", "ignore")},
+    limits={"output_encoding": tuple(ENCODINGS), "errors": ON_ERROR},
     infer=same_as_input,
     gradient=None,
 )
@@ -95,7 +90,7 @@ def unicode_transcode_node(
             shown = text.decode(input_encoding, errors).replace("\ufffd", chr(replacement_char))
         if replace_control_characters:
             shown = "".join(chr(replacement_char) if ord(letter) < 32 else letter for letter in shown)
-        return shown.encode(_ENCODINGS[output_encoding])
+        return shown.encode(ENCODINGS[output_encoding])
 
     made = np.empty(input.size, object)
     made[:] = [converted(text) for text in input.ravel().tolist()]
@@ -122,10 +117,6 @@ def unicode_transcode(
         replace_control_characters: whether characters below the space are replaced as well.
         name: the node's name.
     """
-    for what, value, allowed in (("output_encoding", output_encoding, tuple(_ENCODINGS)), ("errors", errors, _ON_ERROR)):
-        if value not in allowed:
-            names = ", ".join(f'"{each}"' for each in allowed)
-            raise ValueError(f"Attr '{what}' of 'UnicodeTranscode' Op passed string '{value}' not in: {names}.")
     return unicode_transcode_node(
         input, input_encoding=input_encoding, output_encoding=output_encoding, errors=errors,
         replacement_char=replacement_char, replace_control_characters=replace_control_characters, name=name,
