@@ -30,7 +30,8 @@ from weft.distributed.server.local_cluster import free_addresses
 
 _ROOT: Final = str(Path(tf.__file__).parent) + "/"
 _WAITING: Final = ("channel/waiting/", "platform/interrupts.py", "protocol/reader_")
-_WARM_STEPS: Final = 60
+_WARM_STEPS: Final = 120  # more than a stage of little work runs on the host before its code is made
+_CODE_S: Final = 60.0  # that long the code may take
 _AGAIN_STEPS: Final = 5  # before each step that is counted: a pause has let the connections' own threads take the turn
 _COUNTED_STEPS: Final = 15
 _SETTLE_S: Final = 0.03  # a process may still tidy up when the client has its answer
@@ -161,6 +162,8 @@ def walk_fed_step() -> dict[str, Calls]:
                 for _ in range(count):
                     session.run(total, {fed: value})
 
+            steps(_WARM_STEPS)
+            tf.explain(total, {fed: value}, session, wait_s=_CODE_S)
             steps(_WARM_STEPS)
             samples = []
             for _ in range(_COUNTED_STEPS):
