@@ -24,6 +24,10 @@ from weft.models.rnn.gated import GRUBlockCellV2 as GRUBlockCellV2
 from weft.models.rnn.gated import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
 from weft.models.rnn.gated import NASCell as NASCell
 from weft.models.rnn.gated import UGRNNCell as UGRNNCell
+from weft.models.rnn.independent import IndRNNCell as IndRNNCell
+from weft.models.rnn.independent import IndyGRUCell as IndyGRUCell
+from weft.models.rnn.independent import IndyLSTMCell as IndyLSTMCell
+from weft.models.rnn.independent import SRUCell as SRUCell
 from weft.models.rnn.projections import AttentionCellWrapper as AttentionCellWrapper
 from weft.models.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
 from weft.models.rnn.projections import HighwayWrapper as HighwayWrapper
