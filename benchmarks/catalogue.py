@@ -115,6 +115,7 @@ MEASURES = (
     Measure("until_100_static_rnn", "first_steps:static_rnn", "Until 100 steps are done: static RNN", Unit.SECONDS, 1.0),
     Measure("until_100_dynamic_rnn", "first_steps:dynamic_rnn", "Until 100 steps are done: dynamic RNN", Unit.SECONDS, 1.0),
     Measure("until_100_embedding", "first_steps:embedding", "Until 100 steps are done: embedding", Unit.SECONDS, 1.0),
+    Measure("gradient_check", "first_steps:gradient_check", "tf.test.compute_gradient, 500 by 300", Unit.SECONDS, 1.5),
     Measure("changing_batches", "first_steps:changing_batches", "60 sizes of a batch, two 3x3 convolutions", Unit.SECONDS, 1.0),
     Measure("parse_example", "input_kernels:parse_example", "CPU of parse_example, per record of 256", Unit.SECONDS, 3.0),
     Measure("decode_csv", "input_kernels:decode_csv", "CPU of decode_csv, per line of 256", Unit.SECONDS, 3.0),

@@ -42,6 +42,21 @@ def embedding() -> Sample:
     return _until_100_steps(_looked_up)
 
 
+def gradient_check() -> Sample:
+    """Seconds of tf.test.compute_gradient for a dense layer and a softmax, 500 elements by 300: 1,300 runs."""
+    tf = framework()
+    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    generator = np.random.default_rng(0)
+    values = generator.random((100, 5), np.float32)
+    with tf.Session():
+        x = tf.constant(values)
+        y = tf.nn.softmax(tf.tanh(tf.matmul(x, tf.constant(generator.random((5, 3), np.float32)))))
+        start = time.perf_counter()
+        with profile.whole():
+            tf.test.compute_gradient(x, [100, 5], y, [100, 3], x_init_value=values)
+        return once(time.perf_counter() - start)
+
+
 def changing_batches() -> Sample:
     """Seconds of 60 steps of that convolutional network on 60 sizes of a batch."""
     tf = framework()
