@@ -63,6 +63,10 @@ class BaseSession:
         """The graph's GraphDef."""
         return self._graph.as_graph_def()
 
+    def __repr__(self) -> str:
+        where = f"on {self._target}" if self._target else "in this process"
+        return f"<tf.{type(self).__name__} {where} of {self._graph.label}{', closed' if self._closed else ''}>"
+
     @property
     def sess_str(self) -> bytes:
         """The target, in bytes."""

@@ -86,6 +86,9 @@ class Estimator:
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings: WarmStartSettings | None = warm_start_settings(warm_start_from)
 
+    def __repr__(self) -> str:
+        return f"<tf.estimator.{type(self).__name__} of {self.model_dir}>"
+
     def _check_overrides(self) -> None:
         members = {name for name in dir(Estimator) if not name.startswith("__")}
         changed = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 from tensorboard.compat.proto import cluster_pb2
@@ -53,6 +54,14 @@ class ClusterSpec:
     def __repr__(self) -> str:
         jobs = ", ".join(f"{job!r}: {_plain(self._jobs[job])!r}" for job in sorted(self._jobs))
         return f"ClusterSpec({{{jobs}}})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>/job:{html.escape(job)}/task:{index}</td><td>{html.escape(address)}</td></tr>"
+            for job in sorted(self._jobs)
+            for index, address in sorted(self._jobs[job].items())
+        )
+        return f"<table><tr><th>task</th><th>address</th></tr>{rows}</table>"
 
     def as_dict(self) -> dict[str, Any]:
         """Job name to a list of addresses, or to a dict by index where some index is missing."""

@@ -45,6 +45,11 @@ class Coordinator:
         self._joined = False
         self._registered_threads: set[threading.Thread] = set()
 
+    def __repr__(self) -> str:
+        state = "asked to stop" if self._stop_event.is_set() else "running"
+        cause = f" by {self._exception!r}" if self._exception is not None else ""
+        return f"<tf.train.Coordinator {state}{cause}, {len(self._registered_threads)} registered threads>"
+
     def request_stop(self, ex: object = None) -> None:
         """Ask all threads to stop.
 

@@ -155,6 +155,10 @@ class Server:
         """
         return Server({"localhost": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
+    def __repr__(self) -> str:
+        state = "stopped" if self._is_stopping else "started" if self._is_started else "not started"
+        return f"<tf.train.Server {self._task.name} at {self.target}, {state}>"
+
     @property
     def server_def(self) -> tensorflow_server_pb2.ServerDef:
         """The ServerDef of this task."""

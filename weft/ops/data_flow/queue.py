@@ -76,6 +76,11 @@ class QueueBase:
         handle = gather(stack([queue.queue_ref for queue in queues]), index)
         return QueueBase(queues[0].dtypes, shapes, queues[0].names, handle)
 
+    def __repr__(self) -> str:
+        components = zip(self._dtypes, self._shapes, strict=True)
+        elements = ", ".join(f"{dtype.name} {shape}" for dtype, shape in components)
+        return f"<tf.{type(self).__name__} {self._queue_ref.op.name!r} of {elements}>"
+
     @property
     def queue_ref(self) -> Tensor:
         """The handle."""

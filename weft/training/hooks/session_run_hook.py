@@ -27,6 +27,11 @@ class SessionRunHook:
     1
     """
 
+    def __repr__(self) -> str:
+        plain = {name.lstrip("_"): value for name, value in vars(self).items() if isinstance(value, bool | int | float | str)}
+        settings = "".join(f" {name}={value!r}" for name, value in plain.items())
+        return f"<tf.train.{type(self).__name__}{settings}>"
+
     def begin(self) -> None:
         """Called once, before the session is made: the last chance to add to the graph."""
 

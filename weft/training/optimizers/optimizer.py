@@ -81,6 +81,11 @@ class Optimizer:
         self._slots: dict[str, dict[Any, Any]] = {}
         self._non_slot_dict: dict[Any, Any] = {}
 
+    def __repr__(self) -> str:
+        rate = getattr(self, "_lr", getattr(self, "_learning_rate", None))
+        told = "" if rate is None else f" learning_rate={rate() if callable(rate) else rate!r}"
+        return f"<tf.train.{type(self).__name__} {self._name!r}{told}>"
+
     def get_name(self) -> str:
         """The name given."""
         return self._name

@@ -128,6 +128,9 @@ class Saver:
             _check_saver_def(self.saver_def)
             self._write_version = self.saver_def.version
 
+    def __repr__(self) -> str:
+        return f"<tf.train.Saver max_to_keep={self._max_to_keep}, saved: {self.last_checkpoints}>"
+
     def build(self) -> None:
         """Add the nodes; once is enough."""
         if self._is_built:
