@@ -8,8 +8,13 @@ from typing import Any
 from weft.framework.aliases import TensorLike
 from weft.models.metrics import counts, thresholds
 from weft.models.metrics import mean as _mean
+from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
 from weft.models.metrics.mean import mean as _mean_mean
 from weft.models.metrics.mean import mean_tensor as _mean_tensor
+from weft.ops.sparse.set_operations import set_difference as set_difference
+from weft.ops.sparse.set_operations import set_intersection as set_intersection
+from weft.ops.sparse.set_operations import set_size as set_size
+from weft.ops.sparse.set_operations import set_union as set_union
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 streaming_mean = _mean_mean
@@ -39,6 +44,17 @@ streaming_mean_absolute_error = _with_predictions_first(_mean.mean_absolute_erro
 streaming_mean_squared_error = _with_predictions_first(_mean.mean_squared_error)
 streaming_root_mean_squared_error = _with_predictions_first(_mean.root_mean_squared_error)
 streaming_mean_iou = _with_predictions_first(counts.mean_iou)
+streaming_mean_cosine_distance = _with_predictions_first(_mean.mean_cosine_distance)
+streaming_mean_relative_error = _with_predictions_first(_mean.mean_relative_error)
+streaming_precision_at_thresholds = _with_predictions_first(thresholds.precision_at_thresholds)
+streaming_recall_at_thresholds = _with_predictions_first(thresholds.recall_at_thresholds)
+streaming_true_positives_at_thresholds = _with_predictions_first(thresholds.true_positives_at_thresholds)
+streaming_true_negatives_at_thresholds = _with_predictions_first(thresholds.true_negatives_at_thresholds)
+streaming_false_positives_at_thresholds = _with_predictions_first(thresholds.false_positives_at_thresholds)
+streaming_false_negatives_at_thresholds = _with_predictions_first(thresholds.false_negatives_at_thresholds)
+streaming_sensitivity_at_specificity = _with_predictions_first(thresholds.sensitivity_at_specificity)
+streaming_specificity_at_sensitivity = _with_predictions_first(thresholds.specificity_at_sensitivity)
+streaming_percentage_less = _mean.percentage_below
 
 
 def aggregate_metrics(*value_update_tuples: object) -> tuple[list[Any], list[Any]]:
