@@ -32,7 +32,7 @@ NODE_BYTES: Final = 10 << 10
 COLD_RUNS: Final = 5
 """Any limit from 1 to 5 compiles the same three of the four stages that were counted."""
 BESIDE_RUNS: Final = 100
-BESIDE_BYTES: Final = 8 << 20
+BESIDE_BYTES: Final = 4 << 20
 """Where steps go on while code is made, a stage is compiled only after so many runs if each makes fewer bytes than that. To
 trace it takes the interpreter from steps for 0.1 to 0.2 s, which is what 100 such runs take. The first 100 steps, which
 TensorFlow does in 0.15, 0.17 and 0.12 s, took 0.31 s of a recurrent network in a loop with code made from the sixth run on,
