@@ -88,7 +88,7 @@ class ExpRelaxedOneHotCategorical(Distribution):
         temperature: positive, `[...]`.
         logits: unnormalised log-probabilities `[..., classes]`.
         probs: probabilities `[..., classes]`; exactly one of the two is given.
-        dtype: the type of the samples; that of the parameter when None.
+        dtype: accepted; the samples have the type of the parameter.
         validate_args: whether probabilities are checked.
         allow_nan_stats: whether a statistic that is not defined is NaN.
         name: the scope's name.
