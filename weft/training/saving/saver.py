@@ -258,7 +258,7 @@ class Saver:
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        save_path = os.fsdecode(save_path)
+        save_path = _as_path(save_path, "save")
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
         with self._saving:
@@ -329,7 +329,7 @@ class Saver:
                 "Can't load save_path when it is None. tf.train.latest_checkpoint(folder) gives None for a folder without a "
                 "checkpoint: initialize the variables in that case."
             )
-        prefix = os.fsdecode(save_path)
+        prefix = _as_path(save_path, "restore")
         if not checkpoint_state.checkpoint_exists(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}.{_checkpoints_beside(prefix)}")
         tf_logging.info("Restoring parameters from %s", prefix)
@@ -385,6 +385,14 @@ class Saver:
 def _advised(error: errors.OpError, what: str) -> errors.OpError:
     kind: Any = type(error)
     return kind(error.node_def, error.op, _ADVICE.format(what, error.message))  # type: ignore[no-any-return]
+
+
+def _as_path(save_path: str | os.PathLike[str], method: str) -> str:
+    if isinstance(save_path, BaseSession):
+        raise TypeError(
+            f"'save_path' must be a path, not {save_path!r}: the session comes first, saver.{method}(sess, path)"
+        )
+    return os.fsdecode(save_path)
 
 
 def _check_saver_def(saver_def: saver_pb2.SaverDef | None) -> None:
