@@ -389,9 +389,7 @@ def _advised(error: errors.OpError, what: str) -> errors.OpError:
 
 def _as_path(save_path: str | os.PathLike[str], method: str) -> str:
     if isinstance(save_path, BaseSession):
-        raise TypeError(
-            f"'save_path' must be a path, not {save_path!r}: the session comes first, saver.{method}(sess, path)"
-        )
+        raise TypeError(f"'save_path' must be a path, not {save_path!r}: the session comes first, saver.{method}(sess, path)")
     return os.fsdecode(save_path)
 
 

@@ -38,7 +38,6 @@ from weft.models.functional.layer_functions import dropout as dropout
 from weft.models.functional.layer_functions import elu as elu
 from weft.models.functional.layer_functions import embed_sequence as embed_sequence
 from weft.models.functional.layer_functions import flatten as flatten
-from weft.models.functional.layer_functions import fully_connected as fc
 from weft.models.functional.layer_functions import fully_connected as fully_connected
 from weft.models.functional.layer_functions import linear as linear
 from weft.models.functional.layer_functions import max_pool2d as max_pool2d
@@ -106,6 +105,9 @@ from weft.training.saving.model_assignments import assign_from_values_fn as assi
 from weft.training.training_util import create_global_step as create_global_step
 from weft.training.training_util import get_global_step as get_global_step
 from weft.training.training_util import get_or_create_global_step as get_or_create_global_step
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+fc = fully_connected
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 separable_conv2d = separable_convolution2d
