@@ -1,11 +1,11 @@
-"""Choices while building, sizes per dimension, and how many windows there are."""
+"""Choices while building, and how many windows there are."""
 
 from __future__ import annotations
 
 import pytest
 
 import weft as tf
-from weft.models.functional.call_choices import conv_output_length, normalize_tuple, smart_cond
+from weft.models.functional.call_choices import conv_output_length, smart_cond
 
 
 def test_a_known_predicate_chooses_while_building() -> None:
@@ -16,12 +16,6 @@ def test_a_known_predicate_chooses_while_building() -> None:
         assert [session.run(chosen, {pred: value}) for value in (True, False)] == [1, 2]
     with pytest.raises(TypeError, match="must be callable"):
         smart_cond(True, lambda: 1)
-
-
-def test_sizes_per_dimension() -> None:
-    assert (normalize_tuple(3, 2, "strides"), normalize_tuple([1, 2], 2, "strides")) == ((3, 3), (1, 2))
-    with pytest.raises(ValueError, match=r"The `strides` argument must be a tuple of 2 integers\. Received: "):
-        normalize_tuple([1], 2, "strides")
 
 
 # As TensorFlow 1.15 has it: layers.utils.conv_output_length(10, 3, padding, 2, dilation).

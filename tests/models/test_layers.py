@@ -108,3 +108,13 @@ def test_batch_normalization_takes_its_arguments_in_tensorflows_order() -> None:
     assert (layer.fused, layer.trainable) == (True, True)
     with pytest.raises(NotImplementedError, match="renorm, virtual_batch_size and adjustment are not supported"):
         tf.layers.batch_normalization(tf.ones([2, 2]), renorm=True)
+
+
+def test_a_window_may_be_a_part_of_a_shape() -> None:
+    images = tf.ones([1, 4, 6, 3])
+    pooled = tf.contrib.slim.avg_pool2d(images, images.get_shape()[1:3], padding="VALID")
+    mapped = tf.layers.conv2d(images, 2, (tf.Dimension(2), np.int64(2)))
+    assert (pooled.shape.as_list(), mapped.shape.as_list()) == ([1, 1, 1, 3], [1, 3, 5, 2])
+    for wrong in ([1], tf.TensorShape([None, 2]), 1.5, None):
+        with pytest.raises(ValueError, match=r"The `pool_size` argument must be a tuple of 2 integers\. Received: "):
+            tf.layers.max_pooling2d(images, wrong, 1)

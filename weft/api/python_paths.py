@@ -90,7 +90,7 @@ NAMES: Final = {
     ),
     "layers.utils": (
         "weft.models.functional.static_choices:constant_value weft.models.functional.call_choices:conv_output_length "
-        "weft.models.functional.call_choices:normalize_tuple weft.models.functional.call_choices:smart_cond"
+        "weft.models.layers.conv:per_axis=normalize_tuple weft.models.functional.call_choices:smart_cond"
     ),
     "ops.confusion_matrix": "weft.models.metrics.confusion_matrix:remove_squeezable_dimensions",
     "ops.control_flow_ops": "weft.ops.control_flow.ordering:with_dependencies",

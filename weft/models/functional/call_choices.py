@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from weft.framework.aliases import TensorLike
@@ -19,22 +19,6 @@ def smart_cond(
         raise TypeError(f"smart_cond: true_fn and false_fn must be callable, got {true_fn!r} and {false_fn!r}")
     known = pred if isinstance(pred, int) else None
     return static_choices.smart_cond(pred if known is None else bool(known), true_fn, false_fn, name)
-
-
-def normalize_tuple(value: int | Sequence[int], n: int, name: str) -> tuple[int, ...]:
-    """A size for each of `n` dimensions: a number for all of them, or a sequence.
-
-    Raises:
-        ValueError: it is neither; `name` says of what argument.
-    """
-    sizes = (value,) * n if isinstance(value, int) else value
-    try:
-        found = tuple(int(size) for size in sizes)
-    except (TypeError, ValueError):
-        found = ()
-    if len(found) != n:
-        raise ValueError(f"The `{name}` argument must be a tuple of {n} integers. Received: {value}")
-    return found
 
 
 def conv_output_length(input_length: int | None, filter_size: int, padding: str, stride: int, dilation: int = 1) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from weft.framework.aliases import (
     TensorLike,
     VariableLike,
 )
+from weft.framework.dimension import Dimension
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.core import ZEROS, WeightOptions
@@ -37,11 +39,13 @@ _LETTERS: Final = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def per_axis(value: Sizes, rank: int, name: str) -> tuple[int, ...]:
-    """One number, or one per spatial dimension, as the latter; ValueError otherwise."""
-    if isinstance(value, int):
-        return (value,) * rank
-    given = tuple(value) if hasattr(value, "__iter__") else ()
-    if len(given) != rank or not all(isinstance(each, int) for each in given):
+    """One number, or one per spatial dimension, such as a part of a shape, as the latter; ValueError otherwise."""
+    try:
+        sizes = (value,) * rank if hasattr(value, "__index__") else tuple(value)
+        given = tuple(operator.index(each.value if isinstance(each, Dimension) else each) for each in sizes)
+    except TypeError:
+        given = ()
+    if len(given) != rank:
         raise ValueError(f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}")
     return given
 
