@@ -11,6 +11,7 @@ from weft.framework.aliases import (
     Constraint,
     DTypeLike,
     Initializer,
+    Nest,
     Regularizer,
     ShapeLike,
     SizeLike,
@@ -42,12 +43,20 @@ def per_axis(value: Sizes, rank: int, name: str) -> tuple[int, ...]:
     """One number, or one per spatial dimension, such as a part of a shape, as the latter; ValueError otherwise."""
     try:
         sizes = (value,) * rank if hasattr(value, "__index__") else tuple(value)
-        given = tuple(operator.index(each.value if isinstance(each, Dimension) else each) for each in sizes)
+        given = tuple(_whole(each) for each in sizes)
     except TypeError:
         given = ()
     if len(given) != rank:
         raise ValueError(f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}")
     return given
+
+
+def _whole(size: Nest) -> int:
+    if isinstance(size, Dimension):
+        if size.value is None:
+            raise TypeError("the size of a window is not known")
+        return size.value
+    return operator.index(size)
 
 
 def layout_of(data_format: str, rank: int) -> str:
