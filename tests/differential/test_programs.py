@@ -44,6 +44,7 @@ _NOT_IN_THE_ORACLE = frozenset((
 
 # Names that later TensorFlows gave to the same things, and what differs from run to run.
 _SPELLINGS = (
+    (r"\bPatternError\b", "error"),  # from Python 3.13 on
     (r"OperatorNotAllowedInGraphError", "TypeError"),
     (r"SymbolicTensor", "Tensor"),
     (r"AddV2", "Add"),
@@ -67,7 +68,9 @@ def normal(text: str) -> list[str]:
     for pattern, replacement in _SPELLINGS:
         text = re.sub(pattern, replacement, text)
     text = re.sub(r"-?\d+\.\d*(e[-+]\d+)?", _rounded, text)
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    # Each Python shows an ordered dictionary in its own way: as pairs up to 3.11.
+    lines = (re.sub(r"[()\[\]{}:, ]+", " ", line) if "OrderedDict" in line else line for line in text.splitlines())
+    return [line.strip() for line in lines if line.strip()]
 
 
 @functools.cache
