@@ -13,6 +13,7 @@ from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.message_mutation import MessageMutation
 from weft.distributed.master.served_sessions import ServedSession
 from weft.errors import InternalError, OpError, UnknownError
+from weft.framework.received_graph import ReceivedGraph
 from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits
 from weft.protocol.session_lease import SessionLease
@@ -57,16 +58,17 @@ def _outcome_of_import(proto: Any) -> str:
     with tf.Graph().as_default():
         try:
             tf.import_graph_def(proto, name="")
-        except ValueError as error:
+        except (ValueError, tf.errors.NotFoundError) as error:
             _check_text(error)
-            return "ValueError, "
+            return f"{type(error).__name__}, "
     return "accepted, "
 
 
 def _outcome_of_extension(proto: Any) -> str:
     try:
-        bare: Any = _Bare()
-        ServedSession(bare, SessionLease(_LIMITS, 0.0), _LIMITS, GraphSize(_LIMITS)).extend(proto, 0)
+        received = ReceivedGraph()
+        bare: Any = _Bare(received.graph)
+        ServedSession(bare, SessionLease(_LIMITS, 0.0), _LIMITS, received, GraphSize(_LIMITS)).extend(proto, 0)
     except OpError as error:
         if isinstance(error, InternalError | UnknownError):
             raise
@@ -83,8 +85,8 @@ def _check_text(error: Exception) -> None:
 class _Bare:
     """What `ServedSession.extend` needs of a MasterSession."""
 
-    def __init__(self) -> None:
-        self.graph = tf.Graph()
+    def __init__(self, graph: tf.Graph) -> None:
+        self.graph = graph
 
 
 def _layer() -> Any:

@@ -50,6 +50,7 @@ _SPELLINGS = (
     (r"AddV2", "Add"),
     (r"BatchMatMulV2", "BatchMatMul"),
     (r"tensorflow\.python\.(\w+\.)+|weft\.(\w+\.)*", ""),
+    (r"<tf\.train\.(\w+) [^>]*>", r"<\1 object at 0x>"),
     (r"0x[0-9a-f]+", "0x"),
     (re.escape(str(Path("/tmp"))) + r"/\w+", "TMP"),
     (r"np\.\w+\(([^()]*)\)", r"\1"),

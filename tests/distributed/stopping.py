@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import weft as tf
+from tests.distributed.waiting import until
 
 
 @contextlib.contextmanager
@@ -16,6 +19,14 @@ def stopped(cluster: tf.LocalCluster, job: str) -> Iterator[None]:
     process_id = cluster.process_id(job, 0)
     os.kill(process_id, signal.SIGSTOP)
     try:
+        if sys.platform == "linux":
+            until(lambda: _all_stand_still(process_id))
         yield
     finally:
         os.kill(process_id, signal.SIGCONT)
+
+
+def _all_stand_still(process_id: int) -> bool:
+    """Whether every thread has met the signal: one that computes does so at the end of its time slice."""
+    states = [path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{process_id}/task").glob("*/stat")]
+    return set(states) <= {"T", "t"}

@@ -63,7 +63,9 @@ def test_placements_are_printed_though_another_node_has_no_device(capsys: pytest
     a = tf.constant(1.0, name="a")
     with tf.device("/gpu:0"):
         tf.constant(2.0, name="nowhere")
-    with tf.Session(config=tf.ConfigProto(log_device_placement=True)) as session:
+    config = tf.ConfigProto(log_device_placement=True)
+    config.graph_options.place_pruned_graph = True
+    with tf.Session(config=config) as session:
         assert session.run(a) == 1.0
     assert capsys.readouterr().out == f"a: (Const): {CPU}\n"
 

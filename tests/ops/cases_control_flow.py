@@ -10,7 +10,10 @@ _RUNS_FUNCTIONS = "runs functions and has no kernel; see test_cond and test_whil
 _IN_LOOPS = "holds a TensorArray's elements; see test_tensor_array"
 _GRADIENTS = "serves gradients of TensorArrays; the differential programs of the language have it"
 
+_OF_TENSORFLOWS_LOOPS = "takes or makes a list or an optional behind a variant; the graphs of tests/framework/raising have it"
+
 WITHOUT_CASE = {
+    "ControlTrigger": "does nothing; the graphs of tests/framework/raising have it",
     "StatelessIf": _RUNS_FUNCTIONS,
     "StatelessWhile": _RUNS_FUNCTIONS,
     "RecordedValue": "takes one iteration's value out of a stack; see test_while_loop",
@@ -32,6 +35,33 @@ WITHOUT_CASE = {
     "BufferConcatGrad": _GRADIENTS,
     "BufferSplitGrad": _GRADIENTS,
     "GrowingBufferScatter": _GRADIENTS,
+    **dict.fromkeys(
+        (
+            "EmptyTensorList",
+            "OptionalFromValue",
+            "OptionalGetValue",
+            "OptionalHasValue",
+            "OptionalNone",
+            "TensorListConcatLists",
+            "TensorListConcatV2",
+            "TensorListElementShape",
+            "TensorListFromTensor",
+            "TensorListGather",
+            "TensorListGetItem",
+            "TensorListLength",
+            "TensorListPopBack",
+            "TensorListPushBack",
+            "TensorListReserve",
+            "TensorListResize",
+            "TensorListScatter",
+            "TensorListScatterIntoExistingList",
+            "TensorListScatterV2",
+            "TensorListSetItem",
+            "TensorListSplit",
+            "TensorListStack",
+        ),
+        _OF_TENSORFLOWS_LOOPS,
+    ),
 }
 
 _BUFFERS = "TensorFlow keeps a TensorArray behind a resource; here its elements are a tensor"

@@ -189,12 +189,6 @@ def test_the_initializers_of_all_variables_are_one_operation_named_init(graph):
 
 def test_uninitialized_variables_are_reported(graph):
     first, second = tf.Variable(1.0, name="a"), tf.Variable(2.0, name="b")
-    with graph.device("/job:worker"):
-        left = tf.report_uninitialized_variables()
-    assert left.device == "/job:worker/device:CPU:0"
-    with graph.device("/job:ps"):
-        third = tf.Variable(1.0)
-    assert tf.is_variable_initialized(third).device == "/job:ps"
     left = tf.report_uninitialized_variables([first, second])
     with tf.Session() as session:
         assert session.run(left).tolist() == [b"a", b"b"]
@@ -202,6 +196,15 @@ def test_uninitialized_variables_are_reported(graph):
         assert session.run(left).tolist() == [b"a"]
         session.run(first.initializer)
         assert session.run(left).tolist() == []
+
+
+def test_the_report_of_uninitialized_variables_stays_on_the_processor_of_its_device(graph):
+    with graph.device("/job:ps"):
+        variable = tf.Variable(1.0)
+    with graph.device("/job:worker"):
+        left = tf.report_uninitialized_variables()
+    assert left.device == "/job:worker/device:CPU:0"
+    assert tf.is_variable_initialized(variable).device == "/job:ps"
 
 
 def test_variables_can_be_asserted_to_be_initialized():
