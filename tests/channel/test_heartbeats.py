@@ -88,6 +88,14 @@ def test_a_half_open_connection_is_given_up(stack: ExitStack) -> None:
     assert "half open" in str(endpoint.end())
 
 
+def test_a_connection_that_a_running_process_has_forgotten_is_given_up(stack: ExitStack) -> None:
+    here, there = socket.socketpair()  # of this process, which runs and does not read it
+    stack.enter_context(there)
+    endpoint = Endpoint()
+    connection_on(stack, here, endpoint, told(Evidence.PASSED_BY))
+    assert "its process runs and answers in another way" in str(endpoint.end())
+
+
 @pytest.mark.usefixtures("_hidden_peer")
 def test_a_peer_whose_reader_computes_is_heard(stack: ExitStack) -> None:
     here, there = socket.socketpair()

@@ -72,6 +72,20 @@ def test_a_peer_that_may_live_is_waited_for_much_longer_but_not_for_ever(evidenc
     assert 2.0 * PATIENCE <= after_s < 2.0 * PATIENCE + 2.0
 
 
+def test_a_process_that_runs_and_answers_elsewhere_is_given_up_at_the_second_look() -> None:
+    after_s = Beats().lost_after(Evidence.ANSWERING)
+    assert after_s is not None
+    assert 1.6 < after_s <= 3.0
+
+
+def test_who_answers_elsewhere_and_is_heard_before_the_second_look_lives() -> None:
+    beats = Beats()
+    for _ in range(5):
+        beats.until_suspect()
+        assert not beats.rules.found(Evidence.ANSWERING, beats.now_s)
+        assert beats.next(received=1) == (TELL,)
+
+
 def test_a_short_stop_is_forgiven() -> None:
     beats = Beats()
     beats.until_suspect()

@@ -163,15 +163,19 @@ class Heartbeats:
     def _inquire(self, beating: _Beating) -> None:
         evidence = _seen(beating)
         probe = beating.watch.probe
-        if evidence is not Evidence.UNKNOWN or probe is None:
+        if evidence not in (Evidence.UNKNOWN, Evidence.BUSY) or probe is None:
             _judge(beating, evidence)
             return
 
         def ask() -> None:
             asked = probe(PROBE_INTERVALS * beating.rules.interval_s)
             # What comes meanwhile counts more than how another way went.
-            heard = _seen(beating) is Evidence.HEARD
-            _judge(beating, Evidence.HEARD if heard else asked)
+            if _seen(beating) is Evidence.HEARD:
+                asked = Evidence.HEARD
+            elif evidence is Evidence.BUSY:
+                # The kernel knows that it runs, so that it cannot be reached says no more.
+                asked = Evidence.ANSWERING if asked is Evidence.PASSED_BY else Evidence.BUSY
+            _judge(beating, asked)
 
         threading.Thread(target=ask, name=f"weft-probe-{beating.peer.name}", daemon=True).start()
 

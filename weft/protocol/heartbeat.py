@@ -10,6 +10,7 @@ connection:
     evidence        what it means                                                        then
     HEARD           bytes of the peer wait to be read here                               it lives
     BUSY            its process runs, and its interpreter does not answer                wait, `PATIENCE` times as long at most
+    ANSWERING       its process runs, and answers in another way                         lost, when the next look finds the same
     UNKNOWN         nobody can tell                                                      wait, `PATIENCE` times as long at most
     STOPPED         its process is stopped or gone, says the kernel of this host         lost, unless stops are tolerated
     CUT             its host confirms nothing of what was sent to it                     lost
@@ -57,6 +58,7 @@ class Evidence(enum.Enum):
 
     HEARD = enum.auto()
     BUSY = enum.auto()
+    ANSWERING = enum.auto()
     UNKNOWN = enum.auto()
     STOPPED = enum.auto()
     CUT = enum.auto()
@@ -68,6 +70,7 @@ _LOST: Final = {
     Evidence.STOPPED: "its process is stopped or gone",
     Evidence.CUT: "its host confirms nothing of what is sent there: the network between is cut, or the host is down",
     Evidence.UNREACHED: "it cannot be reached in another way either: its process is stopped, or the network between is cut",
+    Evidence.ANSWERING: "its process runs and answers in another way: this connection is half open, what is sent on it is lost",
     Evidence.PASSED_BY: "its process answers in another way: this connection is half open, and what is sent on it is lost",
 }
 
@@ -81,7 +84,17 @@ class Heartbeat:
         tolerates_stop: whether a stopped process is waited for like a busy one.
     """
 
-    __slots__ = ("_count", "_heard_s", "_inquire_s", "_is_inquiring", "_last_s", "_timeout_s", "_tolerates_stop", "interval_s")
+    __slots__ = (
+        "_answered",
+        "_count",
+        "_heard_s",
+        "_inquire_s",
+        "_is_inquiring",
+        "_last_s",
+        "_timeout_s",
+        "_tolerates_stop",
+        "interval_s",
+    )
 
     def __init__(self, timeout_s: float | None, now_s: float, tolerates_stop: bool = False) -> None:
         self.interval_s = min(LONGEST_INTERVAL_S, (timeout_s or TIMEOUT_S) / _BEATS_PER_TIMEOUT)
@@ -90,6 +103,7 @@ class Heartbeat:
         self._count = -1  # of what was received, at the last beat
         self._heard_s = self._last_s = self._inquire_s = now_s
         self._is_inquiring = False
+        self._answered = 0  # looks in a row that found it answering elsewhere
 
     def silent_s(self, now_s: float) -> float:
         """How long nothing has been received, as seen at the beats."""
@@ -102,6 +116,7 @@ class Heartbeat:
         self._last_s, self._count = now_s, count
         if has_moved:
             self._heard_s = now_s
+            self._answered = 0
         elif since_s > _LATE * self.interval_s:
             self._heard_s += since_s - self.interval_s
         if has_moved:
@@ -121,7 +136,10 @@ class Heartbeat:
         if evidence is Evidence.HEARD:
             self._heard_s = now_s
             return ""
-        if evidence in _LOST and not (evidence is Evidence.STOPPED and self._tolerates_stop):
+        self._answered = self._answered + 1 if evidence is Evidence.ANSWERING else 0
+        # The first time its own beats may be just about to come: its interpreter has been busy, and answers again.
+        is_proof = evidence in _LOST and self._answered != 1
+        if is_proof and not (evidence is Evidence.STOPPED and self._tolerates_stop):
             # A short stop, or a network that is down for a second, may pass: look again at the next beat.
             return _LOST[evidence] if self.silent_s(now_s) >= self._timeout_s - 2 * self.interval_s else ""
         if self.silent_s(now_s) >= PATIENCE * self._timeout_s:
