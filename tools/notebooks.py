@@ -21,8 +21,9 @@ from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
 TIMEOUT_S: Final = 100
-# The kernel's own code is not what is tested.
-_STRICT: Final = "import warnings; warnings.simplefilter('error'); warnings.filterwarnings('default', module='ipykernel')"
+# The kernel's own code, and the loop that it runs in, are not what is tested.
+_OTHERS: Final = "warnings.filterwarnings('default', module='ipykernel|tornado')"
+_STRICT: Final = f"import warnings; warnings.simplefilter('error'); {_OTHERS}"
 _OPTIONS: Final = [f"--IPKernelApp.exec_lines={_STRICT}", "--log-level=ERROR", "--InteractiveShell.colors=nocolor"]
 # Kernels listen at Unix sockets, which no other user can reach.
 _CONFIG: Final = Config(KernelManager={"transport": "ipc"})
