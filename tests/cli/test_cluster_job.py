@@ -2,6 +2,7 @@ import json
 import sys
 
 from weft.cli.cluster_job import ClusterJob
+from weft.jobs.description import JobDescription, Role
 
 COUNTS = {"ps": 1, "chief": 1, "worker": 2, "evaluator": 1}
 
@@ -49,3 +50,13 @@ def test_tf_config_tells_the_cluster_and_the_task():
         "cluster": {"chief": ["127.0.0.1:2"], "ps": ["127.0.0.1:1"], "worker": ["127.0.0.1:3", "127.0.0.1:4"]},
         "task": {"type": "evaluator", "index": 0},
     }
+
+
+def test_tasks_have_their_roles_variables_and_gpus_of_their_own():
+    described = JobDescription(
+        "p.py", (Role("ps", environment={"A": "ps"}), Role("worker", 2, gpus=2)), environment={"A": "all"}
+    )
+    job = ClusterJob.of(described, ["h:1", "h:2", "h:3"], ["0", "1", "2", "3"])
+    environments = [job.environment(task, {"A": "inherited"}) for task in job.tasks]
+    assert [each["A"] for each in environments] == ["ps", "all", "all"]
+    assert [each.get("CUDA_VISIBLE_DEVICES") for each in environments] == [None, "0,1", "2,3"]

@@ -18,12 +18,12 @@ FOREVER = "signal.pause()"
 def run():
     """Run a program as some tasks; return the exit code, the tasks' lines and the launcher's."""
 
-    def launch(program, *args, grace_s=20.0, until=None, **counts):
+    def launch(program, *args, grace_s=20.0, until=None, restarts=0, **counts):
         job = ClusterJob.on_ports(counts, free_ports(sum(counts.values())), program, args)
         output, notes = io.StringIO(), io.StringIO()
         display = PlainDisplay([task.name for task in job.tasks], output, notes)
         last = next((task for task in job.tasks if task.name == until), None)
-        exit_code = asyncio.run(JobRunner(job, display, grace_s, last).run())
+        exit_code = asyncio.run(JobRunner(job, display, grace_s, last, restarts).run())
         return exit_code, output.getvalue().splitlines(), notes.getvalue()
 
     return launch
@@ -129,3 +129,14 @@ def test_a_process_that_a_task_starts_is_not_taken_for_the_task(program, run):
     exit_code, output, _ = run(program(worker=worker), worker=1)
     assert exit_code == 0
     assert output == ["worker:0 | False", "worker:0 | True"]
+
+
+def test_a_task_that_fails_is_started_again_under_its_address(program, run, tmp_path):
+    once = str(tmp_path / "once")
+    worker = f"print(flags['worker_hosts'])\nif not os.path.exists({once!r}):\n    open({once!r}, 'x').close()\n    sys.exit(3)"
+    exit_code, output, notes = run(program(worker=worker), worker=1, restarts=1)
+    assert exit_code == 0
+    assert len(output) == 2
+    assert output[0] == output[1]
+    assert "worker:0 failed with exit code 3 after" in notes
+    assert "; it is started again, after a further failure not again" in notes

@@ -7,6 +7,7 @@ from weft.cli.supervision import (
     KillTasks,
     ReportEnd,
     ReportFailure,
+    RestartTask,
     Signalled,
     StopTasks,
     Supervision,
@@ -122,3 +123,19 @@ def test_the_job_may_end_with_one_task_alone():
     job = Supervision([PS, W0, W1], until=W1)
     assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0)]
     assert job.handle(TaskEnded(W1, 0)) == [ReportEnd(W1, 0), StopTasks((PS,))]
+
+
+def test_a_task_that_fails_is_started_again_as_often_as_the_job_allows():
+    job = Supervision([PS, W0], restarts=2)
+    assert job.handle(TaskEnded(W0, 1)) == [RestartTask(W0, 1, 1)]
+    assert job.handle(TaskEnded(PS, -9)) == [RestartTask(PS, -9, 1)]
+    assert job.handle(TaskEnded(W0, 1)) == [RestartTask(W0, 1, 0)]
+    assert job.handle(TaskEnded(W0, 3)) == [ReportFailure(W0, 3), StopTasks((PS,))]
+    assert job.handle(TaskEnded(PS, -15)) == [ReportEnd(PS, -15)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 3)
+
+
+def test_a_task_that_is_being_stopped_is_not_started_again():
+    job = Supervision([PS, W0], restarts=2)
+    job.handle(Signalled(15))
+    assert job.handle(TaskEnded(W0, -15)) == [ReportEnd(W0, -15)]

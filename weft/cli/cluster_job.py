@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
+
+from weft.jobs.description import JobDescription, Role
+from weft.jobs.task_place import TaskPlace
 
 _HOST = "127.0.0.1"
 
@@ -27,12 +30,21 @@ class LaunchedTask:
 
 @dataclass(frozen=True)
 class ClusterJob:
-    """A program and the tasks that it runs as."""
+    """A program and the tasks that it runs as.
+
+    Args:
+        tasks: the tasks.
+        program: the Python file that each task runs.
+        arguments: the program's own arguments.
+        flags: whether tasks get the cluster as flags, besides TF_CONFIG.
+        environments: variables of tasks, by task.
+    """
 
     tasks: tuple[LaunchedTask, ...]
     program: str
     arguments: tuple[str, ...] = ()
     flags: bool = True
+    environments: Mapping[LaunchedTask, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     @classmethod
     def on_ports(
@@ -53,17 +65,40 @@ class ClusterJob:
             arguments: the program's own arguments.
             flags: whether tasks get the cluster as flags, besides TF_CONFIG.
         """
-        port = iter(ports)
+        roles = tuple(Role(job, count) for job, count in counts.items())
+        return cls.of(JobDescription(program, roles, tuple(arguments), flags=flags), (f"{_HOST}:{port}" for port in ports))
+
+    @classmethod
+    def of(cls, description: JobDescription, addresses: Iterable[str], gpus: Sequence[str] = ()) -> Self:
+        """Make the tasks that a description has.
+
+        Args:
+            description: the job.
+            addresses: at least one for each task that is a member of the cluster.
+            gpus: the devices that tasks are given, in turn, where they ask for some.
+        """
+        address = iter(addresses)
         tasks = tuple(
-            LaunchedTask(job, index, None if job == "evaluator" else f"{_HOST}:{next(port)}")
-            for job, count in counts.items()
+            LaunchedTask(job, index, None if job == "evaluator" else next(address))
+            for job, count in description.counts.items()
             for index in range(count)
         )
-        return cls(tasks, program, tuple(arguments), flags)
+        devices = iter(gpus)
+        environments = {}
+        for task in tasks:
+            environments[task] = description.environment_of(task.job)
+            if asked := description.role(task.job).gpus:
+                own = ",".join(itertools.islice(devices, asked))
+                environments[task]["CUDA_VISIBLE_DEVICES"] = own
+        return cls(tasks, description.program, description.arguments, description.flags, environments)
 
     def hosts(self, job: str) -> list[str]:
         """The addresses of a job's tasks, by index."""
         return [task.address for task in self.tasks if task.job == job and task.address is not None]
+
+    def place(self, task: LaunchedTask) -> TaskPlace:
+        """A task's place in the cluster."""
+        return TaskPlace({job: self.hosts(job) for job in ("ps", "chief", "worker")}, task.job, task.index)
 
     def command(self, task: LaunchedTask) -> list[str]:
         """The command line of a task.
@@ -71,18 +106,9 @@ class ClusterJob:
         The flags precede the program's own arguments: absl stops reading flags at the first argument that is none, and
         an argument of the user's own that repeats a flag wins.
         """
-        return [sys.executable, self.program, *self._flags(task), *self.arguments]
-
-    def _flags(self, task: LaunchedTask) -> list[str]:
-        if not self.flags:
-            return []
-        # A program without chiefs need not know the flag.
-        jobs = [job for job in ("ps", "chief", "worker") if job != "chief" or self.hosts(job)]
-        hosts = [f"--{job}_hosts={','.join(self.hosts(job))}" for job in jobs]
-        return [*hosts, f"--job_name={task.job}", f"--task_index={task.index}"]
+        return [sys.executable, self.program, *(self.place(task).flags() if self.flags else ()), *self.arguments]
 
     def environment(self, task: LaunchedTask, inherited: Mapping[str, str]) -> dict[str, str]:
-        """The environment of a task: the launcher's, the cluster in TF_CONFIG, and output that is not held back."""
-        cluster = {job: self.hosts(job) for job in ("chief", "ps", "worker") if self.hosts(job)}
-        config = {"cluster": cluster, "task": {"type": task.job, "index": task.index}}
-        return {**inherited, "TF_CONFIG": json.dumps(config), "PYTHONUNBUFFERED": "1"}
+        """The environment of a task: the launcher's, its own, the cluster in TF_CONFIG, and output that is not held back."""
+        own = self.environments.get(task, {})
+        return {**inherited, **own, "TF_CONFIG": self.place(task).tf_config(), "PYTHONUNBUFFERED": "1"}

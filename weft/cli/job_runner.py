@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
@@ -20,6 +21,7 @@ from weft.cli.supervision import (
     KillTasks,
     ReportEnd,
     ReportFailure,
+    RestartTask,
     Signalled,
     StopTasks,
     Supervision,
@@ -35,15 +37,25 @@ _DRAIN_S = 1.0
 
 
 class JobRunner:
-    """Starts the tasks of one job and sees them to their end; `run` is called once."""
+    """Starts the tasks of one job and sees them to their end; `run` is called once.
 
-    def __init__(self, job: ClusterJob, display: Display, grace_s: float, until: LaunchedTask | None = None) -> None:
+    Args:
+        job: the job.
+        display: shows what tasks write, and how they get on.
+        grace_s: how long a task has to stop.
+        until: the task whose end is the job's.
+        restarts: how often each task that fails is started again.
+    """
+
+    def __init__(
+        self, job: ClusterJob, display: Display, grace_s: float, until: LaunchedTask | None = None, restarts: int = 0
+    ) -> None:
         self._job = job
         self._display = display
         self._grace_s = grace_s
         self._started_s = time.monotonic()
         self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._supervision = Supervision(job.tasks, until)
+        self._supervision = Supervision(job.tasks, until, restarts)
         self._progress = JobProgress()
         self._processes: dict[LaunchedTask, asyncio.subprocess.Process] = {}
         self._outputs = {task: TaskOutput() for task in job.tasks}
@@ -59,11 +71,15 @@ class JobRunner:
             loop.add_signal_handler(number, self._events.put_nowait, Signalled(number))
         try:
             async with ProcessGroup() as group, asyncio.TaskGroup() as background:
-                for task in self._job.tasks:
+
+                async def start(task: LaunchedTask) -> None:
                     await self._start(task, group, background)
+
+                for task in self._job.tasks:
+                    await start(task)
                 while self._supervision.state is not JobState.DONE:
                     for instruction in self._supervision.handle(await self._events.get()):
-                        await self._execute(instruction)
+                        await self._execute(instruction, start)
                 for reader in (*self._readers.values(), *self._listeners):
                     reader.cancel()
         finally:
@@ -107,7 +123,7 @@ class JobRunner:
     async def _report_end(self, task: LaunchedTask, process: asyncio.subprocess.Process) -> None:
         self._events.put_nowait(TaskEnded(task, await process.wait()))
 
-    async def _execute(self, instruction: Instruction) -> None:
+    async def _execute(self, instruction: Instruction, start: Callable[[LaunchedTask], Awaitable[None]]) -> None:
         match instruction:
             case ReportEnd(task, return_code):
                 await self._drain(task)
@@ -115,6 +131,12 @@ class JobRunner:
             case ReportFailure(task, return_code):
                 await self._drain(task)
                 self._note_failure(task, return_code)
+            case RestartTask(task, return_code, left):
+                await self._drain(task)
+                times = "once more" if left == 1 else f"{left} times more" if left else "not again"
+                self._note_failure(task, return_code, f"; it is started again, after a further failure {times}")
+                self._outputs[task] = TaskOutput()
+                await start(task)
             case StopTasks(tasks):
                 self._stop(tasks)
             case KillTasks(tasks):
@@ -140,11 +162,11 @@ class JobRunner:
         detail = "" if return_code in (0, -signal.SIGTERM) else f" ({_cause(return_code)})"
         self._note(f"{task.name} {how}{detail} after {self._elapsed_s():.1f} s")
 
-    def _note_failure(self, task: LaunchedTask, return_code: int) -> None:
+    def _note_failure(self, task: LaunchedTask, return_code: int, then: str = "") -> None:
         self._display.task_state(task.name, "failed")
         has_words = self._outputs[task].has_lines
         told = f"; its last words stand above, behind {task.name!r}" if has_words else "; it printed nothing"
-        self._note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}")
+        self._note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}{then}")
 
     def _note(self, text: str) -> None:
         with suppress(BrokenPipeError):

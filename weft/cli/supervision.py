@@ -2,10 +2,10 @@
 
 Parameter servers serve until everybody else is done, and so does a task that tells that it only serves. Every other task has
 an end of its own, unless the launcher was told whose end is the job's. If there are only parameter servers, they are what is
-waited for.
+waited for. A task that fails is started again, as often as the job's description allows, and is then as if it had not ended.
 
     RUNNING ── the tasks that end by themselves have ended ──> STOPPING (exit code 0)
-       │ ───── a task failed ────────────────────────────────> STOPPING (its exit code)
+       │ ───── a task failed too often for a restart ────────> STOPPING (its exit code)
        │ ───── a signal came ────────────────────────────────> STOPPING (128 + signal)
     STOPPING ─ every task has ended ─────────────────────────> DONE
        └────── the grace is over, or a signal came again: tasks that are left are killed
@@ -72,6 +72,15 @@ class ReportFailure:
 
 
 @dataclass(frozen=True)
+class RestartTask:
+    """Instruction: tell that this task failed, and start it again; `left` is how often that may happen to it after this."""
+
+    task: LaunchedTask
+    return_code: int
+    left: int
+
+
+@dataclass(frozen=True)
 class StopTasks:
     """Instruction: ask these tasks to end, and send GraceOver when they have had the time for it."""
 
@@ -86,7 +95,7 @@ class KillTasks:
 
 
 Event = TaskEnded | TaskServes | Signalled | GraceOver
-Instruction = ReportEnd | ReportFailure | StopTasks | KillTasks
+Instruction = ReportEnd | ReportFailure | RestartTask | StopTasks | KillTasks
 
 
 def exit_code_of(return_code: int) -> int:
@@ -100,13 +109,15 @@ class Supervision:
     Args:
         tasks: the job's.
         until: the task whose end is the job's; None for the rules above.
+        restarts: how often each task that fails is started again.
     """
 
-    def __init__(self, tasks: Sequence[LaunchedTask], until: LaunchedTask | None = None) -> None:
+    def __init__(self, tasks: Sequence[LaunchedTask], until: LaunchedTask | None = None, restarts: int = 0) -> None:
         self.state = JobState.RUNNING
         self.exit_code = 0
         self._alive = list(tasks)
         self._until = until
+        self._restarts = dict.fromkeys(tasks, restarts)
         self._awaited = [task for task in tasks if task.job != "ps"] or list(tasks)
         self._has_end = False
         """Whether a task that is waited for has come to its end."""
@@ -124,6 +135,9 @@ class Supervision:
                 return [KillTasks(tuple(self._alive))] if self._alive else []
 
     def _task_ended(self, task: LaunchedTask, return_code: int) -> list[Instruction]:
+        if self.state is JobState.RUNNING and return_code != 0 and self._restarts[task] > 0:
+            self._restarts[task] -= 1
+            return [RestartTask(task, return_code, self._restarts[task])]
         self._alive.remove(task)
         if self.state is JobState.RUNNING and return_code != 0:
             return [ReportFailure(task, return_code), *self._stop(exit_code_of(return_code))]

@@ -1,0 +1,145 @@
+"""A job's description as a file in TOML.
+
+program = "train.py"
+arguments = ["--train_steps=1000"]
+
+[roles.ps]
+count = 2
+memory = "8Gi"
+
+[roles.worker]
+count = 4
+cpus = 8
+gpus = 1
+
+[environment]
+OMP_NUM_THREADS = "8"
+
+[restart]
+policy = "on-failure"
+limit = 3
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from weft.jobs.description import JobDescription, JobError, Restart, Role
+from weft.platform.spelling import did_you_mean
+
+# What TOML has; dates are no value of a job's.
+_Value: TypeAlias = object
+_Table: TypeAlias = Mapping[str, _Value]
+
+_KEYS: Final[Mapping[str, tuple[type, ...]]] = {
+    "program": (str,), "arguments": (list,), "roles": (dict,), "environment": (dict,), "restart": (dict,), "flags": (bool,),
+}  # fmt: skip
+_ROLE_KEYS: Final[Mapping[str, tuple[type, ...]]] = {
+    "count": (int,), "cpus": (int, float), "memory": (str,), "gpus": (int,), "environment": (dict,),
+}  # fmt: skip
+_RESTART_KEYS: Final[Mapping[str, tuple[type, ...]]] = {"policy": (str,), "limit": (int,)}
+_TYPE_NAMES: Final = {
+    str: "text",
+    list: "a list",
+    dict: "a table",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
+
+
+def read_job(path: str) -> JobDescription:
+    """Read a file; its program's path is taken from the file's folder.
+
+    Raises:
+        JobError: there is no such file, or something in it is wrong; one line that names file and key.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise JobError(f"the job's file {path!r} cannot be read: {error.strerror}") from None
+    try:
+        job = job_of(tomllib.loads(content.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise JobError(f"{path}: this is no TOML: {error}") from None
+    except JobError as error:
+        raise JobError(f"{path}: {error}") from None
+    program = str(Path(path).parent / job.program)
+    return JobDescription(program, job.roles, job.arguments, job.environment, job.restart, job.flags)
+
+
+def job_of(table: _Table) -> JobDescription:
+    """The description that a table says; JobError names the key that is wrong."""
+    _check(table, _KEYS, "")
+    if "program" not in table:
+        raise JobError("'program' is missing: the Python file that each task runs")
+    tables = _checked_table(table.get("roles", {"worker": {}}), "roles")
+    roles = tuple(_role(name, _checked_table(each, f"roles.{name}")) for name, each in tables.items())
+    restart = _checked_table(table.get("restart", {}), "restart")
+    _check(restart, _RESTART_KEYS, "restart.")
+    return JobDescription(
+        program=str(table["program"]),
+        roles=roles,
+        arguments=_texts(table.get("arguments", []), "arguments"),
+        environment=_variables(table.get("environment", {}), "environment"),
+        restart=Restart(str(restart.get("policy", "on-failure" if restart else "never")), _whole(restart.get("limit", 3))),
+        flags=bool(table.get("flags", True)),
+    )
+
+
+def _role(name: str, table: _Table) -> Role:
+    # A role that is none is told of before what it has.
+    Role(name)
+    _check(table, _ROLE_KEYS, f"roles.{name}.")
+    cpus, memory = table.get("cpus"), table.get("memory")
+    return Role(
+        name,
+        count=_whole(table.get("count", 1)),
+        cpus=float(cpus) if isinstance(cpus, int | float) else None,
+        memory=memory if isinstance(memory, str) else None,
+        gpus=_whole(table.get("gpus", 0)),
+        environment=_variables(table.get("environment", {}), f"roles.{name}.environment"),
+    )
+
+
+def _check(table: _Table, known: Mapping[str, tuple[type, ...]], where: str) -> None:
+    for key, value in table.items():
+        if key not in known:
+            raise JobError(f"there is no key '{where}{key}', only {', '.join(known)}.{did_you_mean(key, known)}")
+        # Python takes truth for a number.
+        if type(value) not in known[key]:
+            expected = _TYPE_NAMES[known[key][-1]]
+            raise JobError(f"{where}{key}: expected {expected}, got {_shown(value)}")
+
+
+def _checked_table(value: _Value, where: str) -> _Table:
+    if not isinstance(value, dict):
+        raise JobError(f"{where}: expected a table, got {_shown(value)}")
+    return value
+
+
+def _texts(value: _Value, where: str) -> tuple[str, ...]:
+    found = tuple(value) if isinstance(value, list) else ()
+    for each in found:
+        if not isinstance(each, str):
+            raise JobError(f"{where}: expected a list of texts, got {_shown(each)} in it")
+    return found
+
+
+def _variables(value: _Value, where: str) -> dict[str, str]:
+    table = _checked_table(value, where)
+    for name, each in table.items():
+        if not isinstance(each, str):
+            raise JobError(f"{where}.{name}: expected text, got {_shown(each)}; put it in quotes")
+    return {name: str(each) for name, each in table.items()}
+
+
+def _whole(value: _Value) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _shown(value: _Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
