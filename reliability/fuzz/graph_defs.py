@@ -171,6 +171,43 @@ def _strings() -> Any:
         return graph.as_graph_def(add_shapes=True)
 
 
+def _dead_values() -> Any:
+    """Switch, Merge and a loop by Enter and NextIteration, as TensorFlow's first version builds them, and a call."""
+    proto = tf.GraphDef()
+    typed = (
+        ("x", "Placeholder", ""), ("p", "Placeholder", ""),
+        ("s", "Switch", "x p"), ("n", "Neg", "s"), ("e", "Exp", "s:1"), ("y", "Merge", "n e"),
+        ("enter", "Enter", "y"), ("merge", "Merge", "enter next"), ("most", "Enter", "x"), ("less", "Less", "merge most"),
+        ("cond", "LoopCond", "less"), ("switch", "Switch", "merge cond"), ("more", "Add", "switch:1 most"),
+        ("next", "NextIteration", "more"), ("exit", "Exit", "switch"), ("call", "PartitionedCall", "exit"),
+    )  # fmt: skip
+    for name, op, inputs in typed:
+        node = proto.node.add(name=name, op=op, input=inputs.split())
+        match op:
+            case "Placeholder":
+                node.attr["dtype"].type = 10 if name == "p" else 1
+            case "PartitionedCall":
+                node.attr["f"].func.name = "negative"
+                node.attr["Tin"].list.type.append(1)
+                node.attr["Tout"].list.type.append(1)
+            case "LoopCond":
+                pass
+            case _:
+                node.attr["T"].type = 1
+        if op == "Enter":
+            node.attr["frame_name"].s = b"frame"
+            node.attr["is_constant"].b = name == "most"
+        elif op == "Merge":
+            node.attr["N"].i = 2
+    function = proto.library.function.add()
+    function.signature.name = "negative"
+    function.signature.input_arg.add(name="a", type=1)
+    function.signature.output_arg.add(name="b", type=1)
+    function.node_def.add(name="neg", op="Neg", input=["a"]).attr["T"].type = 1
+    function.ret["b"] = "neg:y:0"
+    return proto
+
+
 _CORPUS: Final[tuple[Callable[[], Any], ...]] = (
-    _layer, _training, _arrays, _condition, _loop, _map, _queues, _saver, _strings,
+    _layer, _training, _arrays, _condition, _loop, _map, _queues, _saver, _strings, _dead_values,
 )  # fmt: skip

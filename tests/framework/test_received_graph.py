@@ -78,3 +78,18 @@ def test_a_function_with_an_unknown_op_fails_the_steps_that_call_it() -> None:
         assert session.run("y:0", {"x:0": 1.0}) == -1
     with pytest.raises(tf.errors.NotFoundError, match="'NoSuchOp', which node 'inside' needs"):
         received.raise_if_aside(["call:0"])
+
+
+def test_functions_that_call_each_other_are_looked_through_once() -> None:
+    """Each calls the next twice, the last needs an op that weft lacks: 2**100 ways lead there."""
+    proto = graph_pb2.GraphDef()
+    for index in range(100):
+        function = proto.library.function.add()
+        function.signature.name = f"f{index}"
+        for name in "ab":
+            function.node_def.add(name=name, op=f"f{index + 1}" if index < 99 else "NoSuchOp")
+    proto.node.add(name="call", op="f0")
+    received = ReceivedGraph()
+    received.extend(proto)
+    with pytest.raises(tf.errors.NotFoundError, match="'NoSuchOp', which node 'a' needs"):
+        received.raise_if_aside(["call"])

@@ -87,9 +87,9 @@ def import_graph_def(
 def add_nodes(graph: Graph, proto: graph_pb2.GraphDef) -> None:
     """Add nodes under their own names and on their own devices; inputs may be nodes that the graph has already.
 
-    For a master or worker that takes over a client's graph, with no scope open.
+    For a master or worker that takes over a client's graph, with no scope open; control flow by dead values was raised before.
     """
-    _Importer(graph, "", {}).add(raise_control_flow(proto))
+    _Importer(graph, "", {}).add(proto)
 
 
 def _check_versions(versions: versions_pb2.VersionDef) -> None:

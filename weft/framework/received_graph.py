@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 
-from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.errors import NotFoundError
-from weft.framework import op_registry
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.framework.importer import add_nodes
-from weft.framework.raising.raise_control_flow import RAISED, needs_raising, raise_control_flow
-from weft.platform.spelling import nearest
-
-_NODES_NAMED = 5
+from weft.framework.lacking_ops import Lacking, LackingOps, lacking_text
+from weft.framework.raising.raise_control_flow import needs_raising, raise_control_flow
 
 
 class ReceivedGraph:
@@ -31,8 +28,8 @@ class ReceivedGraph:
         self.graph = Graph()
         self._sent = 0
         self._aside: dict[str, node_def_pb2.NodeDef] = {}
-        self._lacking: dict[str, list[node_def_pb2.NodeDef]] = {}  # the nodes of unknown ops by the functions that run them
-        self._lacking_by_node: dict[str, list[node_def_pb2.NodeDef]] = {}
+        self._lacking = LackingOps()
+        self._lacking_by_node: dict[str, Lacking] = {}
         self._pieces: graph_pb2.GraphDef | None = None
 
     @property
@@ -69,16 +66,17 @@ class ReceivedGraph:
         pieces.versions.CopyFrom(piece.versions)
 
     def _without_unknown(self, piece: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
-        self._lacking.update(_lacking_functions(piece.library.function))
-        functions = {function.signature.name for function in piece.library.function}
-        own = {node.name: lacking for node in piece.node if (lacking := _lacking_of(node, functions, self._lacking))}
+        self._lacking.take_in(piece.library.function)
+        own = {node.name: lacking for node in piece.node if (lacking := self._lacking.of(node))}
         if not own and not self._aside:
             return piece
         aside = _with_users(piece.node, [*own, *self._aside])
         rest = graph_pb2.GraphDef(versions=piece.versions)
         rest.node.extend(node for node in piece.node if node.name not in aside)
         rest.library.gradient.extend(piece.library.gradient)
-        rest.library.function.extend(each for each in piece.library.function if each.signature.name not in self._lacking)
+        rest.library.function.extend(
+            each for each in piece.library.function if not self._lacking.of_function(each.signature.name)
+        )
         self._aside.update((node.name, node) for node in piece.node if node.name in aside)
         self._lacking_by_node.update(own)
         return rest
@@ -87,47 +85,21 @@ class ReceivedGraph:
         """Raise NotFoundError when the nodes or tensors of these names need ops that weft lacks; it names all of these."""
         waiting = [_node_of(name) for name in names]
         seen: set[str] = set()
-        lacking: dict[str, node_def_pb2.NodeDef] = {}
+        lacking: Lacking = {}
         while waiting:
             name = waiting.pop()
             if name in seen or name not in self._aside:
                 continue
             seen.add(name)
-            for node in self._lacking_by_node.get(name, ()):
-                lacking.setdefault(node.op, node)
+            lacking = {**self._lacking_by_node.get(name, {}), **lacking}
             waiting.extend(_node_of(source) for source in self._aside[name].input)
         if lacking:
             first = next(iter(lacking.values()))
-            raise NotFoundError(node_def_pb2.NodeDef(name=first.name, op=first.op), None, _lacking_text(lacking))
+            raise NotFoundError(node_def_pb2.NodeDef(name=first.name, op=first.op), None, lacking_text(lacking))
 
 
 def _node_of(reference: str) -> str:
     return reference.lstrip("^").partition(":")[0]
-
-
-def _lacking_functions(functions: Iterable[function_pb2.FunctionDef]) -> dict[str, list[node_def_pb2.NodeDef]]:
-    """For each function with nodes of ops that weft lacks, also by functions that it runs, those nodes."""
-    by_name = {function.signature.name: function for function in functions}
-    found: dict[str, list[node_def_pb2.NodeDef]] = {}
-    grown = True
-    while grown:
-        grown = False
-        for name, function in by_name.items():
-            lacking = [each for node in function.node_def for each in _lacking_of(node, by_name.keys(), found)]
-            if name not in found and lacking:
-                found[name], grown = lacking, True
-    return found
-
-
-def _lacking_of(
-    node: node_def_pb2.NodeDef, functions: Collection[str], found: Mapping[str, list[node_def_pb2.NodeDef]]
-) -> list[node_def_pb2.NodeDef]:
-    """The nodes of ops that weft lacks that a node needs to run: itself, or some in the functions that it runs."""
-    if node.op not in RAISED and node.op not in functions and not op_registry.is_registered(node.op):
-        return [node]
-    names = [node.op, *(attr.func.name for attr in node.attr.values() if attr.HasField("func"))]
-    names += [each.name for attr in node.attr.values() for each in attr.list.func]
-    return [each for name in names for each in found.get(name, ())]
 
 
 def _with_users(nodes: Iterable[node_def_pb2.NodeDef], wanted: Iterable[str]) -> set[str]:
@@ -144,15 +116,3 @@ def _with_users(nodes: Iterable[node_def_pb2.NodeDef], wanted: Iterable[str]) ->
             found.add(name)
             waiting.extend(users.get(name, ()))
     return found
-
-
-def _lacking_text(lacking: dict[str, node_def_pb2.NodeDef]) -> str:
-    known = [definition.name for definition in op_registry.registered()]
-    parts = []
-    for op, node in list(lacking.items())[:_NODES_NAMED]:
-        alike = nearest(op, known)
-        parts.append(
-            f"Op type not registered {op!r}, which node {node.name!r} needs" + (f" (the nearest is {alike!r})" if alike else "")
-        )
-    more = len(lacking) - _NODES_NAMED
-    return "; ".join(parts) + (f"; and {more} more" if more > 0 else "") + ": this version of weft has no op of that name"

@@ -12,6 +12,7 @@ import pytest
 from tensorboard.compat.proto import graph_pb2
 
 import weft as tf
+from weft.framework.raising import calls
 from weft.framework.raising.raise_control_flow import RAISED, raise_control_flow
 
 _FILES = {
@@ -93,9 +94,67 @@ def _circle(proto: graph_pb2.GraphDef) -> None:
     _node(proto, "other", "Neg", "wrong")
 
 
+def _two_of_one_name(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "wrong", "Switch", "x", "p")
+    _node(proto, "wrong", "Switch", "x", "q")
+
+
+def _switch_without_predicate(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "wrong", "Switch", "x")
+
+
+def _input_that_is_no_tensor(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "wrong", "Switch", "x:y", "p")
+
+
+def _merge_without_type(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "s", "Switch", "x", "p")
+    _node(proto, "wrong", "Merge", "s", "s:1")
+    del proto.node[-1].attr["T"]
+
+
+def _branches_deep_inside_of_each_other(proto: graph_pb2.GraphDef) -> None:
+    before = "x"
+    for index in range(200):
+        _node(proto, f"s{index}", "Switch", before, f"p{index}")
+        _node(proto, f"p{index}", "Placeholder")
+        proto.node[-1].attr["dtype"].type = 10
+        before = f"s{index}:1"
+    for index in reversed(range(200)):
+        _node(proto, f"m{index}", "Merge", f"s{index}", before)
+        before = f"m{index}"
+
+
+def _function_that_calls_another_twice(proto: graph_pb2.GraphDef) -> None:
+    for index in range(40):
+        function = proto.library.function.add()
+        function.signature.name = f"f{index}"
+        function.signature.input_arg.add(name="x", type=1)
+        function.signature.output_arg.add(name="y", type=1)
+        function.ret["y"] = "b:y:0" if index < 39 else "x"
+        if index < 39:
+            function.node_def.add(name="a", op=f"f{index + 1}", input=["x"])
+            function.node_def.add(name="b", op=f"f{index + 1}", input=["a:y:0"])
+    proto.node.add(name="wrong", op="f0", input=["x"])
+
+
+def test_calls_that_double_at_each_depth_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "_MOST_NODES", 1000)
+    proto = graph_pb2.GraphDef()
+    _node(proto, "x", "Placeholder")
+    _function_that_calls_another_twice(proto)
+    with pytest.raises(ValueError, match="stand for more than 1000 nodes"):
+        raise_control_flow(proto)
+
+
 @pytest.mark.parametrize(
     ("build", "text"),
     [
+        (_two_of_one_name, "Node 'wrong' is not unique"),
+        (_switch_without_predicate, "Node 'wrong' has 1 inputs, but op Switch takes 2 inputs"),
+        (_input_that_is_no_tensor, "Node 'wrong' has input 'x:y', which is no tensor's name"),
+        (_merge_without_type, "Node 'wrong' of op Merge has no attribute 'T'"),
+        (_branches_deep_inside_of_each_other, r"Node .* is deeper than 100 branches inside of each other"),
         (_merge_of_two_predicates, "Merge 'wrong' cannot be raised to an If.*two sides of one Switch's predicate"),
         (_sum_of_both_sides, "Node 'wrong' uses values of branches that exclude each other"),
         (_frame_without_condition, "loop of frame 'frame' cannot be raised to a While: it has 0 LoopCond.*wrong"),

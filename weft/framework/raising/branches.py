@@ -11,7 +11,7 @@ predicate's nodes before. The If of a stage returns what is merged behind it, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from weft.framework import attr_value, dtypes
@@ -112,7 +112,19 @@ class _Raiser:
         self._library = library
         self._arguments = arguments
         self._sides = Sides(nodes)
+        self._users: dict[str, dict[str, None]] = {}
+        """The names of nodes that use each node; may have some that no longer do, or are no longer there."""
+        for node in nodes.values():
+            self._note_uses(node)
         self._keep_inner_values()
+
+    def _note_uses(self, node: Node) -> None:
+        for source in node.sources():
+            self._users.setdefault(source, {})[node.name] = None
+
+    def _users_of(self, names: Iterable[str]) -> list[Node]:
+        found = dict.fromkeys(user for name in names for user in self._users.get(name, ()))
+        return [self._nodes[name] for name in found if name in self._nodes]
 
     def _keep_inner_values(self) -> None:
         """Merge what later stages use of branches inside of branches, so that it can be returned from these."""
@@ -128,11 +140,12 @@ class _Raiser:
 
     def _merge_up(self, output: Output) -> None:
         dtype, merged = self._type(output), output
-        users = [node for node in self._nodes.values() if output in node.inputs and self._sides.is_left(output, node)]
+        users = [node for node in self._users_of([output.node]) if self._sides.is_left(output, node)]
         for predicate, side in reversed(self._sides.path(output)[1:]):
             merged = self._merged_with_nothing(merged, predicate, side, dtype)
         for node in users:
             node.inputs = [merged if each == output else each for each in node.inputs]
+            self._note_uses(node)
 
     def _merged_with_nothing(self, output: Output, predicate: Output, side: bool, dtype: DType) -> Output:
         boolean = type_attr(dtypes.bool)
@@ -144,8 +157,12 @@ class _Raiser:
 
     def _add(self, op: str, base: str, inputs: Sequence[Output], waits: Sequence[str] = (), **attrs: AttrValue) -> str:
         name = unused_name(f"{base}/{op}", self._nodes)
-        self._nodes[name] = new_node(op, name, inputs, waits, **attrs)
+        self._put(new_node(op, name, inputs, waits, **attrs))
         return name
+
+    def _put(self, node: Node) -> None:
+        self._nodes[node.name] = node
+        self._note_uses(node)
 
     def _type(self, output: Output) -> DType:
         return source_of(output, self._nodes, self._arguments).dtype
@@ -161,7 +178,7 @@ class _Raiser:
     def _raise(self, stage: Stage) -> None:
         members = {name: self._nodes[name] for name in self._sides.members(stage)}
         merges = [self._nodes[name] for name in self._sides.merges(stage)]
-        behind = [node for name, node in self._nodes.items() if name not in members]
+        behind = [node for node in self._users_of(members) if node.name not in members]
         merged = set(self._sides.merges(stage))
         uses = [each for node in behind if node.name not in merged for each in node.inputs if each.node in members]
         used = list(dict.fromkeys(uses))
@@ -169,13 +186,14 @@ class _Raiser:
         results = [*(self._merged_result(merge) for merge in merges), *(self._used_result(output) for output in used)]
         name = unused_name(f"{stage.predicate.node.rpartition('/')[0] or 'raised'}/If", self._nodes)
         if results or ends:
-            self._nodes[name] = self._if_node(name, stage, members, results, ends)
+            self._put(self._if_node(name, stage, members, results, ends))
         places = {output: Output(name, len(merges) + index) for index, output in enumerate(used)}
         for node in behind:
             node.inputs = [places.get(each, each) for each in node.inputs]
             node.waits = list(dict.fromkeys(name if wait in members else wait for wait in node.waits))
+            self._note_uses(node)
         for index, merge in enumerate(merges):
-            self._nodes[merge.name] = self._identity(merge, stage.predicate, Output(name, index))
+            self._put(self._identity(merge, stage.predicate, Output(name, index)))
         for member in members:
             del self._nodes[member]
 
@@ -209,7 +227,7 @@ class _Raiser:
     def _identity(self, merge: Node, predicate: Output, result: Output) -> Node:
         """What takes the place of a Merge; its second output, which few use, is the number of the input that was alive."""
         kind = merge.proto.attr["T"]
-        if not any(each == Output(merge.name, 1) for node in self._nodes.values() for each in node.inputs):
+        if not any(each == Output(merge.name, 1) for node in self._users_of([merge.name]) for each in node.inputs):
             return new_node("Identity", merge.name, [result], device=merge.proto.device, T=kind)
         compared = predicate
         if self._sides.sides_of(merge)[0]:

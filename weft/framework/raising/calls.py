@@ -15,11 +15,22 @@ from tensorboard.compat.proto import attr_value_pb2, function_pb2, graph_pb2, no
 from weft.framework import op_registry
 from weft.framework.attr_value import AttrValue
 from weft.framework.function_def import output_places
-from weft.framework.raising.flat_graph import Node, Nodes, Output, new_node, read_nodes, unused_name, write_node
+from weft.framework.raising.flat_graph import (
+    DEEPEST,
+    Node,
+    Nodes,
+    Output,
+    new_node,
+    read_node,
+    read_nodes,
+    unused_name,
+    write_node,
+)
 from weft.framework.raising.functions import spelt, without_lost_groups
 
 CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
-_DEEPEST: Final = 200
+_MOST_NODES: Final = 100_000
+"""Functions that call others twice double with each call: a few lines would fill the memory."""
 
 
 def inline_calls(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
@@ -28,7 +39,8 @@ def inline_calls(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     A graph without calls is returned as it is.
 
     Raises:
-        ValueError: a function that is called is not in the library, is given a wrong number of inputs, or calls itself.
+        ValueError: a function that is called is not in the library, is given a wrong number of inputs, or calls itself; or
+            there are more than 100,000 nodes in the functions that are called.
     """
     library = {function.signature.name: function for function in proto.library.function}
     inliner = _Inliner(library)
@@ -54,6 +66,7 @@ class _Inliner:
     def __init__(self, library: Mapping[str, function_pb2.FunctionDef]) -> None:
         self._library = library
         self._depth = 0
+        self._made = 0
 
     def has_calls(self, nodes: Sequence[node_def_pb2.NodeDef]) -> bool:
         return any(self._is_call(node.op) for node in nodes)
@@ -92,8 +105,12 @@ class _Inliner:
             raise ValueError(f"Node {call.name!r} calls {function.signature.name!r}, which takes {len(arguments)} inputs, with "
                              f"{len(call.inputs)}")  # fmt: skip
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise ValueError(f"Function {function.signature.name!r} calls itself: such calls cannot be run")
+        name = function.signature.name
+        if self._depth > DEEPEST:
+            raise ValueError(f"Function {name!r} calls itself, or calls go deeper than {DEEPEST}: such calls cannot be run")
+        self._made += len(function.node_def)
+        if self._made > _MOST_NODES:
+            raise ValueError(f"The calls of function {name!r} and others stand for more than {_MOST_NODES} nodes")
         body = self._body(function, values)
         self._depth -= 1
         result: Nodes = {}
@@ -153,11 +170,7 @@ class _Inliner:
             start = places[parts[0]].get(parts[1], 0) if parts[0] in places else 0
             return Output(parts[0], start + int(parts[2] if len(parts) > 2 else 0))
 
-        nodes: Nodes = {}
-        for proto in function.node_def:
-            copy = _with_values(proto, values)
-            inputs = [output(item) for item in proto.input if not item.startswith("^")]
-            nodes[proto.name] = Node(copy, inputs, [item[1:] for item in proto.input if item.startswith("^")])
+        nodes = {proto.name: read_node(_with_values(proto, values), output) for proto in function.node_def}
         results = [output(function.ret[arg.name]) for arg in function.signature.output_arg]
         return _Body(self.expanded(nodes), results, list(function.control_ret.values()))
 
@@ -175,10 +188,9 @@ def _is_known(node: Node) -> bool:
 
 
 def _with_values(node: node_def_pb2.NodeDef, values: Mapping[str, AttrValue]) -> node_def_pb2.NodeDef:
-    """A node without inputs, its attributes with the values of the call where the function leaves them open."""
+    """A node, its attributes with the values of the call where the function leaves them open."""
     copy = node_def_pb2.NodeDef()
     copy.CopyFrom(node)
-    del copy.input[:]
     for key, attr in node.attr.items():
         if attr.HasField("placeholder") and attr.placeholder in values:
             copy.attr[key].CopyFrom(values[attr.placeholder])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from tensorboard.compat.proto import node_def_pb2
 
@@ -65,20 +66,55 @@ def new_node(
 
 
 def read_nodes(protos: Iterable[node_def_pb2.NodeDef]) -> Nodes:
-    """The nodes of a GraphDef."""
+    """The nodes of a GraphDef.
+
+    Raises:
+        ValueError: two have one name, an input is no tensor's name, or a node of control flow has not the inputs that its op
+            takes.
+    """
     nodes: Nodes = {}
     for proto in protos:
-        copy = node_def_pb2.NodeDef()
-        copy.CopyFrom(proto)
-        del copy.input[:]
-        inputs = [_output(item) for item in proto.input if not item.startswith("^")]
-        nodes[proto.name] = Node(copy, inputs, [item[1:] for item in proto.input if item.startswith("^")])
+        if proto.name in nodes:
+            raise ValueError(f"Node {proto.name!r} is not unique: two nodes of the GraphDef have this name")
+        nodes[proto.name] = read_node(proto, functools.partial(_output, proto.name))
     return nodes
 
 
-def _output(item: str) -> Output:
-    name, _, index = item.partition(":")
+def read_node(proto: node_def_pb2.NodeDef, output: Callable[[str], Output]) -> Node:
+    """A node; `output` reads the spelling of an input.
+
+    Raises:
+        ValueError: it is a node of control flow and has not the inputs, or not the type, that its op takes.
+    """
+    copy = node_def_pb2.NodeDef()
+    copy.CopyFrom(proto)
+    del copy.input[:]
+    inputs = [output(item) for item in proto.input if not item.startswith("^")]
+    node = Node(copy, inputs, [item[1:] for item in proto.input if item.startswith("^")])
+    if node.op in CONTROL_FLOW:
+        _check_control(node)
+    return node
+
+
+def _output(node: str, item: str) -> Output:
+    name, colon, index = item.partition(":")
+    if not name or (colon and not (index.isascii() and index.isdigit())):
+        raise ValueError(f"Node {node!r} has input {item!r}, which is no tensor's name such as 'node:0' or 'node'")
     return Output(name, int(index or 0))
+
+
+def _check_control(node: Node) -> None:
+    fewest, most = (2, 2) if node.op in SWITCHES else (1, _ANY_NUMBER) if node.op in MERGES else (1, 1)
+    if not fewest <= len(node.inputs) <= most:
+        wanted = "at least 1 input" if most == _ANY_NUMBER else f"{fewest} input{'s' * (fewest > 1)}"
+        raise ValueError(f"Node {node.name!r} has {len(node.inputs)} inputs, but op {node.op} takes {wanted}")
+    if node.op == LOOP_CONDITION:
+        return
+    try:
+        as_dtype(node.proto.attr["T"].type)
+    except TypeError:
+        text = f"Node {node.name!r} of op {node.op} has no attribute 'T', the type of what it hands on, or one that is no type"
+        raise ValueError(text) from None
 
 
 def write_node(node: Node, reference: Callable[[Output], str] | None = None) -> node_def_pb2.NodeDef:
@@ -135,7 +171,7 @@ def type_of(output: Output, nodes: Nodes) -> DType:
     """The dtype of an output.
 
     Raises:
-        ValueError: its op type is unknown, or the node is not there.
+        ValueError: its op type is unknown, or its attributes are wrong, or the node is not there.
     """
     node = nodes.get(output.node)
     if node is None:
@@ -146,7 +182,10 @@ def type_of(output: Output, nodes: Nodes) -> DType:
         definition = op_registry.lookup(node.op)
     except LookupError:
         raise ValueError(f"No op named {node.op} in defined operations: node {node.name!r} needs it.") from None
-    types = output_types(definition, read_attrs(definition, write_node(node)))
+    try:
+        types = output_types(definition, read_attrs(definition, write_node(node)))
+    except TypeError as error:
+        raise ValueError(f"Node {node.name!r} of op {node.op}: {error}") from None
     if output.number >= len(types):
         raise ValueError(
             f"Connecting to invalid output {output.number} of source node {node.name} which has {len(types)} outputs."
@@ -165,7 +204,9 @@ def _type_of_control(node: Node, index: int) -> DType:
 
 def variable_behind(output: Output, nodes: Nodes, known: Mapping[str, Node]) -> Node | None:
     """The node of the variable whose reference or handle an output is, None for a value; `known` tells those of arguments."""
-    while output.node in nodes:
+    seen: set[Output] = set()
+    while output.node in nodes and output not in seen:
+        seen.add(output)
         node = nodes[output.node]
         if op_registry.role_of(node.op) is Role.VARIABLE:
             return node
@@ -201,5 +242,8 @@ EXITS = frozenset(("Exit", "RefExit"))
 NEXT_ITERATIONS = frozenset(("NextIteration", "RefNextIteration"))
 LOOP_CONDITION = "LoopCond"
 CONTROL_TRIGGER = "ControlTrigger"
+DEEPEST: Final = 100
+"""So deep may branches, loops or calls be inside of each other: the time that each takes grows with those around it."""
+_ANY_NUMBER: Final = 1 << 31
 CONTROL_FLOW = SWITCHES | MERGES | ENTERS | EXITS | NEXT_ITERATIONS | {LOOP_CONDITION}
 """The op types of control flow by dead values; none of them is left when a graph was raised."""

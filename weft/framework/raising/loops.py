@@ -15,6 +15,7 @@ from weft.framework.attr_value import FunctionName
 from weft.framework.dtypes import DType
 from weft.framework.raising.branches import Body, add_body
 from weft.framework.raising.flat_graph import (
+    DEEPEST,
     ENTERS,
     EXITS,
     LOOP_CONDITION,
@@ -47,6 +48,7 @@ def raise_loops(nodes: Nodes, library: Library) -> Nodes:
     """
     if not any(node.op in ENTERS for node in nodes.values()):
         return nodes
+    nodes = dict(nodes)
     by_frame: dict[Frame, list[str]] = {}
     for name, frame in _frames(nodes).items():
         if frame:
@@ -54,7 +56,9 @@ def raise_loops(nodes: Nodes, library: Library) -> Nodes:
     for frame in sorted(by_frame, key=len, reverse=True):
         members = {name: nodes[name] for name in by_frame[frame] if name in nodes}
         made = _Loop(frame, members, nodes, library).raised()
-        nodes = {name: node for name, node in nodes.items() if name not in members} | made
+        for name in members:
+            del nodes[name]
+        nodes.update(made)
         # What an inner loop has become belongs to the loop around it.
         by_frame.get(frame[:-1], []).extend(made)
     return nodes
@@ -66,6 +70,8 @@ def _frames(nodes: Nodes) -> dict[str, Frame]:
         known = [frames[source] for source in node.sources() if source in frames and nodes[source].op not in EXITS]
         known += [frames[source][:-1] for source in node.sources() if source in frames and nodes[source].op in EXITS]
         frame = max(known, key=len, default=())
+        if len(frame) > DEEPEST:
+            raise ValueError(f"Node {node.name!r} is deeper than {DEEPEST} loops inside of each other, which cannot be raised")
         frames[node.name] = (*frame, node.proto.attr["frame_name"].s.decode()) if node.op in ENTERS else frame
     return frames
 

@@ -35,9 +35,12 @@ def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     Raises:
         ValueError: nodes that cannot be raised, which the message names.
     """
-    proto = inline_calls(cases_as_calls(proto))
-    if not any(node.op in CONTROL_FLOW for node in proto.node):
-        return proto
-    library = Library(proto.library.function)
-    nodes = raise_loops(read_nodes(proto.node), library)
-    return in_graph(raise_branches(nodes, library), library, proto)
+    try:
+        proto = inline_calls(cases_as_calls(proto))
+        if not any(node.op in CONTROL_FLOW for node in proto.node):
+            return proto
+        library = Library(proto.library.function)
+        nodes = raise_loops(read_nodes(proto.node), library)
+        return in_graph(raise_branches(nodes, library), library, proto)
+    except RecursionError:
+        raise ValueError("GraphDef has branches, loops or calls deeper inside of each other than can be raised") from None

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from weft.framework.op_registry import role_of
 from weft.framework.op_role import Role
-from weft.framework.raising.flat_graph import CONTROL_TRIGGER, MERGES, SWITCHES, Node, Nodes, Output, in_order
+from weft.framework.raising.flat_graph import CONTROL_TRIGGER, DEEPEST, MERGES, SWITCHES, Node, Nodes, Output, in_order
 
 Path: TypeAlias = tuple[tuple[Output, bool], ...]
 """The predicates that something depends on, from the outermost one on, each with what it has to be."""
@@ -91,6 +91,10 @@ class Sides:
             return self._merged_path(node, paths)
         paths.extend(self._paths.get(name, ()) for name in node.waits)
         longest = max(paths, key=len, default=())
+        if len(longest) > DEEPEST:
+            raise ValueError(
+                f"Node {node.name!r} is deeper than {DEEPEST} branches inside of each other, which cannot be raised"
+            )
         if any(path != longest[: len(path)] for path in paths):
             raise ValueError(f"Node {node.name!r} uses values of branches that exclude each other: it can never run")
         return longest
@@ -120,6 +124,8 @@ class Sides:
         """The predicate of a Switch, itself and not an Identity of it: the Switches of one branch use now this, now that."""
         output = switch.inputs[1]
         while (node := self._nodes.get(output.node)) is not None and role_of(node.op) is Role.ALIAS:
+            if output.number >= len(node.inputs):
+                raise ValueError(f"Node {node.name!r} has no output {output.number}, which Switch {switch.name!r} asks for")
             output = node.inputs[output.number]
         return output
 
