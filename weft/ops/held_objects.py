@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import InvalidArgumentError, ResourceExhaustedError
 from weft.framework.aliases import Array
 
 T = TypeVar("T")
+
+_MOST_ELEMENTS: Final = 1 << 24
+"""So many elements of a list or array, each an object, take 134 MB before any of them is there."""
 
 
 class Held:
@@ -50,3 +53,14 @@ def held(handle: Array, kind: type[T]) -> T:
             f"Expected the handle of a {kind.__name__.lstrip('_')} made in this step on this task, found {type(thing).__name__}"
         )
     return thing
+
+
+def check_length(length: int, what: str) -> int:
+    """The length of a list or array, which a client's number gives.
+
+    Raises:
+        ResourceExhaustedError: it is more than 16,777,216.
+    """
+    if length > _MOST_ELEMENTS:
+        raise ResourceExhaustedError.of(f"{what} would have {length} elements: at most {_MOST_ELEMENTS} can be kept in one")
+    return length

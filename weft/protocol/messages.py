@@ -29,7 +29,8 @@ def size_of(arrays: Iterable[Array]) -> int:
     for array in arrays:
         size_bytes += array.nbytes
         if array.dtype.hasobject:
-            size_bytes += sum(map(len, array.ravel().tolist()), array.size * _OBJECT_BYTES)
+            strings = (item for item in array.ravel().tolist() if isinstance(item, bytes))
+            size_bytes += sum(map(len, strings), array.size * _OBJECT_BYTES)
     return size_bytes
 
 

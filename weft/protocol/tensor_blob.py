@@ -81,7 +81,10 @@ def _pack_strings(array: Array) -> bytes:
     items: list[bytes] = array.reshape(-1).tolist()
     for item in items:
         if not isinstance(item, bytes):
-            raise LocalProtocolError(f"a string tensor of shape {list(array.shape)} holds {item!r}, which is not bytes")
+            raise LocalProtocolError(
+                f"a tensor of shape {list(array.shape)} holds a Python object, a {type(item).__name__}, which cannot leave "
+                "its task; the elements of a string tensor have to be bytes"
+            )
     ends = np.cumsum(np.fromiter(map(len, items), _OFFSET, len(items)), dtype=_OFFSET)
     return b"".join((ends.tobytes(), *items))
 

@@ -69,6 +69,24 @@ def test_a_large_value_arrives_whole(cluster: LocalCluster) -> None:
     assert value.min() == value.max() == 1.0
 
 
+def test_an_object_of_one_task_is_refused_where_it_would_have_to_leave_it(cluster: LocalCluster) -> None:
+    with tf.device("/job:worker/task:0"):
+        empty = tf.raw_ops.EmptyTensorList(element_shape=[2], max_num_elements=-1, element_dtype=tf.float32)
+        stack = tf.raw_ops.StackV2(max_size=2, elem_type=tf.float32)
+        here = tf.raw_ops.TensorListLength(input_handle=empty)
+    with tf.device("/job:ps/task:0"):
+        elsewhere = tf.raw_ops.TensorListLength(input_handle=empty)
+    with tf.Session(cluster.target("worker", 0)) as session:
+        for fetch in (empty, stack, elsewhere):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"cannot be sent.*cannot leave its task"):
+                session.run(fetch)
+        assert session.run(here) == 0
+    with tf.Session(cluster.target("ps", 0)) as session:  # whose master asks another task for them
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"cannot be sent.*cannot leave its task"):
+            session.run(empty)
+        assert session.run(here) == 0
+
+
 def test_an_uninitialized_variable_is_named_with_the_clients_own_operation(cluster: LocalCluster) -> None:
     with tf.device("/job:ps/task:0"):
         variable = tf.Variable(1.0, name="never")

@@ -10,6 +10,7 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
+from weft.ops.control_flow.pieces import pieces_of
 from weft.ops.control_flow.tensor_array_state import HeldTensorArray
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.ops.held_objects import handle_of, held
@@ -136,16 +137,11 @@ def tensor_array_split_v3(ctx: OpContext, handle: Array, value: Array, lengths: 
 
     `scalar resource, [sum of lengths, *part], [n] int64, scalar float32 -> scalar float32`
     """
-    if int(lengths.sum()) != len(value):
-        raise InvalidArgumentError.of(
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {int(lengths.sum())} and value's "
-            f"shape is: {list(value.shape)}: {ctx.node_name}"
-        )
+    pieces = pieces_of(value, lengths, ctx.node_name)
     array = _array(handle)
-    array.set_size(len(lengths))
-    ends = np.cumsum(lengths)
-    for index, (end, length) in enumerate(zip(ends, lengths, strict=True)):
-        array.write(index, np.array(value[end - length : end]), T)
+    array.set_size(len(pieces))
+    for index, piece in enumerate(pieces):
+        array.write(index, piece, T)
     return _FLOW
 
 

@@ -15,6 +15,7 @@ from weft.framework.aliases import Array
 from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import TensorShape
+from weft.ops.held_objects import check_length
 
 
 class HeldTensorArray:
@@ -50,6 +51,7 @@ class HeldTensorArray:
         self._same_shapes = same_shapes
         self._adds = adds
         self._lock = threading.RLock()
+        check_length(size, f"TensorArray {name}")
         self._values: list[Array | None] = [None] * size
         self._shapes: list[tuple[int, ...] | None] = [None] * size
         self._cleared: set[int] = set()
@@ -97,7 +99,7 @@ class HeldTensorArray:
             raise self._refused(f"Could not write to TensorArray index {index} because the value shape is {list(value.shape)} "
                                 "which is incompatible with the TensorArray's inferred element shape: "
                                 f"{TensorShape(self._element_shape)} (consider setting infer_shape=False).")  # fmt: skip
-        more = index + 1 - len(self)
+        more = check_length(index + 1, f"TensorArray {self._name}") - len(self)
         self._values.extend([None] * more)
         self._shapes.extend([None] * more)
         if index in self._cleared or (self._values[index] is not None and not self._adds):

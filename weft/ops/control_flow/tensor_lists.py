@@ -15,8 +15,9 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.control_flow.held_list import HeldList
+from weft.ops.control_flow.pieces import pieces_of
 from weft.ops.declaration import op, scalar_shape, unknown
-from weft.ops.held_objects import handle_of, held
+from weft.ops.held_objects import check_length, handle_of, held
 
 
 def _list(handle: Array) -> HeldList:
@@ -28,6 +29,19 @@ def _dims(shape: Array) -> Dims:
     if np.ndim(shape) == 0:
         return None
     return tuple(None if size < 0 else int(size) for size in shape)
+
+
+def _missing(number: int) -> list[Array | None]:
+    """So many elements that are not there."""
+    return [None] * check_length(number, "TensorList")
+
+
+def _long_enough(before: HeldList, length: int) -> HeldList:
+    """A list with elements that are not there behind its own, if it has not so many yet."""
+    more = length - len(before)
+    if more <= 1:
+        return before.push(None) if more == 1 else before
+    return HeldList(before.dtype, before.element_shape, before.values() + _missing(more), before.most)
 
 
 def _checked(held_list: HeldList, value: Array, dtype: DType) -> Array:
@@ -93,7 +107,7 @@ def tensor_list_reserve(
     """A list of elements that are not there yet: `[n], scalar int32 -> scalar variant`."""
     if int(num_elements) < 0:
         raise InvalidArgumentError.of(f"The num_elements to reserve must be a non negative number, but got {int(num_elements)}")
-    return handle_of(HeldList(element_dtype, _dims(element_shape), [None] * int(num_elements)))
+    return handle_of(HeldList(element_dtype, _dims(element_shape), _missing(int(num_elements))))
 
 
 @op("TensorListPushBack", "input_handle: variant, tensor: element_dtype -> output_handle: variant", infer=scalar_shape,
@@ -158,8 +172,7 @@ def tensor_list_set_item(
     """The list with another element in one place: `scalar variant, scalar int32, [*element] -> scalar variant`."""
     before = _list(input_handle)
     if resize_if_index_out_of_bounds:
-        while len(before) <= int(index):
-            before = before.push(None)
+        before = _long_enough(before, int(index) + 1)
     return handle_of(before.set(_place(before, index), _checked(before, item, element_dtype)))
 
 
@@ -227,9 +240,8 @@ def tensor_list_gather(
 def _scattered(before: HeldList, tensor: Array, indices: Array, dtype: DType) -> HeldList:
     if len(tensor) != len(indices):
         raise InvalidArgumentError.of(f"Invalid number of rows in input tensor. Expected: {len(indices)} Actual: {len(tensor)}")
+    before = _long_enough(before, int(max(indices, default=-1)) + 1)
     for index, part in zip(indices, tensor, strict=True):
-        while len(before) <= int(index):
-            before = before.push(None)
         before = before.set(_place(before, index), _checked(before, part, dtype))
     return before
 
@@ -245,7 +257,7 @@ def tensor_list_scatter_v2(
 
     `[m, *element], [m] int32, [n], scalar int32 -> scalar variant`
     """
-    empty = HeldList(element_dtype, _dims(element_shape), [None] * max(int(num_elements), 0))
+    empty = HeldList(element_dtype, _dims(element_shape), _missing(max(int(num_elements), 0)))
     return handle_of(_scattered(empty, tensor, indices, element_dtype))
 
 
@@ -284,6 +296,8 @@ def tensor_list_concat_v2(
     """
     source, shape = _list(input_handle), _dims(element_shape)
     part = None if shape is None else shape[1:]
+    if len(leading_dims) > len(source):
+        raise InvalidArgumentError.of(f"{len(leading_dims)} leading dims were given for a list of {len(source)} elements")
     lengths = [int(length) for length in leading_dims] + [None] * (len(source) - len(leading_dims))
     values = [
         _present(source, value, None if value is not None or part is None else (length, *part), element_dtype)
@@ -291,6 +305,8 @@ def tensor_list_concat_v2(
     ]  # fmt: skip
     if not values:
         return _stacked(source, [], (0, *(part or ())), element_dtype)[:, 0], np.zeros(0, np.int64)
+    if any(value.ndim == 0 for value in values):
+        raise InvalidArgumentError.of("Concat saw a scalar: the elements of a list that are joined have to be vectors at least")
     return np.concatenate(values), np.array([len(value) for value in values], np.int64)
 
 
@@ -300,11 +316,7 @@ def tensor_list_split(
     ctx: OpContext, tensor: Array, element_shape: Array, lengths: Array, *, element_dtype: DType, shape_type: DType
 ) -> Result:
     """Pieces of a tensor as a list: `[sum, *part], [n], [length] int64 -> scalar variant`."""
-    if int(lengths.sum()) != len(tensor):
-        raise InvalidArgumentError.of(f"Values tensor has {len(tensor)} rows, and the lengths of the list's elements add up to "
-                                      f"{int(lengths.sum())}")  # fmt: skip
-    ends = np.cumsum(lengths)
-    pieces = [np.array(tensor[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+    pieces = pieces_of(tensor, lengths, "TensorListSplit")
     return handle_of(HeldList(element_dtype, _dims(element_shape), pieces))
 
 
@@ -315,7 +327,7 @@ def tensor_list_resize(ctx: OpContext, input_handle: Array, size: Array) -> Resu
     if int(size) < 0:
         raise InvalidArgumentError.of(f"TensorListSlice expects size to be non-negative. Got: {int(size)}")
     values = before.values()[: int(size)]
-    return handle_of(HeldList(before.dtype, before.element_shape, values + [None] * (int(size) - len(values)), before.most))
+    return handle_of(HeldList(before.dtype, before.element_shape, values + _missing(int(size) - len(values)), before.most))
 
 
 @op("TensorListConcatLists", "input_a: variant, input_b: variant -> output: variant", infer=scalar_shape, gradient=None)

@@ -15,9 +15,18 @@ from weft.distributed.master.served_sessions import ServedSession, ServedSession
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.master.steps.step_run import StepRun
 from weft.distributed.rpc.status import node_name
-from weft.errors import AbortedError, CancelledError, InternalError, OpError, PermissionDeniedError, UnavailableError
+from weft.errors import (
+    AbortedError,
+    CancelledError,
+    InternalError,
+    InvalidArgumentError,
+    OpError,
+    PermissionDeniedError,
+    UnavailableError,
+)
 from weft.protocol import messages
 from weft.protocol.outcome_table import Fate
+from weft.protocol.protocol_error import LocalProtocolError
 from weft.runtime.inter_op_pool import InterOpPool
 
 LONG_S: Final = 500e-6
@@ -164,9 +173,12 @@ class CallService:
         """How many calls are not answered yet, without those that a connection's thread runs by itself."""
         return len(self._steps)
 
-    def _send(self, connection: Connection, message: messages.Message) -> None:
+    def _send(self, connection: Connection, message: messages.CallDone | messages.CallFailed) -> None:
         try:
-            connection.send(message)
+            try:
+                connection.send(message)
+            except LocalProtocolError as error:  # whoever waits for a value has to hear that it cannot come
+                connection.send(_failure(message.call_id, InvalidArgumentError.of(f"A fetch cannot be sent: {error}")))
         except UnavailableError:
             # The client is gone, or comes back and asks again.
             return

@@ -13,6 +13,7 @@ from weft.channel.connection import Connection
 from weft.errors import AbortedError, OpError
 from weft.protocol import messages
 from weft.protocol.outcome_table import UNKNOWN_FATE, Fate, OutcomeTable
+from weft.protocol.protocol_error import LocalProtocolError
 from weft.runtime.state.session_state import PartOutcome
 from weft.runtime.step.step import Step
 from weft.runtime.step_trace import StepTrace
@@ -127,9 +128,12 @@ class AskedParts:
             return _failure(step.step_id, errors.InternalError.of(text))
         return messages.StepDone(step.step_id, fetches, trace.as_proto().SerializeToString() if trace is not None else b"")
 
-    def _send(self, connection: Connection, message: messages.Message) -> None:
+    def _send(self, connection: Connection, message: messages.Push | messages.StepDone | messages.StepFailed) -> None:
         try:
             connection.send(message)
+        except LocalProtocolError as error:  # whoever waits for a value has to hear that it cannot come
+            text = f"A value of the step cannot be sent from {self._worker.task} to {connection.name}: {error}"
+            connection.send(_failure(message.step_id, errors.InvalidArgumentError.of(text)))
         except OpError as error:
             # The peer is gone, or asks again; `abort_of` deals with what it had asked for.
             _LOG.info("%s: an answer could not be sent: %s", self._worker.task, error)

@@ -21,11 +21,11 @@ from weft.distributed.worker.network.asked_parts import AskedParts
 from weft.distributed.worker.network.lost_links import Awaited, LostLinks
 from weft.distributed.worker.network.peer_connections import Admit, PeerConnections
 from weft.distributed.worker.worker_handle import StepOwner
-from weft.errors import OpError, UnavailableError
+from weft.errors import InvalidArgumentError, OpError, UnavailableError
 from weft.framework.aliases import Array
 from weft.protocol import messages
 from weft.protocol.master_step import PartDone, PartFailed
-from weft.protocol.protocol_error import RemoteProtocolError
+from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
 from weft.runtime.worker import Worker
 
 _LOG = logging.getLogger("weft")
@@ -84,6 +84,9 @@ class TaskNetwork:
         connection = self.peers.by_task.get(peer) or self.peers.connect(peer)
         try:
             connection.send(push)
+        except LocalProtocolError as error:
+            text = f"A value of the step cannot be sent from {self._worker.task} to {peer}: {error}"
+            raise InvalidArgumentError.of(text) from error
         except UnavailableError:
             # The step sends it again when the link is repaired, and is ended when it is not.
             if not is_cut(connection.cause):
