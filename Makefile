@@ -9,13 +9,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk names notebooks manual docs clean
+.PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk names notebooks manual docs clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
 	@echo "make test       the tests, without the slow ones, in a process per core; TEST_PROCESSES=0 runs them in one"
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
+	@echo "make interop    the tests that compare with TensorFlow 2.21 and 1.15.5, each in an environment of its own"
 	@echo "make check      lint, format, types and import contracts"
 	@echo "make format     rewrite the code as the linter and formatter want it"
 	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
@@ -59,6 +60,24 @@ test-slow: $(VENV)/installed-dev
 
 test-all: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "not gpu and not oracle"
+
+# TensorFlow 1.15 needs Python 3.7; what is not there is skipped, and says so.
+ORACLES ?= .oracles
+OLD_PYTHON ?= python3.7
+$(ORACLES)/2.21/installed:
+	$(PYTHON) -m venv $(ORACLES)/2.21
+	$(ORACLES)/2.21/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.21.*' && touch $@
+
+$(ORACLES)/1.15/installed:
+	$(OLD_PYTHON) -m venv $(ORACLES)/1.15
+	$(ORACLES)/1.15/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow==1.15.5' 'protobuf<3.21' && touch $@
+
+interop: $(VENV)/installed-dev
+	-@$(MAKE) --no-print-directory $(ORACLES)/2.21/installed || echo "TensorFlow 2.21 cannot be had here: its tests are skipped"
+	-@$(MAKE) --no-print-directory $(ORACLES)/1.15/installed || echo "TensorFlow 1.15 cannot be had here (OLD_PYTHON names a Python 3.7): its tests are skipped"
+	WEFT_ORACLE_PYTHON=$$(test -e $(ORACLES)/2.21/installed && echo $(CURDIR)/$(ORACLES)/2.21/bin/python) \
+	WEFT_ORACLE_PYTHON_1=$$(test -e $(ORACLES)/1.15/installed && echo $(CURDIR)/$(ORACLES)/1.15/bin/python) \
+	$(BIN)/python -m pytest -m oracle
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -204,6 +204,10 @@ class BaseSession:
             raise RuntimeError(CLOSED)
         return backend.list_devices()
 
+    def is_on_tensorflow_server(self) -> bool:
+        """Whether a server of TensorFlow's runs the steps; blocks until the server is there."""
+        return targets.is_foreign(self._steps.backend)
+
     def close(self) -> None:
         """End the session: runs that are blocked in other threads get CancelledError. State on servers stays."""
         self._closed = True

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.backend import Backend
-from weft.distributed.client.remote_session import RemoteSession
+from weft.distributed.client.chosen_session import ChosenSession
 from weft.distributed.master.direct_session import close_direct_sessions, open_direct_session
 from weft.distributed.rpc.master_requests import reset_containers
 from weft.distributed.server.in_process import local_servers
@@ -29,7 +29,12 @@ def open_backend(target: str, graph: Graph, config: config_pb2.ConfigProto | Non
     server = local_servers.find(address)
     if server is not None and not (config is not None and config.rpc_options.use_rpc_for_inprocess_master):
         return InProcessSession(server, graph, config)
-    return RemoteSession(address, graph, config_pb2.ConfigProto() if config is None else config)
+    return ChosenSession(address, graph, config_pb2.ConfigProto() if config is None else config)
+
+
+def is_foreign(backend: Backend | None) -> bool:
+    """Whether a server of TensorFlow's runs the steps; asks it, and waits for it, if nothing has run yet."""
+    return isinstance(backend, ChosenSession) and backend.is_foreign()
 
 
 def reset(target: str, containers: Sequence[str], config: config_pb2.ConfigProto | None) -> None:

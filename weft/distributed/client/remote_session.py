@@ -40,6 +40,12 @@ from weft.runtime.choice.stage_report import StageReport
 _ANSWER_S: Final = 2.0  # how long a server may take to end a session, or to take it up again
 
 
+def master_stub(target: str, config: ConfigProto) -> RpcStub:
+    """Calls of the master at `host:port` for a session of that ConfigProto."""
+    heartbeat_s = heartbeat_timeout_s(config, os.environ)
+    return RpcStub(SERVICE, METHODS, target, "The master", heartbeat_timeout_s=heartbeat_s, answer_s=ANSWER_S)
+
+
 class RemoteSession:
     """One client's session on a server. Safe from any thread.
 
@@ -47,15 +53,15 @@ class RemoteSession:
         target: the server's `host:port`.
         graph: the client's graph; new nodes are sent before a run needs them.
         config: the session's ConfigProto.
+        rpc: calls of the server's master, made by `master_stub`; the session's from now on.
     """
 
-    def __init__(self, target: str, graph: Graph, config: ConfigProto) -> None:
+    def __init__(self, target: str, graph: Graph, config: ConfigProto, rpc: RpcStub | None = None) -> None:
         self._target = target
         self._graph = graph
         self._config = config
-        heartbeat_s = heartbeat_timeout_s(config, os.environ)
-        self._rpc = RpcStub(SERVICE, METHODS, target, "The master", heartbeat_timeout_s=heartbeat_s, answer_s=ANSWER_S)
-        self._watch = Watch(heartbeat_s, self._rpc.probe)
+        self._rpc = rpc or master_stub(target, config)
+        self._watch = Watch(heartbeat_timeout_s(config, os.environ), self._rpc.probe)
         self._timeout_s = max(config.operation_timeout_in_ms, 0) / 1000 or None
         self._lock = threading.Lock()
         self._handle = ""

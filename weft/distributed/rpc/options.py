@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -44,10 +45,13 @@ def pings(timeout_s: float | None) -> Sequence[tuple[str, int]]:
     """The options of a channel whose calls fail when the peer's process stands still, or is cut off, for so long.
 
     gRPC answers pings on threads of its own: a process whose interpreter is busy does, a stopped one does not. A ping has a
-    timeout beside that of keep-alive, a minute by default, and the longer one counts.
+    timeout beside that of keep-alive, a minute by default, and the longer one counts. None has rare pings only, which keep idle
+    connections, and infinity has none at all, for servers that are not weft's.
     """
     if timeout_s is None:
         return _IDLE_PINGS
+    if timeout_s == math.inf:
+        return ()
     half_ms = max(int(timeout_s * 500), 10)
     return (
         ("grpc.keepalive_time_ms", half_ms), ("grpc.keepalive_timeout_ms", half_ms), ("grpc.http2.ping_timeout_ms", half_ms)

@@ -5,6 +5,7 @@ A table has, by method name, the classes of its request and its response.
 
 from __future__ import annotations
 
+import enum
 import logging
 import os
 import threading
@@ -80,6 +81,13 @@ def _serialized(response: Message) -> bytes:
             f"The {type(response).__name__} does not fit in a message of 2 GiB ({error}); fetch less at once"
         ) from None
     return data
+
+
+class Answerer(enum.Enum):
+    """Whose server answers at an address: weft's has the health service, TensorFlow's has not."""
+
+    WEFT = enum.auto()
+    FOREIGN = enum.auto()
 
 
 class _Channel:
@@ -169,8 +177,8 @@ class RpcStub:
                     refusal = refusal_of(*split_address(self._address))
                 raise from_rpc_error(error, f"{self._peer} at {self._address}", name) from refusal
 
-    def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
-        """Block until a server listens at the address; log every 10 s that it does not yet.
+    def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> Answerer:
+        """Block until a server listens at the address, and tell whose it is; log every 10 s that it does not yet.
 
         Args:
             timeout_s: when to give up; None for never.
@@ -181,16 +189,19 @@ class RpcStub:
             CancelledError: the stub is closed meanwhile.
         """
         with self._used_channel() as channel:
-            self._wait_until_reachable(channel, timeout_s, raise_if_cancelled)
+            return self._wait_until_reachable(channel, timeout_s, raise_if_cancelled)
 
-    def _wait_until_reachable(self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
+    def _wait_until_reachable(
+        self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]
+    ) -> Answerer:
         begin = time.monotonic()
         notice = WaitNotice()
         while True:
             waited = time.monotonic() - begin
             left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
-            if _answers_within(channel.grpc, max(left, 0)):
-                return
+            answerer = _answers_within(channel.grpc, max(left, 0))
+            if answerer is not None:
+                return answerer
             raise_if_cancelled()
             if timeout_s is not None and waited >= timeout_s:
                 raise DeadlineExceededError.of(
@@ -300,8 +311,8 @@ def _hand_over(call: grpc.Future, take: Callable[..., None]) -> None:
         take(call.result())
 
 
-def _answers_within(channel: grpc.Channel, timeout_s: float) -> bool:
-    """Whether a server answers the question for its health, in whatever way, before the time is up.
+def _answers_within(channel: grpc.Channel, timeout_s: float) -> Answerer | None:
+    """Who answers the question for his health, in whatever way, before the time is up.
 
     A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the
     channel then waits, 0.2 s.
@@ -314,5 +325,7 @@ def _answers_within(channel: grpc.Channel, timeout_s: float) -> bool:
         if error.code() is grpc.StatusCode.UNAVAILABLE:
             # The connection was lost while it was being made; not to be tried again without a pause.
             threading.Event().wait(max(timeout_s - (time.monotonic() - begin), 0))
-        return error.code() not in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
-    return True
+        if error.code() in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE):
+            return None
+        return Answerer.FOREIGN if error.code() is grpc.StatusCode.UNIMPLEMENTED else Answerer.WEFT
+    return Answerer.WEFT

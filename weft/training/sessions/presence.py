@@ -270,8 +270,11 @@ _PRESENT: Final[weakref.WeakKeyDictionary[Session, Presence]] = weakref.WeakKeyD
 
 
 def announce(session: Session, is_chief: bool, config: config_pb2.ConfigProto | None, state: str) -> Presence | None:
-    """Begin to be there for other replicas; None where there can be none: in one process, or with state of its own."""
-    if not session.sess_str or (config is not None and config.isolate_session_state):
+    """Begin to be there for other replicas; None where there can be none: in one process, or with state of its own.
+
+    None on a server of TensorFlow's, too: it keeps no notes.
+    """
+    if not session.sess_str or (config is not None and config.isolate_session_state) or session.is_on_tensorflow_server():
         return None
     presence = _PRESENT[session] = Presence(session, is_chief, config, state)
     session.when_closed(presence.leave)

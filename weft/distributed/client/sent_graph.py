@@ -1,0 +1,73 @@
+"""SentGraph: what of a client's graph a TensorFlow server has, and what it needs for a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+
+from weft.framework.function_def import functions_of, grown_operations
+from weft.framework.graph import Graph
+from weft.framework.graph_def import graph_def_of
+from weft.framework.operation import Operation, Tensor
+
+_COLOCATED = b"loc:@"
+
+
+class SentGraph:
+    """The nodes that were sent. A server gets those that runs need and no others: one that it cannot read does no harm then.
+
+    Not safe from many threads; its session's lock guards it.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._names: set[str] = set()
+        self._version = 0
+
+    def missing(self, elements: Iterable[Tensor | Operation]) -> list[Operation]:
+        """The nodes that these need and that were not sent, in the graph's order."""
+        graph = self._graph
+        waiting = [element.op if isinstance(element, Tensor) else element for element in elements]
+        found: dict[str, Operation] = {}
+        while waiting:
+            op = waiting.pop()
+            if op.name in self._names or op.name in found:
+                continue
+            found[op.name] = op
+            waiting.extend(tensor.op for tensor in op.inputs)
+            waiting.extend(op.control_inputs)
+            waiting.extend(graph.operations[name] for name in _colocated(op) if name in graph.operations)
+        return sorted(found.values(), key=lambda op: op.id)
+
+    def has_grown(self) -> bool:
+        """Whether nodes that were sent have other outputs or functions since, which a server cannot be told of."""
+        return any(op.name in self._names for op in grown_operations(self._graph, self._version))
+
+    def all_with(self, missing: Iterable[Operation]) -> list[Operation]:
+        """What was sent, and these."""
+        names = self._names | {op.name for op in missing}
+        return [op for op in self._graph.get_operations() if op.name in names]
+
+    def graph_def(self, operations: list[Operation]) -> GraphDef:
+        """The GraphDef of nodes with the functions that they run."""
+        sent = graph_def_of(self._graph, operations)
+        needed = {function.name for function in functions_of(operations, self._graph.functions)}
+        for index in reversed(range(len(sent.library.function))):
+            if sent.library.function[index].signature.name not in needed:
+                del sent.library.function[index]
+        return sent
+
+    def note_sent(self, operations: Iterable[Operation], version: int) -> None:
+        """The server has these, as they were when the graph had that version."""
+        self._names.update(op.name for op in operations)
+        self._version = version
+
+    def forget(self) -> None:
+        """The server has nothing any more."""
+        self._names.clear()
+        self._version = 0
+
+
+def _colocated(op: Operation) -> Iterator[str]:
+    return (group.removeprefix(_COLOCATED).decode() for group in op.colocation_groups())
