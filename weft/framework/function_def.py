@@ -14,6 +14,7 @@ from weft.framework import attr_value, op_registry
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_node_def
+from weft.framework.node_def_reader import naming
 from weft.framework.node_types import group
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
@@ -129,16 +130,17 @@ def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
 def output_places(node: node_def_pb2.NodeDef) -> dict[str, int]:
     """Where each output argument of a node begins among its outputs."""
     definition = op_registry.lookup(node.op)
-    attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
-    for key, attr in definition.attrs.items():
-        attrs.setdefault(key, attr.default)
     places, start = {}, 0
-    for arg in definition.outputs:
-        places[arg.name] = start
-        if arg.type_list_attr:
-            start += len(attrs[arg.type_list_attr])
-        else:
-            start += attrs[arg.number_attr] if arg.number_attr else 1
+    with naming(node):
+        attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
+        for key, attr in definition.attrs.items():
+            attrs.setdefault(key, attr.default)
+        for arg in definition.outputs:
+            places[arg.name] = start
+            if arg.type_list_attr:
+                start += len(attrs[arg.type_list_attr])
+            else:
+                start += attrs[arg.number_attr] if arg.number_attr else 1
     return places
 
 

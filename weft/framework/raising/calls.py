@@ -127,7 +127,7 @@ class _Inliner:
             copy.name = f"{call.name}/{node.name}"
             groups = copy.attr["_class"].list.s if "_class" in copy.attr else []
             for index, group in enumerate(groups):
-                if group.startswith(b"loc:@") and group[5:].decode() in body.nodes:
+                if group.startswith(b"loc:@") and group[5:].decode(errors="replace") in body.nodes:
                     groups[index] = b"loc:@" + f"{call.name}/".encode() + group[5:]
             copy.device = copy.device or call.proto.device
             result[copy.name] = Node(copy, inputs, waits if inputs or waits else list(call.waits))

@@ -12,7 +12,7 @@ from tensorboard.compat.proto import node_def_pb2
 from weft.framework import attr_value, dtypes, op_registry
 from weft.framework.attr_value import AttrValue
 from weft.framework.dtypes import DType, as_dtype
-from weft.framework.node_def_reader import read_attrs
+from weft.framework.node_def_reader import naming, read_attrs
 from weft.framework.node_order import CycleError, inputs_first
 from weft.framework.node_types import output_types
 from weft.framework.op_role import Role
@@ -182,10 +182,8 @@ def type_of(output: Output, nodes: Nodes) -> DType:
         definition = op_registry.lookup(node.op)
     except LookupError:
         raise ValueError(f"No op named {node.op} in defined operations: node {node.name!r} needs it.") from None
-    try:
+    with naming(node.proto):
         types = output_types(definition, read_attrs(definition, write_node(node)))
-    except TypeError as error:
-        raise ValueError(f"Node {node.name!r} of op {node.op}: {error}") from None
     if output.number >= len(types):
         raise ValueError(
             f"Connecting to invalid output {output.number} of source node {node.name} which has {len(types)} outputs."

@@ -163,7 +163,11 @@ def in_graph(nodes: Nodes, library: Library, original: graph_pb2.GraphDef) -> gr
 def without_lost_groups(proto: node_def_pb2.NodeDef, nodes: Nodes) -> node_def_pb2.NodeDef:
     """The node, no longer colocated with nodes that raising has removed."""
     if "_class" in proto.attr:
-        kept = [item for item in proto.attr["_class"].list.s if item[5:].decode() in nodes or not item.startswith(b"loc:@")]
+        kept = [
+            item
+            for item in proto.attr["_class"].list.s
+            if item[5:].decode(errors="replace") in nodes or not item.startswith(b"loc:@")
+        ]
         del proto.attr["_class"].list.s[:]
         proto.attr["_class"].list.s.extend(kept)
     return proto

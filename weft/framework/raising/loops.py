@@ -72,7 +72,9 @@ def _frames(nodes: Nodes) -> dict[str, Frame]:
         frame = max(known, key=len, default=())
         if len(frame) > DEEPEST:
             raise ValueError(f"Node {node.name!r} is deeper than {DEEPEST} loops inside of each other, which cannot be raised")
-        frames[node.name] = (*frame, node.proto.attr["frame_name"].s.decode()) if node.op in ENTERS else frame
+        frames[node.name] = (
+            (*frame, node.proto.attr["frame_name"].s.decode(errors="backslashreplace")) if node.op in ENTERS else frame
+        )
     return frames
 
 
