@@ -9,7 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk names notebooks manual docs clean
+.PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk names notebooks manual docs
+.PHONY: clean slurm
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -24,6 +25,7 @@ help:
 	@echo "make leaks      steps, sessions and clients that end badly; LEAKS=... gives their numbers"
 	@echo "make soak       a cluster in use for 20 minutes; SOAK=... gives other arguments"
 	@echo "make fuzz       mutated input; FUZZ=... gives the arguments, such as FUZZ='--what graphdefs --count 5000'"
+	@echo "make slurm      jobs in a real Slurm with two nodes on this machine; installs it by apt-get where root can"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
@@ -53,13 +55,13 @@ train: $(VENV)/installed-examples
 # A file's tests run in one process, so that what a module shares is made once.
 TEST_PROCESSES ?= auto
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m "not slow and not gpu and not oracle" -n $(TEST_PROCESSES) --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow and not gpu and not oracle and not scheduler" -n $(TEST_PROCESSES) --maxprocesses 8 --dist loadfile
 
 test-slow: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m "slow and not gpu and not oracle"
+	$(BIN)/python -m pytest -m "slow and not gpu and not oracle and not scheduler"
 
 test-all: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m "not gpu and not oracle"
+	$(BIN)/python -m pytest -m "not gpu and not oracle and not scheduler"
 
 # TensorFlow 1.15 needs Python 3.7; what is not there is skipped, and says so.
 ORACLES ?= .oracles
@@ -107,6 +109,13 @@ soak: $(VENV)/installed-dev
 FUZZ ?= --what graphdefs --count 5000 --seed 1
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python -m reliability fuzz $(FUZZ)
+
+# What these need is installed where that can be; where it cannot, their tests are skipped and say why.
+slurm: $(VENV)/installed-dev
+	@command -v slurmctld >/dev/null && command -v munged >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends slurm-wlm munge; } || \
+	  echo "Slurm is not here and cannot be installed: it takes root and apt-get (slurm-wlm, munge)"
+	PATH="$$PATH:/usr/sbin" $(BIN)/python -m pytest tests/schedulers/test_slurm.py -rs
 
 walk: $(VENV)/installed-dev
 	$(BIN)/python tools/walk.py $(WALK)

@@ -13,6 +13,7 @@ from weft.cli.parser import OneLineParser, did_you_mean
 COMMANDS: Final = {
     "run": ("weft.cli.run", "run a program written for TensorFlow 1.x, unchanged"),
     "launch": ("weft.cli.launch", "start a program as every task of a cluster on this machine"),
+    "task": ("weft.cli.task", "run a program as the task that a scheduler has started this process for"),
     "stop": ("weft.cli.stop", "stop servers after the steps that run"),
     "doctor": ("weft.cli.doctor.command", "check this machine, and the servers of a cluster"),
     "checkpoint": ("weft.cli.checkpoint.command", "list, show, compare, export and verify checkpoints"),

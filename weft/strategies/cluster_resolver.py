@@ -42,7 +42,7 @@ class SimpleClusterResolver(ClusterResolver):
         master: the target of sessions.
         task_type, task_id: the place of this process.
         environment: not used.
-        num_accelerators: not used.
+        num_accelerators: what `num_accelerators` returns; a dict of numbers by kind.
         rpc_layer: the scheme of the servers' addresses.
 
     Raises:
@@ -61,6 +61,7 @@ class SimpleClusterResolver(ClusterResolver):
         self.task_id = task_id
         self.environment = environment
         self.rpc_layer = rpc_layer
+        self._accelerators = num_accelerators
 
     def cluster_spec(self) -> ClusterSpec:
         """The cluster."""
@@ -71,6 +72,10 @@ class SimpleClusterResolver(ClusterResolver):
         if task_type is None and task_id is None:
             return self._master
         return super().master(task_type, task_id, rpc_layer)
+
+    def num_accelerators(self, task_type: str | None = None, task_id: int | None = None) -> Value:
+        """The accelerators that were given; none where nothing was."""
+        return self._accelerators or {}
 
 
 class TFConfigClusterResolver(ClusterResolver):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.contrib import cluster_resolver as cluster_resolver
 from weft.api.contrib import crf as crf
 from weft.api.contrib import data as data
 from weft.api.contrib import distribute as distribute

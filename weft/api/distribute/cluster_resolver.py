@@ -6,3 +6,5 @@ from weft.strategies.cluster_resolver import ClusterResolver as ClusterResolver
 from weft.strategies.cluster_resolver import SimpleClusterResolver as SimpleClusterResolver
 from weft.strategies.cluster_resolver import TFConfigClusterResolver as TFConfigClusterResolver
 from weft.strategies.cluster_resolver import UnionResolver as UnionResolver
+from weft.strategies.kubernetes_resolver import KubernetesClusterResolver as KubernetesClusterResolver
+from weft.strategies.slurm_resolver import SlurmClusterResolver as SlurmClusterResolver

@@ -12,6 +12,7 @@ from weft.errors import AbortedError, NotFoundError
 from weft.ops.data_flow import replica_board
 from weft.ops.data_flow.replica_board import ReplicaBoard
 from weft.platform.process_name import this_process
+from weft.platform.stop_signals import StopSignals
 from weft.protocol.job_watch import MEMBER, JobNote, JobOver, JobWatch
 from weft.runtime.worker import Worker
 
@@ -35,14 +36,20 @@ class JobEnd:
         self._is_there = is_there
         self._watch = JobWatch(worker.task, this_process(), lost_job_s)
 
-    def wait(self, stopped: threading.Event, stop: Callable[[], None]) -> None:
+    def wait(self, stopped: threading.Event, stop: Callable[[], None], signals: StopSignals) -> None:
         """Block until the server is stopped; see `Server.join`.
 
         Args:
             stopped: set when it is.
             stop: stops it.
+            signals: by them the scheduler says that the process will be killed: it serves until those that it serves have
+                left, or the grace is over.
         """
         while not stopped.wait(_LOOK_S):
+            if signals.exit_code and (signals.is_overdue or not self._worker.sessions.is_used):
+                _LOG.info("Server %s ends: %s", self._worker.task, signals.name)
+                stop()
+                raise SystemExit(signals.exit_code)
             over = self._look()
             if over is None:
                 continue
@@ -52,7 +59,7 @@ class JobEnd:
             if over.error:
                 raise AbortedError.of(f"Server {task}: its training job is not done: {over.error}")
             # Programs go on behind `join`, which never returned to them, as if they were workers.
-            raise SystemExit(0)
+            raise SystemExit(signals.exit_code)
 
     def _look(self) -> JobOver | None:
         sessions = self._worker.sessions

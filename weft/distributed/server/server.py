@@ -41,6 +41,7 @@ from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
 from weft.framework.graph import Graph
 from weft.platform.launcher_link import TaskNews, tell_launcher
+from weft.platform.stop_signals import StopSignals
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 from weft.protocol.limits import ServerLimits
@@ -224,7 +225,8 @@ class Server:
                 without that every task of a cluster does that has others, as parameter servers.
 
         Raises:
-            SystemExit: with the exit code 0: the job is done, and the server is stopped.
+            SystemExit: with the exit code 0: the job is done, and the server is stopped; with that of a signal by which the
+                scheduler has announced its end (`weft task`).
             AbortedError: the job has failed, or its chief has left without ending it, and nobody has come back for
                 `lost_job_s` of the server's limits. The server is stopped.
         """
@@ -232,7 +234,13 @@ class Server:
         if ends_with_job is None:
             ends_with_job = os.environ.get(ENDS_WITH_JOB, "0" if self._task.is_alone else "1") != "0"
         if ends_with_job:
-            JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s).wait(self._stopped, self.stop)
+            signals = StopSignals()
+            signals.begin_leaving()
+            signals.arm()
+            try:
+                JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s).wait(self._stopped, self.stop, signals)
+            finally:
+                signals.disarm()
         # A wait without a limit cannot be interrupted on every platform.
         while not self._stopped.wait(timeout=3600.0):
             pass

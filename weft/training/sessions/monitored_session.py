@@ -14,11 +14,13 @@ from weft import errors
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.graph import get_default_graph
 from weft.framework.run_signature import typed_run
+from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
 from weft.training.hooks.progress_hook import progress_hooks
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.hooks.step_counter_hook import StepCounterHook
+from weft.training.hooks.stop_signal_hook import stop_signal_hooks
 from weft.training.hooks.summary_hooks import SummarySaverHook
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator, StepContext
@@ -45,7 +47,8 @@ class _MonitoredSession:
     ) -> None:
         self._graph = get_default_graph()
         self._graph_was_finalized = self._graph.finalized
-        self._hooks = [*(hooks or ()), *progress_hooks(hooks or ())]
+        self._signals = StopSignals()
+        self._hooks = [*(hooks or ()), *progress_hooks(hooks or ()), *stop_signal_hooks(self._signals)]
         for hook in self._hooks:
             if isinstance(hook, type):
                 raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
@@ -53,12 +56,14 @@ class _MonitoredSession:
         self._drain_s = min(stop_grace_period_secs, LONGEST_DRAIN_S)
         self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
         self._sess: CoordinatedSession | RecoverableSession | None = None
+        self._signals.arm()
         try:
             if retry_policy is None:
                 self._sess = self._creator.create_session()
             else:
                 self._sess = RecoverableSession(self._creator, RetryBudget(retry_policy))
         except BaseException:
+            self._signals.disarm()
             self._open_graph_again()
             raise
 
@@ -111,6 +116,9 @@ class _MonitoredSession:
         """Call the hooks' `end`, stop the threads and close the session.
 
         A chief first waits, up to 15 seconds, until the replicas that train in other processes have ended.
+
+        Raises:
+            SystemExit: a signal that the scheduler sends before it kills the process has ended the training.
         """
         self._close(None)
 
@@ -119,6 +127,9 @@ class _MonitoredSession:
 
     def __exit__(self, exception_type: type[BaseException] | None, exception_value: object, traceback: object) -> bool:
         if exception_type is not None and issubclass(exception_type, _CLEAN_ENDS):
+            exception_type = None
+        if exception_type is SystemExit and self._signals.exit_code:
+            # A step that waited for others was left: what the model has is saved all the same.
             exception_type = None
         if exception_type is not None and isinstance(exception_value, BaseException):
             tell_failure(self._tf_sess(), exception_value)
@@ -141,19 +152,27 @@ class _MonitoredSession:
                 session.close(at_once=exception_type is not None and not issubclass(exception_type, Exception))
             finally:
                 self._creator.forget()
+                self._signals.disarm()
                 self._open_graph_again()
+        if exception_type is None and self._signals.exit_code:
+            raise SystemExit(self._signals.exit_code)
 
     def _call_end(self) -> None:
         session = self._tf_sess()
         if session is None:
             return
+        self._signals.begin_leaving()
+        if self._signals.exit_code:
+            # The training goes on when the scheduler starts this task again.
+            self._creator.expect_another()
         # Replicas that wait for this one go on; then what they still do is over before the hooks save the model.
         for hook in self._hooks:
             if isinstance(hook, type):
                 raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             if _releases_replicas(hook):
                 hook.end(session)
-        drain(session, self._drain_s)
+        if not self._signals.exit_code:
+            drain(session, self._drain_s)
         for hook in self._hooks:
             if isinstance(hook, type):
                 raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")

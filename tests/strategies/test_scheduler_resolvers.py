@@ -1,0 +1,88 @@
+"""Resolvers that ask a scheduler, beside what TensorFlow 1.15 says for the same."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+import weft as tf
+
+resolvers = tf.distribute.cluster_resolver
+STEP = {
+    "SLURM_PROCID": "3",
+    "SLURM_STEP_NUM_TASKS": "5",
+    "SLURM_STEP_TASKS_PER_NODE": "2(x2),1",
+    "SLURM_STEP_NODELIST": "n1,n2,n3",
+}
+
+
+@pytest.fixture
+def slurm(monkeypatch):
+    for name in [name for name in os.environ if name.startswith("SLURM_")]:
+        monkeypatch.delenv(name)
+    for name, value in {**STEP, "CUDA_VISIBLE_DEVICES": ""}.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+def test_slurm_tells_the_cluster_the_task_and_its_gpus(slurm):
+    resolver = resolvers.SlurmClusterResolver({"ps": 1, "worker": 4}, gpus_per_node=2, tasks_per_node=2)
+    assert resolver.cluster_spec().as_dict() == {"ps": ["n1:8888"], "worker": ["n1:8889", "n2:8888", "n2:8889", "n3:8888"]}
+    assert resolver.get_task_info() == ("worker", 2)
+    assert (resolver.task_type, resolver.task_id, resolver.master()) == ("worker", 2, "grpc://n2:8889")
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("jobs", "options", "message"),
+    [
+        ({"worker": 6}, {"gpus_per_node": 2}, "Requested 6 tasks but 5 were assigned."),
+        ({"worker": 5}, {}, "Requested more GPUs per node then available: 2 x 1 of 1."),
+    ],
+)
+def test_slurms_step_must_fit_the_jobs(slurm, jobs, options, message):
+    with pytest.raises(RuntimeError) as caught:
+        resolvers.SlurmClusterResolver(jobs, **options)
+    assert str(caught.value) == message
+
+
+def test_without_slurm_there_is_no_cluster_of_its(slurm):
+    slurm.delenv("SLURM_STEP_TASKS_PER_NODE")
+    with pytest.raises(RuntimeError, match="Neither `tasks_per_node` or SLURM_NTASKS_PER_NODE is set"):
+        resolvers.SlurmClusterResolver({"worker": 5})
+
+
+class Pods:
+    """Kubernetes' client, of which one call is used."""
+
+    def __init__(self, **pods):
+        self.pods = pods
+
+    def list_pod_for_all_namespaces(self, *, label_selector):
+        pods = self.pods[label_selector.replace("-", "_").replace("=", "_")]
+        made = [
+            SimpleNamespace(status=SimpleNamespace(phase=phase, host_ip=host), metadata=SimpleNamespace(name=f"pod-{host}"))
+            for host, phase in pods
+        ]
+        return SimpleNamespace(items=made)
+
+
+def test_kubernetes_tells_the_hosts_of_running_pods():
+    pods = Pods(job_name_tensorflow=[("h2", "Running"), ("h1", "Running")], job_ps=[("h3", "Running")])
+    resolver = resolvers.KubernetesClusterResolver(override_client=pods)
+    assert resolver.cluster_spec().as_dict() == {"worker": ["h1:8470", "h2:8470"]}
+    assert (resolver.master(), resolver.master("worker", 0), resolver.task_type) == ("", "grpc://h1:8470", None)
+    labels = {"ps": ["job=ps"], "worker": ["job-name=tensorflow"]}
+    resolver = resolvers.KubernetesClusterResolver(labels, 2222, override_client=pods)
+    assert resolver.cluster_spec().as_dict() == {"ps": ["h3:2222"], "worker": ["h1:2222", "h2:2222"]}
+
+
+def test_a_pod_that_does_not_run_is_no_task():
+    resolver = resolvers.KubernetesClusterResolver(override_client=Pods(job_name_tensorflow=[("h1", "Pending")]))
+    with pytest.raises(RuntimeError, match=r'^Pod "pod-h1" is not running; phase: "Pending"$'):
+        resolver.cluster_spec()
+
+
+def test_contrib_has_the_same_resolvers():
+    assert tf.contrib.cluster_resolver.SlurmClusterResolver is resolvers.SlurmClusterResolver
+    assert tf.contrib.cluster_resolver.UnionClusterResolver is resolvers.UnionResolver
