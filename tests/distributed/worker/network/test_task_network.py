@@ -180,6 +180,33 @@ def test_a_peer_that_gets_no_value_is_asked_when_the_connection_is_flushed(tasks
     assert answer.values == [2.0]
 
 
+def test_a_peer_is_asked_by_the_connection_that_holds_it_when_another_has_taken_its_place(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x = tf.placeholder(tf.float32, [])
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    answer = Answer()
+    a.network.run_graph(b.worker.task, 1, handle, [np.float32(1)], False, answer, is_held=True)
+    first = a.network.peers.by_task[b.worker.task]
+    dialed_again(b, a)
+    assert a.network.peers.by_task[b.worker.task] is not first
+    a.network.flush(b.worker.task)
+    assert answer.values == [2.0]
+
+
+def test_the_connection_before_is_used_again_when_the_one_that_replaced_it_ends(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    first = a.network.peers.connect(b.worker.task)
+    dialed_again(b, a)
+    cut(a, b)
+    wait_until(lambda: a.network.peers.by_task[b.worker.task] is first)
+    assert a.network.peers.incarnation_of(b.worker.task) == b.worker.incarnation
+    x = tf.placeholder(tf.float32, [])
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    answer = Answer()
+    a.network.run_graph(b.worker.task, 1, handle, [np.float32(1)], False, answer)
+    assert answer.values == [2.0]
+
+
 def test_a_peer_that_was_not_asked_yet_is_told_that_the_step_is_given_up(tasks: tuple[Task, Task]) -> None:
     a, b = tasks
     dequeue, _ = blocked()
@@ -252,6 +279,15 @@ class Asking(Answer):
 
     def ask(self, is_again: bool = False) -> None:
         self._ask(is_again)
+
+
+def dialed_again(task: Task, peer: Task) -> None:
+    """Have a task dial a peer that has dialed it already, as both may at once."""
+    before = peer.network.peers.by_task[task.worker.task]
+    wait_until(lambda: peer.worker.task in task.network.peers.by_task)
+    del task.network.peers.by_task[peer.worker.task]
+    task.network.peers.connect(peer.worker.task)
+    wait_until(lambda: peer.network.peers.by_task[task.worker.task] is not before)
 
 
 def cut(task: Task, peer: Task) -> None:

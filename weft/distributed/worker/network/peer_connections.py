@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,6 +43,9 @@ class CutWhileDialedError(UnavailableError):
 
 class PeerConnections:
     """The connections of one task, at most one with each peer that is in use. All methods are safe from any thread.
+
+    Two tasks that dial at once, or again after a cut, have two connections for a while: each sends by the one that it took over
+    last, and reads both.
 
     Args:
         worker: the task's; its sessions are told when the task of their master comes and leaves.
@@ -85,6 +88,13 @@ class PeerConnections:
     def connection_with(self, task: str) -> Connection | None:
         """The connection with a task, if there is one."""
         return self.by_task.get(task)
+
+    def all_with(self, task: str) -> Iterable[Connection]:
+        """The connections with a task that have not ended: the one in use, and those before it."""
+        if len(self.names) == len(self.by_task):
+            found = self.by_task.get(task)
+            return () if found is None else (found,)
+        return [connection for connection, name in list(self.names.items()) if name == task]
 
     def connect(self, task: str) -> Connection:
         """The connection with a task, made when there is none.
@@ -158,10 +168,17 @@ class PeerConnections:
         with self._lock:
             task = self.names.pop(connection, "")
             if self.by_task.get(task) is connection:
-                del self.by_task[task]
-                self._incarnations.pop(task, None)
-                self._worker.sessions.master_left(task, incarnation_at(connection))
+                self._take_from_use(connection, task)
         return task
+
+    def _take_from_use(self, connection: Connection, task: str) -> None:
+        before = next((each for each in reversed(self.names) if self.names[each] == task and not each.is_closed), None)
+        if before is not None and incarnation_at(before) == incarnation_at(connection):
+            self.by_task[task] = before  # a dial that its caller had given up was taken over after it, and has ended now
+            return
+        del self.by_task[task]
+        self._incarnations.pop(task, None)
+        self._worker.sessions.master_left(task, incarnation_at(connection))
 
     def lost(self, task: str, cause: Exception | None) -> OpError:
         """What those are told who wait for a task whose connection was lost."""

@@ -146,9 +146,8 @@ class TaskNetwork:
             self._lost.note(connection, task, connection.cause)
 
     def flush(self, task: str) -> None:
-        """Send a peer what is held for it."""
-        connection = self.peers.by_task.get(task)
-        if connection is not None:
+        """Send a peer what is held for it, also by a connection that another has taken the place of meanwhile."""
+        for connection in self.peers.all_with(task):
             connection.flush()
 
     def abort(self, task: str, step_id: int, error: OpError) -> None:
