@@ -49,7 +49,7 @@ _PATHS: Final = {
         "ops ops.attention_wrapper ops.basic_decoder ops.beam_search_decoder ops.beam_search_ops ops.decoder ops.helper "
         "ops.loss ops.sampler"
     ),
-    "slim": "slim slim.evaluation slim.learning slim.model_analyzer slim.queues slim.summaries",
+    "slim": "slim",
     "tpu": "tpu tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
     "training": (
         "training training.bucket_ops training.device_setter training.evaluation training.feeding_queue_runner "
@@ -61,8 +61,28 @@ _PATHS: Final = {
 # Where the names of a path stand, but for those of the package.
 _FURTHER: Final = {"layers": "contrib.slim.utils", "rnn": "rnn_cell nn", "metrics": "metrics", "distributions": "distributions"}
 
+# The paths that have a public module of their own.
+_OWN: Final = {
+    "slim": {
+        f"slim.{path}": f"contrib.slim.{door}"
+        for door, paths in {
+            "evaluation": "evaluation", "learning": "learning", "model_analyzer": "model_analyzer", "queues": "queues",
+            "summaries": "summaries", "data_decoder": "data.data_decoder", "data_provider": "data.data_provider",
+            "dataset": "data.dataset", "dataset_data_provider": "data.dataset_data_provider",
+            "parallel_reader": "data.parallel_reader",
+            "tfexample_decoder": "data.tfexample_decoder", "nets.alexnet": "nets.alexnet",
+            "nets.inception": "nets.inception nets.inception_v1 nets.inception_v2 nets.inception_v3",
+            "nets.overfeat": "nets.overfeat", "nets.resnet_utils": "nets.resnet_utils", "nets.resnet_v1": "nets.resnet_v1",
+            "nets.resnet_v2": "nets.resnet_v2", "nets.vgg": "nets.vgg",
+        }.items()
+        for path in paths.split()
+    }
+    | {"slim.data.prefetch_queue": "training.input.prefetch_queue"}
+}  # fmt: skip
+
 DOORS: Final = {
-    package: dict.fromkeys(paths.split(), f"contrib.{package} {_FURTHER.get(package, '')}") for package, paths in _PATHS.items()
+    package: dict.fromkeys(paths.split(), f"contrib.{package} {_FURTHER.get(package, '')}") | _OWN.get(package, {})
+    for package, paths in _PATHS.items()
 }
 
 NAMES: Final = {

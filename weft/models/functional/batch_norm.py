@@ -91,8 +91,9 @@ def batch_norm(
         if channels is None:
             raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {inputs.shape}.")
         state = _State(channels, inputs.dtype.base_dtype, param_initializers, param_regularizers, variables_collections)
-        beta = state.variable("beta", Zeros(), trainable) if center else None
-        gamma = state.variable("gamma", Ones(), trainable) if scale else None
+        plain = updates_collections == GraphKeys.UPDATE_OPS and batch_weights is None and not zero_debias_moving_mean
+        gamma_first = plain and (rank != 2 or fused is False)
+        gamma, beta = state.parameters(scale, center, trainable, gamma_first)
         averages = state.variable("moving_mean", Zeros(), False), state.variable("moving_variance", Ones(), False)
         use_node = rank in (2, 4) and fused is not False and batch_weights is None
         rule = _by_node if use_node else _by_formula
@@ -125,6 +126,20 @@ class _State:
         self._initializers = initializers or {}
         self._regularizers = regularizers or {}
         self._collections = collections
+
+    def parameters(
+        self, scale: bool, center: bool, trainable: bool, gamma_first: bool
+    ) -> tuple[VariableLike | None, VariableLike | None]:
+        """The factor and the offset, where there are such.
+
+        TensorFlow makes the factor first where tf.layers' class does the work, and the offset where a node of its own does:
+        programs see the order in their lists of variables.
+        """
+        gamma = self.variable("gamma", Ones(), trainable) if scale and gamma_first else None
+        beta = self.variable("beta", Zeros(), trainable) if center else None
+        if scale and not gamma_first:
+            gamma = self.variable("gamma", Ones(), trainable)
+        return gamma, beta
 
     def variable(self, name: str, initializer: Initializer, trainable: bool) -> VariableLike:
         """A vector of a number per channel."""
