@@ -14,6 +14,7 @@ from weft import errors as errors
 from weft import examples as examples
 from weft.api import bitwise as bitwise
 from weft.api import compat as compat
+from weft.api import config as config
 from weft.api import contrib as contrib
 from weft.api import data as data
 from weft.api import debugging as debugging

@@ -31,7 +31,7 @@ _RENAMED: Final = {
     "contrib.saved_model": "tf.saved_model",
     "contrib.summary": "tf.summary",
     "contrib.graph_editor": "tf.import_graph_def", "contrib.mixed_precision": "tf.cast",
-    "config": "tf.ConfigProto", "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
+    "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip

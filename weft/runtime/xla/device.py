@@ -38,7 +38,7 @@ def local_device_names(job: str, task: int, device_count: Mapping[str, int] | No
 
 def accelerators() -> dict[str, list[jax.Device]]:
     """The JAX devices that are not CPUs, by type in upper case."""
-    if not _may_have_accelerators():
+    if not may_have_accelerators():
         return {}
     start(uses_accelerators=True)
     found: dict[str, list[jax.Device]] = {}
@@ -65,7 +65,8 @@ def _visible_place(device: jax.Device) -> tuple[int, int]:
     return (order.index(number) if number in order else len(order), int(device.id))
 
 
-def _may_have_accelerators() -> bool:
+def may_have_accelerators() -> bool:
+    """Whether a plugin for accelerators is installed and not ruled out."""
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if platforms and all(platform.strip() == "cpu" for platform in platforms.split(",")):
         return False

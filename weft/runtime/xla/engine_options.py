@@ -116,6 +116,11 @@ def _tell_too_late(name: str, value: object) -> None:
     )  # fmt: skip
 
 
+def is_started() -> bool:
+    """Whether this process has started its devices."""
+    return _process.is_started
+
+
 def uses_accelerators() -> bool:
     """Whether XLA was started with the accelerators that there are."""
     return _process.uses_accelerators
