@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import tempfile
 import time
 import traceback
@@ -17,6 +16,7 @@ from typing import Final
 
 from reliability.chaos import history, programs, verdict
 from reliability.chaos.programs import SERVERS, WORKERS, Job
+from weft.platform.free_ports import free_ports
 
 KINDS: Final = ("kill worker", "kill ps", "stop worker", "stop ps", "cut worker", "cut ps")
 HANG_S: Final = 90.0
@@ -125,12 +125,7 @@ def run(number: int, seed: int, steps: int, keep: Path | None = None) -> Outcome
 
 
 def _free_addresses() -> dict[str, list[str]]:
-    sockets = [socket.socket() for _ in range(SERVERS + WORKERS)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    found = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
-    for each in sockets:
-        each.close()
+    found = [f"127.0.0.1:{port}" for port in free_ports(SERVERS + WORKERS)]
     return {"ps": found[:SERVERS], "worker": found[SERVERS:]}
 
 

@@ -11,7 +11,6 @@ import json
 import multiprocessing.connection
 import os
 import signal
-import socket
 import threading
 import traceback
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from typing import Any
 import weft as tf
 from reliability.leaks import footprint
 from reliability.leaks.footprint import Footprint
+from weft.platform.free_ports import free_ports
 
 ANSWER_S = 60.0
 
@@ -81,10 +81,7 @@ def answer(pipe: Connection) -> None:
 
 def free_cluster() -> dict[str, list[str]]:
     """Two tasks, on ports that are free now."""
-    with socket.socket() as one, socket.socket() as two:
-        for each in (one, two):
-            each.bind(("127.0.0.1", 0))
-        ps, worker = (f"127.0.0.1:{each.getsockname()[1]}" for each in (one, two))
+    ps, worker = (f"127.0.0.1:{port}" for port in free_ports(2))
     return {"ps": [ps], "worker": [worker]}
 
 
