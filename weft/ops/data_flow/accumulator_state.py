@@ -124,7 +124,8 @@ class AccumulatorState:
                 return False
             self._add(*gradient)
             self._count += 1
-            self._changed.notify_all()
+            if self._takers and self._count >= self._needed(self._takers[0][1]):
+                self._changed.notify_all()
             return True
 
     def take(self, ctx: OpContext, num_required: int) -> Array:
