@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "run": ("weft.cli.run", "run a program written for TensorFlow 1.x, unchanged"),
     "launch": ("weft.cli.launch", "start a program as every task of a cluster on this machine"),
     "task": ("weft.cli.task", "run a program as the task that a scheduler has started this process for"),
+    "k8s": ("weft.cli.kubernetes", "write what runs a job in a cluster of Kubernetes'"),
     "stop": ("weft.cli.stop", "stop servers after the steps that run"),
     "doctor": ("weft.cli.doctor.command", "check this machine, and the servers of a cluster"),
     "checkpoint": ("weft.cli.checkpoint.command", "list, show, compare, export and verify checkpoints"),

@@ -46,7 +46,7 @@ def job_from(arguments: argparse.Namespace, parser: OneLineParser, *, is_here: b
     if arguments.program is None and arguments.job is None:
         parser.error("the following arguments are required: PROGRAM")
     try:
-        job = _changed(arguments, None if arguments.job is None else read_job(arguments.job))
+        job = _changed(arguments, None if arguments.job is None else read_job(arguments.job, is_here=is_here))
     except JobError as error:
         parser.error(str(error))
     if is_here:

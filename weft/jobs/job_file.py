@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -51,8 +52,12 @@ _TYPE_NAMES: Final = {
 }
 
 
-def read_job(path: str) -> JobDescription:
-    """Read a file; its program's path is taken from the file's folder.
+def read_job(path: str, *, is_here: bool = True) -> JobDescription:
+    """Read a file.
+
+    Args:
+        path: the file's.
+        is_here: whether the program is on this machine: then its path is taken from the file's folder.
 
     Raises:
         JobError: there is no such file, or something in it is wrong; one line that names file and key.
@@ -67,8 +72,7 @@ def read_job(path: str) -> JobDescription:
         raise JobError(f"{path}: this is no TOML: {error}") from None
     except JobError as error:
         raise JobError(f"{path}: {error}") from None
-    program = str(Path(path).parent / job.program)
-    return JobDescription(program, job.roles, job.arguments, job.environment, job.restart, job.flags)
+    return replace(job, program=str(Path(path).parent / job.program)) if is_here else job
 
 
 def job_of(table: _Table) -> JobDescription:

@@ -9,10 +9,12 @@ import grpc
 import pytest
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
-from weft.distributed.rpc.health import HealthService
+from weft.distributed.rpc.health import PORT_VARIABLE, HealthService
 from weft.distributed.rpc.options import SERVER_OPTIONS, open_channel
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.binding import bind
+from weft.errors import InvalidArgumentError
+from weft.platform.free_ports import free_ports
 
 
 @pytest.fixture
@@ -56,3 +58,19 @@ def test_who_watches_is_told_of_the_end(channel: Any, health: HealthService) -> 
     health.stop_serving()
     assert next(statuses).status == HealthCheckResponse.NOT_SERVING
     statuses.cancel()
+
+
+def test_probes_are_answered_in_plain_text_on_a_port_of_their_own(health: HealthService) -> None:
+    [port] = free_ports(1)
+    stop = health.serve_probes({PORT_VARIABLE: str(port)})
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as probe:
+        assert check(probe, "") == HealthCheckResponse.SERVING
+        health.stop_serving()
+        assert check(probe, "") == HealthCheckResponse.NOT_SERVING
+    stop()
+
+
+def test_what_is_no_port_for_probes_is_refused(health: HealthService) -> None:
+    assert health.serve_probes({})() is None
+    with pytest.raises(InvalidArgumentError, match="WEFT_HEALTH_PORT should be a port, and is 'x'"):
+        health.serve_probes({PORT_VARIABLE: "x"})

@@ -129,6 +129,7 @@ class Server:
         threads = RpcThreads(f"rpc-{task.job}-{task.index}")
         self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
+        self._stop_probes: Callable[[], object] = lambda: None
         self._sweeper = Sweeper(
             f"weft-sweep-{task.name}",
             (self._close_overdue_sessions, self._taskers.close_orphans, self._worker.give_up_late_steps),
@@ -210,6 +211,7 @@ class Server:
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
         self._health.add_to(self._rpc)
         self._rpc.start()
+        self._stop_probes = self._health.serve_probes(os.environ)
         local_servers.add(self._port, self)
         self._sweeper.start()
         _LOG.info("Started server with target: %s", self.target)
@@ -278,6 +280,7 @@ class Server:
         self._sweeper.stop()
         local_servers.remove(self._port)
         self._health.stop_serving()
+        self._stop_probes()
         gone = UnavailableError.of(f"Task {self._task.name} is unavailable: its server was stopped")
         self._master.close_sessions(AbortedError.of(f"The server {self._task.name} was stopped"))
         self._worker.stop(gone)

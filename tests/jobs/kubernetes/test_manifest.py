@@ -1,0 +1,137 @@
+"""What Kubernetes is told, held by its own schemas."""
+
+import json
+
+import kubernetes_validate
+import pytest
+
+from weft.jobs.description import JobDescription, JobError, Restart, Role
+from weft.jobs.kubernetes.manifest import manifest
+from weft.jobs.kubernetes.pods import Placement
+from weft.jobs.scheduled_place import scheduled_place
+
+JOB = JobDescription(
+    "/app/train.py",
+    (Role("ps", 2, memory="8Gi"), Role("worker", 3, cpus=2.5, gpus=1, environment={"A": "worker"}), Role("evaluator")),
+    ("--steps=3",),
+    {"A": "all"},
+    Restart("on-failure", 2),
+)
+PLACEMENT = Placement("train", "registry/train:1", "t" * 64, "team")
+# The oldest that knows pods that fail for no fault of theirs, and the newest.
+VERSIONS = ("1.29", "1.33")
+
+
+def of_kind(kind, objects):
+    return [each for each in objects if each["kind"] == kind]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("probes", [True, False])
+def test_core_kinds_have_kubernetes_own_schema(version, probes):
+    placement = Placement("train", "registry/train:1", "t" * 64, "team", probes=probes)
+    objects = manifest(JOB, placement)
+    assert [each["kind"] for each in objects] == ["Secret", "Service", "Job", "Job", "Job", "PodDisruptionBudget"]
+    for each in objects:
+        kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_the_schemas_see_what_is_wrong():
+    broken = of_kind("Job", manifest(JOB, PLACEMENT))[0]
+    broken["spec"]["completions"] = "two"
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(broken, VERSIONS[0], strict=True)
+
+
+def test_each_pod_finds_its_place_by_its_number():
+    ps, worker, evaluator = of_kind("Job", manifest(JOB, PLACEMENT))
+    assert worker["spec"]["completionMode"] == "Indexed"
+    assert worker["spec"]["completions"] == worker["spec"]["parallelism"] == 3
+    told = {each["name"]: each.get("value") for each in worker["spec"]["template"]["spec"]["containers"][0]["env"]}
+    place = scheduled_place({**told, "JOB_COMPLETION_INDEX": "2"}, {})
+    assert place.name == "worker:2"
+    # Kubernetes calls the pods of an Indexed Job by its name and their number, in the Service's domain.
+    assert (
+        place.address
+        == f"{worker['metadata']['name']}-2.{of_kind('Service', manifest(JOB, PLACEMENT))[0]['metadata']['name']}:2222"
+    )
+    assert worker["spec"]["template"]["spec"]["subdomain"] == "train"
+    assert place.cluster["ps"] == ["train-ps-0.train:2222", "train-ps-1.train:2222"]
+    assert "evaluator" not in place.cluster
+    assert told["A"] == "worker"
+    assert {each["name"]: each.get("value") for each in ps["spec"]["template"]["spec"]["containers"][0]["env"]}["A"] == "all"
+    assert "readinessProbe" not in evaluator["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_names_are_found_before_pods_are_ready_and_by_the_selector_of_the_service():
+    objects = manifest(JOB, PLACEMENT)
+    service = of_kind("Service", objects)[0]["spec"]
+    assert service["clusterIP"] == "None"
+    assert service["publishNotReadyAddresses"] is True
+    for each in of_kind("Job", objects):
+        assert service["selector"].items() <= each["spec"]["template"]["metadata"]["labels"].items()
+
+
+def test_pods_have_their_resources_probes_and_grace():
+    _, worker, _ = of_kind("Job", manifest(JOB, PLACEMENT))
+    pod = worker["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert container["resources"] == {"requests": {"cpu": "2.5"}, "limits": {"nvidia.com/gpu": "1"}}
+    assert container["command"] == ["weft", "task", "--grace", "55", "/app/train.py", "--steps=3"]
+    assert container["livenessProbe"]["grpc"] == {"port": 2223}
+    assert pod["terminationGracePeriodSeconds"] == 60
+    assert worker["spec"]["backoffLimit"] == 6
+
+
+def test_the_token_stands_in_the_secret_alone():
+    objects = manifest(JOB, PLACEMENT)
+    assert [each["kind"] for each in objects if "t" * 64 in json.dumps(each)] == ["Secret"]
+
+
+def test_a_job_set_has_a_job_for_each_role_whose_pods_have_its_names():
+    secret, job_set, budget = manifest(JOB, PLACEMENT, "jobset")
+    assert (secret["kind"], budget["kind"]) == ("Secret", "PodDisruptionBudget")
+    spec = job_set["spec"]
+    assert [each["name"] for each in spec["replicatedJobs"]] == ["ps", "worker", "evaluator"]
+    assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": ["worker", "evaluator"]}
+    for each in spec["replicatedJobs"]:
+        inner = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": each["name"]}, **each["template"]}
+        kubernetes_validate.validate(inner, VERSIONS[0], strict=True)
+    told = {
+        each["name"]: each.get("value")
+        for each in spec["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]["env"]
+    }
+    assert json.loads(told["WEFT_CLUSTER"])["worker"][1] == "train-worker-0-1.train:2222"
+
+
+def test_a_tf_job_leaves_the_cluster_to_its_operator():
+    _, tf_job, _ = manifest(JOB, PLACEMENT, "tfjob")
+    replicas = tf_job["spec"]["tfReplicaSpecs"]
+    assert {name: each["replicas"] for name, each in replicas.items()} == {"PS": 2, "Worker": 3, "Evaluator": 1}
+    [container] = replicas["Worker"]["template"]["spec"]["containers"]
+    # By these names the operator finds the container and its port.
+    assert (container["name"], container["ports"][0]) == ("tensorflow", {"name": "tfjob-port", "containerPort": 2222})
+    assert "WEFT_CLUSTER" not in {each["name"] for each in container["env"]}
+    for each in replicas.values():
+        pod = {"apiVersion": "v1", "kind": "Pod", **each["template"]}
+        kubernetes_validate.validate(pod, VERSIONS[0], strict=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "Train"}, "--name: expected at most 46 small letters, digits and hyphens, a letter first, got 'Train'"),
+        (
+            {"name": "a" * 60},
+            f"--name: expected at most 46 small letters, digits and hyphens, a letter first, got '{'a' * 60}'",
+        ),
+        ({"image": "a b"}, "--image: expected the name of an image, got 'a b'"),
+        ({"port": 0}, "expected a port, got 0"),
+        ({"port": 2223}, "the tasks' port and that for probes are both 2223"),
+        ({"grace_s": 0}, "--grace: expected seconds above 0, got 0"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(change, message):
+    with pytest.raises(JobError) as caught:
+        Placement(**{"name": "train", "image": "i", "token": "t", **change})
+    assert str(caught.value) == message

@@ -1,0 +1,143 @@
+"""Pods without Kubernetes: each a process in a network namespace, with an address of its own and names from a server.
+
+They are started as a manifest says: its command, its environment, its names. What Kubernetes does with them, the test does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+_NODE = "weft-node"
+_GATEWAY = "10.77.0.1"
+_PROGRAM = str(Path(__file__).with_name("name_server.py"))
+_END_S = 120.0
+
+
+def what_is_missing() -> str:
+    """Why there can be no such pods here; empty where there can."""
+    if shutil.which("ip") is None or os.geteuid() != 0:
+        return "network namespaces need root, and 'ip' of iproute2"
+    tried = subprocess.run(["ip", "netns", "add", "weft-try"], capture_output=True, text=True)
+    subprocess.run(["ip", "netns", "delete", "weft-try"], capture_output=True)
+    return f"no network namespaces: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+class Pods:
+    """Pods of one job, and their name server; `stop` ends all.
+
+    Args:
+        folder: where they keep their logs.
+        objects: the manifest's.
+    """
+
+    def __init__(self, folder: Path, objects: list[dict[str, object]]) -> None:
+        self._folder = folder
+        self._secret = next(each for each in objects if each["kind"] == "Secret")["stringData"]["token"]
+        self._jobs = {each["metadata"]["name"]: each["spec"] for each in objects if each["kind"] == "Job"}
+        self._names: dict[str, str] = {}
+        self._file = folder / "names.json"
+        self._write_names()
+        self._spaces: list[str] = []
+        self._last = 1
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._space(_NODE)
+        for command in (
+            f"ip -n {_NODE} link add br0 type bridge", f"ip -n {_NODE} address add {_GATEWAY}/24 dev br0",
+            f"ip -n {_NODE} link set br0 up",
+        ):  # fmt: skip
+            _run(command)
+        command = ["ip", "netns", "exec", _NODE, sys.executable, _PROGRAM, _GATEWAY, str(self._file)]
+        self._names_server = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self._names_server.stdout is not None
+        assert self._names_server.stdout.readline() == b"up\n"
+
+    def _space(self, name: str) -> None:
+        _run(f"ip netns add {name}")
+        self._spaces.append(name)
+        _run(f"ip -n {name} link set lo up")
+
+    def _write_names(self) -> None:
+        # Whole at every moment.
+        new = self._file.with_suffix(".new")
+        new.write_text(json.dumps(self._names))
+        new.replace(self._file)
+
+    def publish(self, pod: str, address: str) -> None:
+        """Let a pod's name stand for an address from now on."""
+        job, _, _ = pod.rpartition("-")
+        self._names[f"{pod}.{self._jobs[job]['template']['spec']['subdomain']}"] = address
+        self._write_names()
+
+    def start(self, pod: str, *, publish: bool = True) -> str:
+        """Start a pod, such as `train-worker-0`, under an address that none has had; return the address."""
+        self._last += 1
+        address, space = f"10.77.0.{self._last}", f"weft-{self._last}"
+        self._space(space)
+        settings = Path("/etc/netns") / space
+        settings.mkdir(parents=True)
+        (settings / "resolv.conf").write_text(f"nameserver {_GATEWAY}\noptions timeout:1 attempts:1\n")
+        for command in (
+            f"ip link add p{self._last} netns {_NODE} type veth peer name eth0 netns {space}",
+            f"ip -n {_NODE} link set p{self._last} master br0 up",
+            f"ip -n {space} address add {address}/24 dev eth0", f"ip -n {space} link set eth0 up",
+        ):  # fmt: skip
+            _run(command)
+        if publish:
+            self.publish(pod, address)
+        job, _, index = pod.rpartition("-")
+        [container] = self._jobs[job]["template"]["spec"]["containers"]
+        command = [sys.executable, "-m", "weft", *container["command"][1:]]
+        with (self._folder / f"{pod}.log").open("ab") as log:
+            self.processes[pod] = subprocess.Popen(
+                ["ip", "netns", "exec", space, *command],
+                stdout=log, stderr=log, env={**os.environ, **self._environment(container), "JOB_COMPLETION_INDEX": index},
+            )  # fmt: skip
+        return address
+
+    def _environment(self, container: Mapping[str, object]) -> dict[str, str]:
+        return {each["name"]: each.get("value", self._secret) for each in container["env"]}
+
+    def log(self, pod: str) -> str:
+        """What the pods of this name have written."""
+        path = self._folder / f"{pod}.log"
+        return path.read_text() if path.exists() else ""
+
+    def wait_for(self, pod: str, text: str) -> None:
+        """Block until a pod has written a text."""
+        deadline_s = time.monotonic() + _END_S
+        while text not in self.log(pod):
+            if time.monotonic() >= deadline_s:
+                logs = "\n".join(f"--- {name}\n{self.log(name)}" for name in self.processes)
+                raise TimeoutError(f"{pod} has not written {text!r} after {_END_S:g} s:\n{logs}")
+            time.sleep(0.1)
+
+    def wait_for_end(self, pod: str) -> int:
+        """Block until a pod has ended; return its exit code."""
+        try:
+            return self.processes[pod].wait(_END_S)
+        except subprocess.TimeoutExpired:
+            logs = "\n".join(f"--- {name}\n{self.log(name)}" for name in self.processes)
+            raise TimeoutError(f"{pod} has not ended after {_END_S:g} s:\n{logs}") from None
+
+    def stop(self) -> None:
+        """End the pods and take the namespaces away."""
+        for process in [*self.processes.values(), self._names_server]:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        if self._names_server.stdout is not None:
+            self._names_server.stdout.close()
+        for space in self._spaces:
+            subprocess.run(["ip", "netns", "delete", space], check=False)
+            shutil.rmtree(f"/etc/netns/{space}", ignore_errors=True)
+
+
+def _run(command: str) -> None:
+    subprocess.run(command.split(), check=True)

@@ -1,0 +1,82 @@
+"""The life of a manifest's pods: names that come late, addresses that change, SIGTERM, and Jobs that complete: `make pods`."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.schedulers.pods import Pods, what_is_missing
+from weft.credentials.cluster_token import new_token
+from weft.jobs.description import JobDescription, Role
+from weft.jobs.kubernetes.manifest import manifest
+from weft.jobs.kubernetes.pods import Placement
+
+pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(500)]
+
+PROGRAM = str(Path(__file__).with_name("train.py"))
+ROOT = str(Path(__file__).parents[2])
+PS, CHIEF, WORKER = "train-ps-0", "train-worker-0", "train-worker-1"
+
+
+@pytest.fixture
+def pods(tmp_path):
+    """Make the pods of a job that trains so many steps; none runs yet."""
+    made = []
+
+    def make(steps, task_s=0.0):
+        if reason := what_is_missing():
+            pytest.skip(reason)
+        arguments = (f"--steps={steps}", f"--model={tmp_path}/model", f"--task_s={task_s}")
+        environment = {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
+        job = JobDescription(PROGRAM, (Role("ps", 1), Role("worker", 2)), arguments, environment)
+        made.append(Pods(tmp_path, manifest(job, Placement("train", "image", new_token(), grace_s=30))))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def test_names_that_come_late_are_waited_for_and_every_job_completes(pods):
+    job = pods(20)
+    late = {pod: job.start(pod, publish=False) for pod in (PS, CHIEF)}
+    job.start(WORKER)
+    job.wait_for(WORKER, "waiting for response from")
+    for pod, address in late.items():
+        job.publish(pod, address)
+    # Parameter servers end by themselves, so that their Job completes, too.
+    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [0, 0, 0]
+
+
+def test_a_worker_that_is_rescheduled_joins_again_under_its_new_address(pods):
+    job = pods(150, task_s=0.1)
+    for pod in (PS, CHIEF, WORKER):
+        job.start(pod)
+    job.wait_for(WORKER, "begins at step")
+    job.processes[WORKER].send_signal(signal.SIGTERM)
+    assert job.wait_for_end(WORKER) == 143
+    job.start(WORKER)
+    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [0, 0, 0]
+    assert job.log(WORKER).count("begins at step") == 2
+
+
+def test_a_parameter_server_that_is_rescheduled_is_found_under_its_new_address(pods):
+    job = pods(150, task_s=0.1)
+    for pod in (PS, CHIEF, WORKER):
+        job.start(pod)
+    job.wait_for(WORKER, "begins at step")
+    job.processes[PS].send_signal(signal.SIGKILL)
+    job.wait_for_end(PS)
+    job.start(PS)
+    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [0, 0, 0]
+
+
+def test_a_job_whose_pods_are_all_told_to_end_saves_first(pods, tmp_path):
+    job = pods(100_000, task_s=0.02)
+    for pod in (PS, CHIEF, WORKER):
+        job.start(pod)
+    job.wait_for(WORKER, "begins at step")
+    for process in job.processes.values():
+        process.send_signal(signal.SIGTERM)
+    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [143, 143, 143]
+    assert "model.ckpt-" in (tmp_path / "model" / "checkpoint").read_text()

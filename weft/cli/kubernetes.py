@@ -1,0 +1,90 @@
+"""`weft k8s`: a job as what Kubernetes takes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from weft.cli.job_options import add_job_options, job_from
+from weft.cli.parser import OneLineParser
+from weft.credentials.cluster_token import find_token, new_token, read_secret, write_secret
+from weft.errors import OpError
+from weft.jobs.description import JobError
+from weft.jobs.kubernetes.manifest import KINDS, manifest
+from weft.jobs.kubernetes.pods import Manifest, Placement
+
+_DESCRIPTION = """\
+Print what runs a job in a cluster of Kubernetes', for kubectl apply -f -: a Secret
+with the cluster's token, and, as --kind says, an Indexed Job for each role and a
+headless Service, or one JobSet, or one TFJob of Kubeflow's. PROGRAM is a path in
+the image. The token is that of the environment or of --token-file, or a fresh one.
+"""
+
+
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = __doc__
+    kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
+    made = kinds.add_parser("manifest", help="print the objects that run a job")
+    made.description = _DESCRIPTION
+    made.add_argument("--name", required=True, help="the job's name")
+    made.add_argument("--image", required=True, help="the image that has weft and the program")
+    made.add_argument("--kind", choices=list(KINDS), default="jobs", help="jobs, jobset or tfjob (jobs)")
+    made.add_argument("--namespace", help="where it runs; kubectl's own by default")
+    made.add_argument("--port", type=int, default=2222, metavar="PORT", help="where tasks listen (2222)")
+    made.add_argument(
+        "--health-port", type=int, default=2223, metavar="PORT", help="where they tell probes that they serve (2223)"
+    )
+    made.add_argument("--grace", type=int, default=60, metavar="S", help="seconds between SIGTERM and the kill (60)")
+    made.add_argument("--no-probes", action="store_true", help="for programs that make no server")
+    made.add_argument("--token-file", type=Path, metavar="FILE", help="the cluster's token")
+    made.add_argument(
+        "--format", choices=["yaml", "json"], default="yaml", help="yaml needs weft[k8s]; kubectl reads both (yaml)"
+    )
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file, for its owner only: it has the token")
+    add_job_options(made)
+    made.set_defaults(run=lambda arguments: _manifest(arguments, made))
+
+
+def _manifest(arguments: argparse.Namespace, parser: OneLineParser) -> int:
+    job = job_from(arguments, parser, is_here=False)
+    try:
+        placement = Placement(
+            arguments.name, arguments.image, _token(arguments.token_file), arguments.namespace, arguments.port,
+            arguments.health_port, arguments.grace, not arguments.no_probes,
+        )  # fmt: skip
+        text = _text(manifest(job, placement, arguments.kind), arguments.format)
+        if arguments.output is None:
+            sys.stdout.write(text)
+        else:
+            write_secret(arguments.output, text.encode())
+    except FileExistsError:
+        parser.error(f"{arguments.output} exists: remove it first, or choose another place")
+    except (JobError, OpError, OSError, ImportError) as error:
+        parser.error(str(error))
+    return 0
+
+
+def _token(file: Path | None) -> str:
+    if file is not None:
+        return read_secret(file, "cluster token").decode().strip()
+    found = find_token(os.environ)
+    return new_token() if found is None else found.decode()
+
+
+def _text(objects: Sequence[Manifest], form: str) -> str:
+    if form == "json":
+        return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
+    try:
+        yaml = importlib.import_module("yaml")
+    except ImportError:
+        raise ImportError(
+            "YAML needs PyYAML: pip install 'weft[k8s]', or take --format json, which kubectl reads, too"
+        ) from None
+    text: str = yaml.safe_dump_all(objects, sort_keys=False, width=200)
+    return text

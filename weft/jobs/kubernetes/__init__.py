@@ -1,0 +1,1 @@
+"""What Kubernetes is told of a job: manifests, as plain data."""

@@ -1,0 +1,153 @@
+"""The pods of a job: what all of its manifests have in common."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from weft.jobs.description import JobDescription, JobError
+from weft.jobs.scheduled_place import CLUSTER_VARIABLE, ROLE_VARIABLE
+
+Manifest: TypeAlias = dict[str, object]
+"""An object of Kubernetes', as it is written in JSON or YAML."""
+
+LABEL: Final = "weft/job"
+ROLE_LABEL: Final = "weft/role"
+_NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+# The longest pod's name, such as `NAME-evaluator-0-0`, is a host's name.
+_LONGEST_NAME: Final = 63 - len("-evaluator-0-0000")
+_TOKEN_VARIABLE: Final = "WEFT_CLUSTER_TOKEN"
+_HEALTH_VARIABLE: Final = "WEFT_HEALTH_PORT"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How and under which name a job runs in a cluster of Kubernetes'.
+
+    Args:
+        name: the job's, with which all names begin.
+        image: the container's image, which has weft and the program.
+        token: the cluster's token.
+        namespace: where; the one that `kubectl` is set to when None.
+        port: where each task listens.
+        health_port: where each task tells probes in plain text whether it serves.
+        grace_s: how long a pod has between SIGTERM and SIGKILL.
+        probes: whether pods are probed; a program that makes no server cannot be.
+
+    Raises:
+        JobError: the name cannot be one, or a port or the grace is none.
+    """
+
+    name: str
+    image: str
+    token: str
+    namespace: str | None = None
+    port: int = 2222
+    health_port: int = 2223
+    grace_s: int = 60
+    probes: bool = True
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or len(self.name) > _LONGEST_NAME:
+            raise JobError(
+                f"--name: expected at most {_LONGEST_NAME} small letters, digits and hyphens, a letter first, got {self.name!r}"
+            )
+        if not self.image or any(each.isspace() for each in self.image):
+            raise JobError(f"--image: expected the name of an image, got {self.image!r}")
+        for port in (self.port, self.health_port):
+            if not 0 < port < 65536:
+                raise JobError(f"expected a port, got {port}")
+        if self.port == self.health_port:
+            raise JobError(f"the tasks' port and that for probes are both {self.port}")
+        if self.grace_s < 1:
+            raise JobError(f"--grace: expected seconds above 0, got {self.grace_s}")
+
+    def metadata(self, name: str, role: str | None = None) -> Manifest:
+        """The metadata of an object."""
+        found: Manifest = {"name": name, "labels": self.labels(role)}
+        return found if self.namespace is None else {**found, "namespace": self.namespace}
+
+    def labels(self, role: str | None = None) -> dict[str, str]:
+        """The labels by which the job's objects, or a role's pods, are found."""
+        return {LABEL: self.name} if role is None else {LABEL: self.name, ROLE_LABEL: role}
+
+
+def pod_template(
+    job: JobDescription,
+    role: str,
+    placement: Placement,
+    cluster: Mapping[str, Sequence[str]] | None,
+    more: Mapping[str, object] | None = None,
+) -> Manifest:
+    """The template of a role's pods.
+
+    Args:
+        job: the job.
+        role: the role.
+        placement: how it runs.
+        cluster: the addresses that pods are told; None where something else tells them TF_CONFIG.
+        more: what else their specification has.
+    """
+    container: Manifest = {
+        "name": "tensorflow" if cluster is None else "weft",
+        "image": placement.image,
+        "command": _command(job, placement),
+        "env": _environment(job, role, placement, cluster),
+        "ports": [
+            {"name": "tfjob-port" if cluster is None else "grpc", "containerPort": placement.port},
+            {"name": "health", "containerPort": placement.health_port},
+        ],
+    }
+    if resources := _resources(job, role):
+        container["resources"] = resources
+    # An evaluator serves nobody.
+    if placement.probes and role != "evaluator":
+        container.update(_probes(placement))
+    spec: Manifest = {"containers": [container], "terminationGracePeriodSeconds": placement.grace_s, **(more or {})}
+    return {"metadata": {"labels": placement.labels(role)}, "spec": spec}
+
+
+def _command(job: JobDescription, placement: Placement) -> list[str]:
+    # The model is saved while the last seconds are still there.
+    options = ["--grace", str(max(placement.grace_s - 5, 1)), *([] if job.flags else ["--no-flags"])]
+    return ["weft", "task", *options, job.program, *job.arguments]
+
+
+def _environment(
+    job: JobDescription, role: str, placement: Placement, cluster: Mapping[str, Sequence[str]] | None
+) -> list[Manifest]:
+    told = job.environment_of(role)
+    if cluster is not None:
+        told[CLUSTER_VARIABLE] = json.dumps(cluster)
+        told[ROLE_VARIABLE] = role
+    if placement.probes:
+        told[_HEALTH_VARIABLE] = str(placement.health_port)
+    secret = {"secretKeyRef": {"name": placement.name, "key": "token"}}
+    variables: list[Manifest] = [{"name": name, "value": value} for name, value in told.items()]
+    return [*variables, {"name": _TOKEN_VARIABLE, "valueFrom": secret}]
+
+
+def _resources(job: JobDescription, role: str) -> Manifest:
+    needed = job.role(role)
+    requests: Manifest = {}
+    limits: Manifest = {}
+    if needed.cpus is not None:
+        requests["cpu"] = f"{needed.cpus:g}"
+    if needed.memory is not None:
+        requests["memory"] = limits["memory"] = needed.memory
+    if needed.gpus:
+        limits["nvidia.com/gpu"] = str(needed.gpus)
+    return {name: each for name, each in (("requests", requests), ("limits", limits)) if each}
+
+
+def _probes(placement: Placement) -> Manifest:
+    asked = {"grpc": {"port": placement.health_port}}
+    return {
+        # Importing and compiling come before serving.
+        "startupProbe": {**asked, "periodSeconds": 5, "failureThreshold": 120},
+        "readinessProbe": {**asked, "periodSeconds": 5},
+        "livenessProbe": {**asked, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+    }
