@@ -55,3 +55,18 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
         main(["credentials", "token", "-o", str(path)])
     assert path.read_bytes() == before
     assert "exists and may be in use" in capsys.readouterr().err
+
+
+def test_a_reader_of_pages_gets_less_than_the_token(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("WEFT_CLUSTER_TOKEN", raising=False)
+    monkeypatch.delenv("WEFT_CLUSTER_TOKEN_FILE", raising=False)
+    assert main(["credentials", "pages", "-o", str(tmp_path / "scrape")]) == 1
+    assert "no cluster token" in capsys.readouterr().err
+    token = tmp_path / "token"
+    main(["credentials", "token", "-o", str(token)])
+    monkeypatch.setenv("WEFT_CLUSTER_TOKEN_FILE", str(token))
+    assert main(["credentials", "pages", "-o", str(tmp_path / "scrape")]) == 0
+    bearer = (tmp_path / "scrape" / "bearer").read_text()
+    assert len(bearer) == 64
+    assert bearer not in token.read_text()
+    assert "CERTIFICATE" in (tmp_path / "scrape" / "authority.pem").read_text()

@@ -38,6 +38,7 @@ from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, 
 from weft.protocol.protocol_error import CutShortError, ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import FrameDecoder, encode
+from weft.protocol.traffic import Traffic
 
 OnMessage: TypeAlias = Callable[["Connection", Message], None]
 OnClosed: TypeAlias = Callable[["Connection", Exception | None], None]
@@ -103,6 +104,7 @@ class Connection:
             decoder.borrower = exchange.borrower
         self.outbox = Outbox(transport, name, max_queued_bytes, self._lose)
         self.reader = MessageReader(transport, name, decoder, received, self._handle, self._lose, self._release)
+        self._handled_count = 0
         self._quick = QuickLately()  # of those that wait for messages
         self._thread: threading.Thread | None = None
         self._pool: ReaderPool | None = None
@@ -135,6 +137,15 @@ class Connection:
     def transport(self) -> str:
         """The kind of transport that carries this connection, such as "unix" or "tcp"."""
         return self._transport.kind
+
+    @property
+    def traffic(self) -> Traffic:
+        """What went over it so far."""
+        sent, received = self.outbox.sent_bytes, self.reader.received_bytes
+        if self._exchange is not None:
+            sent += self._exchange.lender.lent_bytes
+            received += self._exchange.borrower.taken_bytes
+        return Traffic(self.outbox.sent_count, sent, self._handled_count, received)
 
     def start(self, pool: ReaderPool | None = None) -> None:
         """Have the connection read: by the pool, or by a thread of its own.
@@ -280,6 +291,7 @@ class Connection:
 
     def _handle(self, messages: Sequence[Message]) -> None:
         for message in messages:
+            self._handled_count += 1
             if self._life.state is not LifeState.OPEN:
                 return
             if type(message) in _OF_THE_CONNECTION:

@@ -38,6 +38,7 @@ class MessageReader:
         self.lease = Lease()
         self.fd = transport.fileno()
         self.received_count = 0  # of receiving calls that brought something: what heartbeats look at
+        self.received_bytes = 0
         self.release = release
         self._name = name
         self._transport = transport
@@ -120,6 +121,7 @@ class MessageReader:
             while True:
                 count = receive(self._buffer or self._decoder.get_buffer())
                 self.received_count += 1
+                self.received_bytes += count
                 if not count:
                     self._decoder.end_of_stream()
                     self._lose(ConnectionError("the peer closed it without a goodbye"))

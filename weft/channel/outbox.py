@@ -47,6 +47,10 @@ class Outbox:
         self._writer: threading.Thread | None = None
         self._waiting: deque[Callable[[], None]] = deque()  # what is to produce more, in order
         self._is_started = False  # the first of them has been started and has not gone on yet
+        self.sent_count = 0
+        """How many messages were sent here; those of `hold`, too."""
+        self.sent_bytes = 0
+        """How many bytes the transport has taken."""
 
     @property
     def has_room(self) -> bool:
@@ -87,12 +91,15 @@ class Outbox:
                     self._room.wait()
             if not self._is_open:
                 return False
+            if buffers:
+                self.sent_count += 1
             if self._held:
                 buffers = self._behind_held(buffers)
             if not self._queue and len(buffers) == 1:
                 # The commonest message is one small buffer for a peer that reads.
                 try:
                     sent = self._transport.send_ready(buffers)
+                    self.sent_bytes += sent
                     if sent == len(buffers[0]):
                         return True
                     buffers = (memoryview(buffers[0])[sent:],)
@@ -112,6 +119,7 @@ class Outbox:
         with self._lock:
             if self._is_open:
                 self._held += message
+                self.sent_count += 1
             return self._is_open
 
     @property
@@ -160,7 +168,9 @@ class Outbox:
         """Write what the transport takes without waiting; return the rest."""
         try:
             while buffers:
-                buffers = _after(buffers, self._transport.send_ready(buffers))
+                sent = self._transport.send_ready(buffers)
+                self.sent_bytes += sent
+                buffers = _after(buffers, sent)
         except BlockingIOError:
             pass
         except OSError as error:
@@ -190,6 +200,7 @@ class Outbox:
         if self._is_stopped:
             return
         self._queued_bytes -= sent
+        self.sent_bytes += sent
         while sent:
             first = self._queue.popleft()
             if sent < len(first):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Final
 
 from weft.cli.parser import OneLineParser
 from weft.credentials.authority import CertificateAuthority
-from weft.credentials.cluster_token import FILE_VARIABLE, read_secret, write_secret, write_token
+from weft.credentials.cluster_token import FILE_VARIABLE, find_token, read_secret, write_secret, write_token
 from weft.credentials.credentials import AUTHORITY_FILE, FOLDER_VARIABLE, names_of
-from weft.errors import OpError
+from weft.distributed.rpc.pages.http_door import page_token
+from weft.errors import NotFoundError, OpError
 
 _KEY_FILE: Final = "authority.key"
+_BEARER_FILE: Final = "bearer"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*[:-][0-9]+|client")
 
 
@@ -32,6 +35,12 @@ def add_arguments(parser: OneLineParser) -> None:
     authority.add_argument("--days", type=int, default=825, help="how long certificates are valid (825)")
     authority.set_defaults(run=_make_authority)
 
+    pages = kinds.add_parser("pages", help="what a reader of tasks' metrics shows, such as Prometheus")
+    pages.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FOLDER", help="a folder for 'bearer' and authority.pem"
+    )
+    pages.set_defaults(run=_make_pages_token)
+
     issue = kinds.add_parser("issue", help="certificates, one for each task, and for clients")
     issue.add_argument("folder", type=Path, help="the authority's folder")
     issue.add_argument("names", nargs="+", metavar="NAME", help="worker:0, ps:1 ..., or client")
@@ -43,6 +52,23 @@ def _make_token(arguments: argparse.Namespace) -> int:
     return _told(lambda: write_token(arguments.output)) or _say(
         f"Wrote a cluster token to {arguments.output}. Copy it to each host of the cluster, and set {FILE_VARIABLE} to "
         f"its path for every task and client."
+    )
+
+
+def _make_pages_token(arguments: argparse.Namespace) -> int:
+    folder: Path = arguments.output
+
+    def make() -> None:
+        token = find_token(os.environ)
+        if token is None:
+            raise NotFoundError.of(f"There is no cluster token to make it of: set {FILE_VARIABLE}")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_secret(folder / _BEARER_FILE, page_token(token).encode())
+        write_secret(folder / AUTHORITY_FILE, CertificateAuthority.of_token(token).certificate)
+
+    return _told(make) or _say(
+        f"Wrote {_BEARER_FILE} and {AUTHORITY_FILE} to {folder}. Who has them may read the pages of the cluster's tasks, and "
+        "nothing else."
     )
 
 

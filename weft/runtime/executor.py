@@ -64,6 +64,8 @@ class Executor:
         self.edges = {edge.number: edge for edge in partition.recvs.values()}
         self.value_count = next(places)
         self.peers = {edge.sender for edge in self.edges.values()} | {to for stage in self.stages for to, _, _ in stage.sends}
+        self.applies_updates = bool(self.recvs) and any(stage.program.written_slots for stage in self.stages)
+        """Whether it changes variables by what other tasks send, as a parameter server's part of a training step does."""
         self.session = session
         self.outlet = outlet
         self.pool = pool
@@ -84,6 +86,14 @@ class Executor:
             if value >= 0:
                 device = self.stages[waiting[0]].device if waiting else self.devices[0]
                 trace.add_transfer(device, self.edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
+
+    @property
+    def runs(self) -> int:
+        """How often it ran: every stage runs once a step."""
+        if not self.stages:
+            return 0
+        times = self.stages[0].times
+        return times.host.runs + times.compiled.runs
 
     def explain(self) -> list[StageReport]:
         """Which way each stage goes, and why."""

@@ -18,6 +18,7 @@ from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable
 from weft.runtime.executor import Executor, Outlet
 from weft.runtime.inter_op_pool import InterOpPool
+from weft.runtime.run_totals import RunTotals, note_staleness
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
 from weft.runtime.step.step import Inbox, Step
@@ -64,6 +65,11 @@ class Worker:
         self.sessions = SessionTable(task, incarnation, resources, file_access, limits)
         self._executors: dict[str, Executor] = {}
         self._rendezvous: RendezvousTable[Step] = RendezvousTable(task, limits or ServerLimits())
+        self._past = RunTotals()  # of graphs that were forgotten
+        self.updates = 0
+        """How many steps have changed variables here by what other tasks sent."""
+        self.staleness: list[int] = []
+        """Of those steps how many found that 0, 1, 2 or 3, 4 to 7, ... others had done so since they began."""
         self._outlet = None if make_outlet is None else make_outlet(self)
 
     def close_session(self, session_handle: str) -> None:
@@ -78,6 +84,9 @@ class Worker:
             return
         with self._lock:
             steps = [step for step in self._rendezvous.running if step.session is session]
+            for each in self._executors.values():
+                if each.session is session:
+                    self._past.add(each)
             self._executors = {handle: each for handle, each in self._executors.items() if each.session is not session}
         for step in steps:
             step.abort(CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`."))
@@ -102,7 +111,9 @@ class Worker:
     def deregister(self, graph_handle: str) -> None:
         """Forget a registered graph; steps that run it end as they would."""
         with self._lock:
-            self._executors.pop(graph_handle, None)
+            dropped = self._executors.pop(graph_handle, None)
+            if dropped is not None:
+                self._past.add(dropped)
 
     def executor(self, graph_handle: str) -> Executor:
         """The executor behind a handle; AbortedError when it is gone."""
@@ -136,9 +147,13 @@ class Worker:
         def finish(step: Step) -> None:
             with self._lock:
                 self._rendezvous.note_end(step_id, step)
+                if executor.applies_updates and step.error is None:
+                    note_staleness(self.staleness, self.updates - step.updates_before)
+                    self.updates += 1
             on_done(step)
 
         step = Step(executor, step_id, feeds, finish, trace, inbox)
+        step.updates_before = self.updates
         with self._lock:
             refusal = self.stopped or self._draining
             if refusal is not None:
@@ -190,6 +205,34 @@ class Worker:
         with self._lock:
             instructions = self._rendezvous.abort(step_id, error)
         self._execute(instructions)
+
+    @property
+    def state(self) -> str:
+        """Whether it takes steps: `serving`, `draining` or `stopped`."""
+        return "stopped" if self.stopped is not None else "serving" if self._draining is None else "draining"
+
+    @property
+    def executors(self) -> dict[str, Executor]:
+        """The graphs that are registered here, by their handles."""
+        with self._lock:
+            return dict(self._executors)
+
+    @property
+    def run_totals(self) -> RunTotals:
+        """How often graphs have run here and how long that took, those that were forgotten too."""
+        totals = RunTotals()
+        with self._lock:
+            totals.add_totals(self._past)
+            executors = list(self._executors.values())
+        for executor in executors:  # without the lock, which steps take
+            totals.add(executor)
+        return totals
+
+    @property
+    def running_steps(self) -> list[Step]:
+        """The parts of steps that run here now."""
+        with self._lock:
+            return self._rendezvous.running
 
     def steps_with(self, peer: str) -> list[Step]:
         """The steps that run here and exchange values with a peer task."""

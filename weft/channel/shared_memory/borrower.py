@@ -28,6 +28,8 @@ class SegmentBorrower:
     def __init__(self, receive: Callable[[], tuple[int, int, int] | None]) -> None:
         self._receive = receive
         self._segments: dict[int, _Borrowed] = {}
+        self.taken_bytes = 0
+        """The bytes of all payloads that were taken."""
         _BORROWERS.add(self)
 
     def take(self, number: int, size_bytes: int) -> npt.NDArray[np.uint8]:
@@ -40,6 +42,7 @@ class SegmentBorrower:
         if size_bytes > segment.capacity or segment.state != LENT:
             raise RemoteProtocolError(f"shared segment {number} holds no payload of {size_bytes} bytes")
         segment.state = HELD
+        self.taken_bytes += size_bytes
         payload = segment.view(size_bytes)
         segment.lease = weakref.ref(payload, segment.give_back)
         return payload

@@ -36,6 +36,8 @@ class SegmentLender:
         self._pool: BufferPool[SharedSegment] = BufferPool(MAX_SEGMENTS, MAX_FREE_BYTES)
         self._made = 0
         self._is_closed = False
+        self.lent_bytes = 0
+        """The bytes of all payloads that were put."""
 
     @property
     def free_bytes(self) -> int:
@@ -49,6 +51,7 @@ class SegmentLender:
             if segment is None:
                 return None
             segment.state = LENT
+            self.lent_bytes += size_bytes
         memory = segment.view(size_bytes)
         start = 0
         for part in parts:

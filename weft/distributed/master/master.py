@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft.distributed.master.master_session import MasterSession
+from weft.distributed.master.steps.step_counts import StepCounts
+from weft.distributed.master.steps.step_run import StepRun
 from weft.distributed.master.worker_cache import WorkerCache
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, OpError
@@ -36,6 +38,8 @@ class Master:
         self._make_cache = make_cache
         self._workers, _ = make_cache(cluster)
         self._default_config = default_config
+        self.counts = StepCounts()
+        """Of the steps of all its sessions, also of those that have ended."""
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
         self._draining: OpError | None = None
@@ -73,6 +77,7 @@ class Master:
         names = [device.name for device in attributes]
         home = next((name for name in names if name.startswith(f"{own}/")), "")
         session = MasterSession(handle, graph, workers.handle, names, config, close, lambda: attributes, home)
+        session.steps.counts = self.counts
         with self._lock:
             self._sessions[handle] = session
         if self._draining is not None:
@@ -107,6 +112,17 @@ class Master:
         """How many steps of its sessions run now."""
         with self._lock:
             return sum(len(session.steps) for session in self._sessions.values())
+
+    @property
+    def session_count(self) -> int:
+        """How many sessions are open."""
+        return len(self._sessions)
+
+    @property
+    def running_steps(self) -> list[StepRun]:
+        """The steps of its sessions that run now."""
+        with self._lock:
+            return [step for session in self._sessions.values() for step in session.steps.running]
 
     def drain(self, error: OpError) -> None:
         """Open no more sessions, and take no more steps; those that run go on."""

@@ -28,9 +28,11 @@ from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.job_end import VARIABLE as ENDS_WITH_JOB
 from weft.distributed.server.job_end import JobEnd
+from weft.distributed.server.observation.observed import Observed
 from weft.distributed.server.server_def import OwnTask, as_server_def
 from weft.distributed.server.services.call_service import CallService
 from weft.distributed.server.services.master_service import MasterService
+from weft.distributed.server.services.observation_service import ObservationService
 from weft.distributed.server.services.stop_service import StopService
 from weft.distributed.server.sweeper import Sweeper
 from weft.distributed.server.task_directory import PeerStubs, TaskDirectory
@@ -78,6 +80,8 @@ class Server:
         file_roots: the directories below which graphs that run here may read and write; by default everything on a loopback
             address, else the current directory, or nothing where the user's home is in that.
         url_schemes: the URL schemes that they may use beside, such as "gs"; none by default.
+        metrics_port: a port for the task's metrics in Prometheus' form, at `/metrics`; 0 for any free one. By default as the
+            environment's `WEFT_METRICS_PORT` says, else none; see docs/watching.md.
 
     Raises:
         ValueError: the task is not in the cluster.
@@ -102,6 +106,7 @@ class Server:
         limits: ServerLimits | None = None,
         file_roots: Sequence[str | os.PathLike[str]] | None = None,
         url_schemes: Sequence[str] | None = None,
+        metrics_port: int | None = None,
     ) -> None:
         limits = self._limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
         self._task = task = OwnTask(as_server_def(server_or_cluster_def, job_name, task_index, protocol, config))
@@ -125,15 +130,13 @@ class Server:
         self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
         self._taskers = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)
         self._port = 0
+        self._observed = Observed(self._master, self._worker, self._network, task, self._admissions, metrics_port)
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
-        threads = RpcThreads(f"rpc-{task.job}-{task.index}")
-        self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
+        self._rpc: Any = grpc.server(RpcThreads(f"rpc-{task.job}-{task.index}"), options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
         self._stop_probes: Callable[[], object] = lambda: None
-        self._sweeper = Sweeper(
-            f"weft-sweep-{task.name}",
-            (self._close_overdue_sessions, self._taskers.close_orphans, self._worker.give_up_late_steps),
-        )
+        swept = (self._close_overdue_sessions, self._taskers.close_orphans, self._worker.give_up_late_steps)
+        self._sweeper = Sweeper(f"weft-sweep-{task.name}", swept)
         try:
             self._port = bind(self._rpc, task.address, self._admissions.credentials)
         except BaseException:
@@ -177,6 +180,11 @@ class Server:
         return self._port
 
     @property
+    def metrics_port(self) -> int:
+        """The port of its metrics; 0 when it has none."""
+        return self._observed.metrics_port
+
+    @property
     def incarnation(self) -> int:
         """The number that tells this run of the task from others."""
         return self._worker.incarnation
@@ -194,6 +202,7 @@ class Server:
                 return
             self._is_started = True
         keep_some_freed_memory()
+        self._observed.open(self._port)
         host = self._task.host
         self._listener = Listener(
             host, 0, receiver=self._task.name, incarnation=self._worker.incarnation,
@@ -207,6 +216,7 @@ class Server:
             MasterService(self._sessions, self, gate),
             WorkerService(self._worker, self, gate, self._taskers),
             StopService(self._task.name, self.stop, gate),
+            ObservationService(self._observed.reporter, gate),
         )
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
         self._health.add_to(self._rpc)
@@ -278,6 +288,7 @@ class Server:
 
     def _stop_now(self) -> None:
         self._sweeper.stop()
+        self._observed.close()
         local_servers.remove(self._port)
         self._health.stop_serving()
         self._stop_probes()

@@ -94,6 +94,11 @@ class ResourceManager:
             for resource in resources.values():
                 _close(resource)
 
+    def items(self) -> list[tuple[str, str, object]]:
+        """The container, the name and the resource itself of all that there is; not to be changed by the caller."""
+        with self._lock:
+            return [(container, name, item) for container, held in self._containers.items() for (_, name), item in held.items()]
+
     def held(self) -> list[HeldResource]:
         """What there is, sorted by container, kind and name."""
         with self._lock:

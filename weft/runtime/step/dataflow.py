@@ -97,6 +97,12 @@ class Dataflow:
             for number in numbers
         ]
 
+    @property
+    def is_runnable(self) -> bool:
+        """Whether a stage runs or is ready to; a look without the lock."""
+        done = len(self._executor.stages) - self.unfinished
+        return sum(count <= 0 for count in self._pending) > done
+
     def awaits(self, peer: str) -> list[Tensor | Operation]:
         """What is still to come from a peer task."""
         executor, values = self._executor, self.values

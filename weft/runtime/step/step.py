@@ -46,7 +46,10 @@ class Step:
             brings a message runs them itself.
     """
 
-    __slots__ = ("_begin_s", "_cancellation", "_executor", "_inbox", "_lock", "_on_done", "flow", "is_done", "step_id", "trace")
+    __slots__ = (
+        "_begin_s", "_cancellation", "_executor", "_inbox", "_lock", "_on_done", "began_s", "flow", "is_done", "step_id",
+        "trace", "updates_before",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -62,6 +65,9 @@ class Step:
         self.step_id = step_id
         self.trace = trace
         self.is_done = False
+        self.began_s = time.monotonic()
+        self.updates_before = 0
+        """How many steps had updated the task's variables when this one began."""
         self._on_done = on_done
         self._cancellation = Cancellation()
         self._lock = threading.Lock()  # of the end
@@ -111,6 +117,13 @@ class Step:
             self.run(ready)
         else:
             self._inbox.put(lambda: self.run(ready))
+
+    @property
+    def peers_awaited(self) -> list[str]:
+        """The tasks whose values it waits for; none while something of it runs, or could."""
+        if self.flow.is_runnable:
+            return []
+        return sorted(peer for peer in self._executor.peers if self.flow.awaits(peer))
 
     def exchanges_with(self, peer: str) -> bool:
         """Whether values of the step go to a peer task, or come from it."""

@@ -14,7 +14,7 @@ import weft as tf
 from tests.distributed.fake_workers import FakeWorker, task
 from weft.distributed.master.steps.deployment import Deployment, Part
 from weft.distributed.master.steps.step_run import StepRun
-from weft.errors import AbortedError, CancelledError, DeadlineExceededError, UnavailableError
+from weft.errors import AbortedError, CancelledError, DeadlineExceededError, OpError, UnavailableError
 from weft.passes.partition import Partition
 from weft.platform.quick_lately import QuickLately
 from weft.runtime.step.step import Step
@@ -29,12 +29,16 @@ class Steps:
     def __init__(self) -> None:
         self.workers = [FakeWorker(task("a")), FakeWorker(task("b"))]
         self.live: list[StepRun] = []
+        self.failed: list[OpError] = []
         self.on_start: Callable[[StepRun], None] | None = None
 
     def note_start(self, step: StepRun) -> None:
         self.live.append(step)
         if self.on_start is not None:
             self.on_start(step)
+
+    def note_failure(self, error: OpError) -> None:
+        self.failed.append(error)
 
     def note_end(self, step: StepRun) -> None:
         self.live.remove(step)

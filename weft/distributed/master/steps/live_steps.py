@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import time
 
+from weft.distributed.master.steps.step_counts import StepCounts
 from weft.distributed.master.steps.step_run import StepRun
 from weft.errors import OpError
 from weft.protocol.outcome_table import LANES
@@ -16,6 +18,8 @@ class LiveSteps:
     def __init__(self) -> None:
         self.error: OpError | None = None
         """Why no further step is taken; None while steps are."""
+        self.counts = StepCounts()
+        """Of the session's steps; those of a served session are counted with the others of its master."""
         self._is_draining = False
         self._live: set[StepRun] = set()
         # A random start keeps the step numbers of all masters of a cluster apart; `outcome_table` says what they tell a task.
@@ -24,6 +28,11 @@ class LiveSteps:
 
     def __len__(self) -> int:
         return len(self._live)
+
+    @property
+    def running(self) -> list[StepRun]:
+        """The steps that run now."""
+        return list(self._live)
 
     def next_id(self) -> int:
         """A number that no other step of the cluster has, until `note_end`."""
@@ -41,7 +50,15 @@ class LiveSteps:
     def note_end(self, step: StepRun) -> None:
         """A step is over, or will not be run; called once."""
         self._live.discard(step)
+        if step.began_s:
+            counts = self.counts
+            counts.ended += 1
+            counts.total_s += time.monotonic() - step.began_s
         self._last_ids.append(step.step_id)
+
+    def note_failure(self, error: OpError) -> None:
+        """A step has failed; `note_end` is called too."""
+        self.counts.note_failure(error)
 
     def raise_if_ended(self) -> None:
         """Raise why no further step is taken."""

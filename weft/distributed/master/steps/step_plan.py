@@ -46,6 +46,7 @@ class StepPlan:
         self._deployment = Deployment(parts)
         self._owner = owner
         self._steps = owner.steps
+        self._counts = owner.steps.counts
         self._renewal = threading.Lock()
         self._fetch_places = [_place_of(tensor, feeds, parts) for tensor in fetches]
         self._single = self._find_single()
@@ -107,7 +108,13 @@ class StepPlan:
             and step is None
             and (options is None or not _is_watched(options))
         ):
-            return single.run(feeds), None
+            counts = self._counts
+            counts.inline += 1
+            try:
+                return single.run(feeds), None
+            except OpError as error:
+                counts.note_failure(error)
+                raise
         if step is None:
             step = self.new_step()
         timeout_s = self._timeout_s(options)

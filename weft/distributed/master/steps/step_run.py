@@ -58,6 +58,10 @@ class RunningSteps(Protocol):
         """A step is over, or will not be run; called once."""
         ...
 
+    def note_failure(self, error: OpError) -> None:
+        """A step has failed, and is over."""
+        ...
+
 
 class StepRun:
     """One step, from its plan to its end. `run` is called once; `tell`, `put` and `cancel` come from any thread, at any time.
@@ -72,7 +76,7 @@ class StepRun:
         session: the steps of the session that this one belongs to.
     """
 
-    __slots__ = ("_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup")
+    __slots__ = ("_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup", "began_s")
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
         self._step = MasterStep(step_id, tasks)
@@ -85,11 +89,19 @@ class StepRun:
         self._feeds: Sequence[Array] = ()
         self._here: list[Step] = []  # the parts in this process
         self._is_traced = False
+        self.began_s = 0.0
+        """When it began to run, by the monotonic clock; 0 of one that does not run yet."""
 
     @property
     def step_id(self) -> int:
         """The step's number."""
         return self._step.step_id
+
+    @property
+    def waits_for(self) -> list[str]:
+        """The tasks whose parts are not over."""
+        with self._lock:
+            return self._step.waiting_for
 
     @property
     def stats(self) -> Mapping[str, object]:
@@ -119,7 +131,8 @@ class StepRun:
         """
         self._deployment, self._feeds, self._is_traced = deployment, feeds, is_traced
         self._wakeup = of_this_thread.pipe
-        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        self.began_s = began_s = time.monotonic()
+        deadline_s = None if timeout_s is None else began_s + timeout_s
         self._session.note_start(self)
         try:
             if is_main_thread():
@@ -137,6 +150,7 @@ class StepRun:
             # garbage collector: pulling 100 MB went at 1.0 GB/s instead of 7 (2026-11-22).
             self._here.clear()
         if self._step.error is not None:
+            self._session.note_failure(self._step.error)
             raise self._step.error
         return self._step.fetches
 

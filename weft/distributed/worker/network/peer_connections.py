@@ -17,6 +17,7 @@ from weft.errors import OpError, UnavailableError
 from weft.platform.deadline import holding, left_s
 from weft.protocol import messages
 from weft.protocol.outcome_table import UNKNOWN_FATE
+from weft.protocol.traffic import Traffic
 from weft.runtime.worker import Worker
 
 _DIAL_TIMEOUT_S: Final = 5.0
@@ -80,10 +81,19 @@ class PeerConnections:
         self.names: dict[Connection, str] = {}
         """The task of each connection that has not ended, also of one that a newer one has replaced. As `by_task`."""
         self.is_closed = False
+        self._past: dict[str, Traffic] = {}  # of connections that have ended, by task
 
     def incarnation_of(self, task: str) -> int:
         """The incarnation of a connected task; 0 when there is no connection."""
         return self._incarnations.get(task, 0)
+
+    def traffic(self) -> dict[str, Traffic]:
+        """What went between this task and each peer so far, over all their connections."""
+        with self._lock:
+            found = dict(self._past)
+            for connection, task in self.names.items():
+                found[task] = found.get(task, Traffic()) + connection.traffic
+        return found
 
     def connection_with(self, task: str) -> Connection | None:
         """The connection with a task, if there is one."""
@@ -167,6 +177,8 @@ class PeerConnections:
         """Note that a connection has ended; returns the task that it was with, "" when that was not known yet."""
         with self._lock:
             task = self.names.pop(connection, "")
+            if task:
+                self._past[task] = self._past.get(task, Traffic()) + connection.traffic
             if self.by_task.get(task) is connection:
                 self._take_from_use(connection, task)
         return task
