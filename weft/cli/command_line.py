@@ -17,6 +17,8 @@ COMMANDS: Final = {
     "k8s": ("weft.cli.kubernetes", "write what runs a job in a cluster of Kubernetes'"),
     "stop": ("weft.cli.stop", "stop servers after the steps that run"),
     "doctor": ("weft.cli.doctor.command", "check this machine, and the servers of a cluster"),
+    "top": ("weft.cli.watching.top", "show the tasks of a cluster in a terminal, again and again"),
+    "watch": ("weft.cli.watching.watch", "show a cluster in a browser while it runs"),
     "checkpoint": ("weft.cli.checkpoint.command", "list, show, compare, export and verify checkpoints"),
     "credentials": ("weft.cli.credentials", "make a cluster's token or certificates"),
     "saved-model": ("weft.cli.saved_model.command", "show or run a SavedModel"),

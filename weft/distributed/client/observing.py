@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -62,9 +63,13 @@ class ClusterObserver:
     def open(self) -> None:
         """Ask for the names of all tasks. Raises as `TaskObserver.report` does."""
         report = self._first.report(self._timeout_s)
-        for task, address in (report.cluster or {report.task: self._first.address}).items():
-            own = task == report.task
-            self._observers[task] = self._first if own else TaskObserver(address, f"Task {task}")
+        self.take({**report.cluster, report.task: self._first.address})
+
+    def take(self, addresses: Mapping[str, str]) -> None:
+        """Take these tasks, by name, without asking."""
+        for task, address in addresses.items():
+            is_first = address == self._first.address
+            self._observers[task] = self._first if is_first else TaskObserver(address, f"Task {task}")
 
     def reports(self) -> dict[str, TaskReport | OpError]:
         """By task its report, or why it could not be had. Blocks for the timeout at most."""

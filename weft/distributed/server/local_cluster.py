@@ -12,12 +12,16 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import config_pb2
 
+from weft.distributed.client.cluster_table import cluster_table
+from weft.distributed.client.observing import ClusterObserver
+from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.master_requests import wait_until_serving
 from weft.distributed.server.server import Server
 from weft.framework.cluster_spec import ClusterSpec
 from weft.platform.free_ports import free_ports
 
 _START_TIMEOUT_S = 60.0
+_LOOK_S: Final = 2.0
 # By which a process says that it was running the program once more instead of serving.
 _NO_GUARD: Final = 78
 
@@ -27,6 +31,8 @@ class LocalCluster:
 
         with weft.LocalCluster(ps=1, worker=2) as cluster:
             session = tf.Session(cluster.target("worker", 0))
+
+    A notebook shows it as a table of its tasks with what they do, hold and wait for just now.
 
     The processes are spawned, not forked, so it does not matter what this process has run before. A program that makes one at
     its top level guards it with `if __name__ == "__main__":`, as `multiprocessing` asks for; notebooks need no guard.
@@ -88,6 +94,14 @@ class LocalCluster:
         process_id = self._processes[job, index].pid
         assert process_id is not None
         return process_id
+
+    def _repr_html_(self) -> str:
+        observer = ClusterObserver(self.target().removeprefix("grpc://"), _LOOK_S)
+        try:
+            observer.take(task_names(self.spec))
+            return cluster_table(observer.addresses, observer.reports())
+        finally:
+            observer.close()
 
     def kill(self, job: str, index: int) -> None:
         """End a task at once, as a crash would."""

@@ -29,7 +29,8 @@ _AT_ONCE: Final = 32
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 # Nothing from elsewhere is loaded or asked, and no other page may show this one inside itself.
 _POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'"
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    "frame-ancestors 'none'"
 )
 
 

@@ -123,7 +123,8 @@ class Reporter:
         for run in self._master.running_steps:
             if run.step_id not in here and run.began_s:
                 tasks = [task for task in run.waits_for if task != worker.task]
-                found.append(WaitReport(f"{run.step_id:x}", now_s - run.began_s, tasks))
+                if tasks:
+                    found.append(WaitReport(f"{run.step_id:x}", now_s - run.began_s, tasks))
         return sorted(found, key=lambda each: -each.age_s)[:_MOST]
 
 
@@ -132,7 +133,7 @@ def _graph_report(executor: Executor) -> GraphReport:
     ops = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.most_common(_NAMED_OPS))
     more = "" if len(counts) <= _NAMED_OPS else ", ..."
     compiled = sum(stage.compiled is not None for stage in executor.stages)
-    devices = ", ".join(device.rpartition("/device:")[2] for device in executor.devices)
+    devices = ", ".join(sorted({device.rpartition("/device:")[2] for device in executor.devices}))
     peers = ", ".join(sorted(executor.peers))
     name = executor.session.name
     return GraphReport(name, devices, sum(counts.values()), ops + more, executor.runs, compiled, len(executor.stages), peers)

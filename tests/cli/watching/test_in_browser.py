@@ -1,0 +1,51 @@
+"""The live page in a real browser: charts are drawn, it follows the cluster, and asks nobody else for anything."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+
+import pytest
+
+from weft.cli.watching.cluster_view import ClusterView
+from weft.cli.watching.page import LivePage
+from weft.distributed.rpc.pages.http_door import HttpDoor
+from weft.distributed.server.server import Server
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install the system's package chromium"),
+    pytest.mark.skipif(importlib.util.find_spec("playwright") is None, reason="playwright is not installed"),
+]
+
+
+def test_the_page_lives_in_a_browser() -> None:
+    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415 - where it is installed
+
+    with Server({"worker": ["localhost:0"]}) as server, sync_playwright() as playwright:
+        page = LivePage(ClusterView(server.target.removeprefix("grpc://")), interval_s=0.2)
+        door = HttpDoor("localhost", 0, page.respond)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            tab = browser.new_page()
+            problems: list[str] = []
+            asked: list[str] = []
+            tab.on("console", lambda message: problems.append(message.text))
+            tab.on("pageerror", lambda error: problems.append(str(error)))
+            tab.on("request", lambda request: asked.append(request.url))
+            tab.goto(door.url)
+            expect(tab.locator("#tasks")).to_contain_text("worker:0")
+            expect(tab.locator("#tasks svg.line polyline")).to_have_count(1, timeout=15_000)
+            first = tab.locator("#time").inner_text()
+            expect(tab.locator("#time")).not_to_have_text(first, timeout=15_000)
+            server.stop()
+            expect(tab.locator("#tasks .missing").first).to_be_visible(timeout=15_000)
+            expect(tab.locator("#lost")).to_be_hidden()
+            door.stop()
+            expect(tab.locator("#lost")).to_be_visible(timeout=15_000)
+            assert {url for url in asked if not url.startswith("data:")} == {door.url, f"{door.url}events"}
+            assert [problem for problem in problems if "ERR_" not in problem] == []
+        finally:
+            browser.close()
+            page.close()

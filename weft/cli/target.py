@@ -1,0 +1,35 @@
+"""The target of a command: a server's address as a session's target names it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Final
+
+from weft.cli.parser import OneLineParser
+from weft.errors import InvalidArgumentError
+from weft.framework.cluster_spec import split_address
+
+_SCHEME: Final = "grpc://"
+HELP: Final = "grpc://host:port of any task of the cluster"
+
+
+def address_of(target: str, parser: OneLineParser) -> str:
+    """The `host:port` of a target, with or without its scheme; ends the process with one line for what is no target."""
+    address = target.removeprefix(_SCHEME)
+    try:
+        split_address(address)
+    except InvalidArgumentError as error:
+        parser.error(f"{target!r} is no target such as grpc://host:port: {error.message}")
+    return address
+
+
+def seconds(text: str) -> float:
+    """The value of an option that takes seconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected seconds, more than 0, got {text!r}")
+    return value
