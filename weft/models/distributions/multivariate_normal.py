@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
-
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.divergence import RegisterKL
+from weft.models.distributions.normal_of_vectors import NormalOfVectors
 from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims
-from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_bands import matrix_diag
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import square
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
-from weft.ops.random.functions import random_normal
 
 
-class MultivariateNormalDiag(Distribution):
+class MultivariateNormalDiag(NormalOfVectors):
     """The normal distribution of vectors with mean `loc` and the diagonal scale `scale_diag + scale_identity_multiplier`.
 
     Args:
@@ -65,46 +60,14 @@ class MultivariateNormalDiag(Distribution):
         parents = [diag] if mean is None else [mean, diag]
         super().__init__(diag.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
 
-    @property
-    def loc(self) -> Tensor | None:
-        """The means as they were given."""
-        return self._given_loc
+    def _scaled(self, z: Tensor) -> Tensor:
+        return z * self._diag
 
-    def _batch_shape(self) -> TensorShape:
-        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[:-1]
-        return found
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._full_loc)[:-1]
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._full_loc)[-1:]
-
-    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
-        drawn = random_normal(concat([[n], shape_of(self._full_loc)], 0), dtype=self.dtype, seed=seed)
-        return drawn * self._diag + self._full_loc
+    def _unscaled(self, value: Tensor) -> Tensor:
+        return value / self._diag
 
     def _log_scale(self) -> Tensor:
-        """The logarithm of the determinant of the scale: `batch_shape`."""
         return reduce_sum(log(absolute(self._diag)) + zeros_like(self._full_loc), -1)
-
-    def _log_prob(self, value: Tensor) -> Tensor:
-        z = (value - self._full_loc) / self._diag
-        return reduce_sum(-0.5 * square(z) - 0.5 * math.log(2.0 * math.pi), -1) - self._log_scale()
-
-    def _entropy(self) -> Tensor:
-        each = 0.5 * math.log(2.0 * math.pi * math.e)
-        return reduce_sum(each * ones_like(self._full_loc), -1) + self._log_scale()
-
-    def _mean(self) -> Tensor:
-        return self._full_loc + 0.0
-
-    def _mode(self) -> Tensor:
-        return self._mean()
 
     def _stddev(self) -> Tensor:
         return absolute(self._diag)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from weft.framework.aliases import TensorLike
 from weft.framework.graph_functions import control_dependencies
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.multivariate_normal import MultivariateNormalDiag
+from weft.models.distributions.normal_of_vectors import NormalOfVectors
 from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.identity import identity
-from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
-from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.debugging.checks import assert_near
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import cholesky, matrix_triangular_solve
@@ -29,10 +25,9 @@ from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log, sqrt
 from weft.ops.nn.activation import softplus
-from weft.ops.random.functions import random_normal
 
 
-class MultivariateNormalTriL(Distribution):
+class MultivariateNormalTriL(NormalOfVectors):
     """The normal distribution of vectors with mean `loc` and covariance `scale_tril scale_tril^T`.
 
     Args:
@@ -73,52 +68,20 @@ class MultivariateNormalTriL(Distribution):
         super().__init__(scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
 
     @property
-    def loc(self) -> Tensor | None:
-        """The means as they were given."""
-        return self._given_loc
-
-    @property
     def scale_tril(self) -> Tensor:
         """The scale: `[..., size, size]`, zeros above the diagonal."""
         return self._scale
 
-    def _batch_shape(self) -> TensorShape:
-        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[:-1]
-        return found
+    def _scaled(self, z: Tensor) -> Tensor:
+        return squeeze(matmul(self._scale, expand_dims(z, -1)), [-1])
 
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._full_loc)[:-1]
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._full_loc)[-1:]
-
-    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
-        drawn = random_normal(concat([[n], shape_of(self._full_loc)], 0), dtype=self.dtype, seed=seed)
-        return squeeze(matmul(self._scale, expand_dims(drawn, -1)), [-1]) + self._full_loc
+    def _unscaled(self, value: Tensor) -> Tensor:
+        far = expand_dims(value, -1)
+        # A solver takes as many matrices as there are vectors.
+        return matrix_triangular_solve(self._scale + zeros_like(far), far)[..., 0]
 
     def _log_scale(self) -> Tensor:
-        """The logarithm of the determinant of the scale: `batch_shape`."""
         return _log_determinant(self._scale + zeros_like(expand_dims(self._full_loc, -1)))
-
-    def _log_prob(self, value: Tensor) -> Tensor:
-        far = expand_dims(value - self._full_loc, -1)
-        # A solver takes as many matrices as there are vectors.
-        z = matrix_triangular_solve(self._scale + zeros_like(far), far)
-        return reduce_sum(-0.5 * square(z[..., 0]) - 0.5 * math.log(2.0 * math.pi), -1) - self._log_scale()
-
-    def _entropy(self) -> Tensor:
-        each = 0.5 * math.log(2.0 * math.pi * math.e)
-        return reduce_sum(each * ones_like(self._full_loc), -1) + self._log_scale()
-
-    def _mean(self) -> Tensor:
-        return identity(self._full_loc)
-
-    def _mode(self) -> Tensor:
-        return self._mean()
 
     def _covariance(self) -> Tensor:
         return matmul(self._scale, self._scale, transpose_b=True)
