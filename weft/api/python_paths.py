@@ -40,6 +40,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "keras.datasets.fashion_mnist": "weft.api.keras.datasets.fashion_mnist",
     "keras.datasets.imdb": "weft.api.keras.datasets.imdb",
     "keras.datasets.mnist": "weft.api.keras.datasets.mnist",
+    "keras.preprocessing.image": "weft.api.keras.preprocessing.image",
     "keras.preprocessing.sequence": "weft.api.keras.preprocessing.sequence",
     "keras.preprocessing.text": "weft.api.keras.preprocessing.text",
     "platform.app": "weft.platform.app",
