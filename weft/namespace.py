@@ -162,6 +162,7 @@ from weft.framework.version import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_V
 from weft.framework.version import MONOLITHIC_BUILD as MONOLITHIC_BUILD
 from weft.framework.version import VERSION as VERSION
 from weft.framework.version import VERSION as __version__
+from weft.framework.version import WEFT_VERSION as WEFT_VERSION
 from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
 from weft.ops.array.batch_gather import batch_gather as batch_gather
 from weft.ops.array.batch_gather import gather_nd as gather_nd
@@ -618,6 +619,7 @@ from weft.ops.variables.variable_store import AUTO_REUSE as AUTO_REUSE
 from weft.platform import app as app
 from weft.platform import flags as flags
 from weft.platform import gfile as gfile
+from weft.platform import notebook_traceback as _notebook_traceback
 from weft.platform import short_traceback as _short_traceback
 from weft.platform import tf_logging as _tf_logging
 from weft.platform.op_library import load_file_system_library as load_file_system_library
@@ -681,6 +683,7 @@ _missing_names.watch_loaded()
 for _door, _name in ((app, "app"), (errors, "errors"), (flags, "flags"), (gfile, "gfile"), (logging, "logging")):
     _missing_names.watch(_door, _name)
 _short_traceback.install()
+_notebook_traceback.install()
 
 # What importing has made stays for good. A full collection would look at all of it, which takes 70 ms and more and lets every
 # step of the process wait meanwhile.

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+import weft as tf
 from weft.cli.command_line import COMMANDS, main
 
 
@@ -51,7 +52,9 @@ except SystemExit:
 def test_versions_are_those_that_are_installed(capsys: pytest.CaptureFixture[str]) -> None:
     assert _ends_with(["--version"]) == 0
     weft, jax = map(importlib.metadata.version, ("weft", "jax"))
-    assert capsys.readouterr().out == f"weft {weft}, jax {jax}, Python {platform.python_version()}\n"
+    assert weft == tf.WEFT_VERSION == tf.version.WEFT_VERSION
+    wanted = f"weft {weft}, TensorFlow API {tf.VERSION}, jax {jax}, Python {platform.python_version()}\n"
+    assert capsys.readouterr().out == wanted
 
 
 def test_python_runs_the_command_as_a_module() -> None:

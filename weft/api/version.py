@@ -8,3 +8,4 @@ from weft.framework.version import GIT_VERSION as GIT_VERSION
 from weft.framework.version import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
 from weft.framework.version import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
 from weft.framework.version import VERSION as VERSION
+from weft.framework.version import WEFT_VERSION as WEFT_VERSION

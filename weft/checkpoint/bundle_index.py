@@ -18,6 +18,7 @@ from weft.checkpoint.bundle_format import (
 )
 from weft.checkpoint.table import Table, TableWriter
 from weft.checkpoint.tensor_slice import SLICE_KEY_START, TensorSlice, slice_key
+from weft.platform.spelling import did_you_mean
 
 
 class BundleIndex:
@@ -49,8 +50,16 @@ class BundleIndex:
         """Return the record of a tensor; NotFoundError when there is none."""
         entry = self.find(name)
         if entry is None:
-            raise errors.NotFoundError.of(f"Key {name} not found in checkpoint {self.prefix}")
+            raise errors.NotFoundError.of(f"Key {name} not found in checkpoint {self.prefix}{self._nearest(name)}")
         return entry
+
+    def _nearest(self, name: str) -> str:
+        """A tensor of the checkpoint whose name is like this one, or ends like it."""
+        names = [key.decode() for key, _ in self._table.items() if key and not key.startswith(SLICE_KEY_START)]
+        meant = did_you_mean(name, names) or next(
+            (f" Did you mean {each!r}?" for each in names if each.endswith(f"/{name}")), ""
+        )
+        return f".{meant}" if meant else ""
 
     def slice_entry(self, name: str, piece: TensorSlice) -> Entry:
         """Return the record of one stored slice of a partitioned variable."""
@@ -76,8 +85,8 @@ class BundleIndex:
 def _read_table(prefix: str, path: str) -> bytes:
     try:
         return files.read_bytes(path)
-    except errors.NotFoundError as error:
-        raise _not_a_bundle(prefix) from error
+    except errors.NotFoundError:
+        raise _not_a_bundle(prefix) from None
     except errors.FailedPreconditionError as error:
         raise errors.DataLossError.of(f"Unable to open table file {path}: {error.message}") from error
 
@@ -89,8 +98,9 @@ def _not_a_bundle(prefix: str) -> errors.OpError:
         return errors.NotFoundError.of(message)
     what = "it is a directory" if files.is_directory(prefix) else "it is not a checkpoint of the V2 format"
     message = (
-        f"Unable to open table file {prefix}: {what}: perhaps your file is in a different file format and you need to "
-        f"use a different restore operator? There is no {prefix}.index: name the checkpoint without .index or .data"
+        f"Unable to open table file {prefix}: {what}: perhaps your file is in a different file format and you need to use a "
+        f"different restore operator? There is no {prefix}.index: name the checkpoint without .index or "
+        f".data{'; tf.train.latest_checkpoint(folder) names the last of a folder' if files.is_directory(prefix) else ''}"
     )
     return errors.DataLossError.of(message)
 

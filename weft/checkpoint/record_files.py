@@ -74,6 +74,13 @@ class TFRecordOptions:
         raise ValueError(f'Not a valid compression_type: "{options}"')
 
 
+def _bytes_of(record: object) -> bytes:
+    if hasattr(record, "SerializeToString"):
+        kind = type(record).__name__
+        raise TypeError(f"Expected binary or unicode string, got a {kind}: write its bytes, record.SerializeToString()")
+    return as_bytes(record)
+
+
 class TFRecordWriter:
     """Writes byte strings to a file of records, which it replaces. Closed by `close` or at the end of a `with` block.
 
@@ -93,7 +100,7 @@ class TFRecordWriter:
         """Append a record."""
         if self._file is None:
             raise FailedPreconditionError.of(f"Writer of {self._path} is closed.")
-        data = records.as_record(as_bytes(record))
+        data = records.as_record(_bytes_of(record))
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
     def flush(self) -> None:

@@ -22,6 +22,8 @@ _BLOCK_BYTES: Final = 1 << 18
 # What zlib takes for "window bits": 15 with its own header, or that of gzip.
 _WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
 
+_NO_RECORDS: Final = ". Is it a file of TFRecords, and is compression_type (GZIP, ZLIB) the one that it was written with?"
+
 
 class Readable(Protocol):
     """A source that is read forward: a file, or a stream that decompresses one."""
@@ -50,7 +52,9 @@ def read_record(stream: Readable, path: str, offset: int) -> bytes | None:
         raise DataLossError.of(f"truncated record at {offset} in {path}")
     length, length_crc = _HEADER.unpack(header)
     if mask_crc(crc32c(header[: _LENGTH.size])) != length_crc:
-        raise DataLossError.of(f"corrupted record at {offset} in {path}: its length does not fit its checksum")
+        raise DataLossError.of(
+            f"corrupted record at {offset} in {path}: its length does not fit its checksum{_NO_RECORDS if offset == 0 else ''}"
+        )
     rest = stream.read(length + _CRC.size)
     if len(rest) < length + _CRC.size:
         raise DataLossError.of(f"truncated record at {offset} in {path}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 
+from weft.framework.version import VERSION, WEFT_VERSION
+
 
 def versions() -> str:
-    """Those of weft, JAX and Python, in one line."""
-    found = [f"{name} {importlib.metadata.version(name)}" for name in ("weft", "jax")]
-    return f"{', '.join(found)}, Python {platform.python_version()}"
+    """Those of weft, of the TensorFlow API that it has, of JAX and of Python, in one line."""
+    jax = importlib.metadata.version("jax")
+    return f"weft {WEFT_VERSION}, TensorFlow API {VERSION}, jax {jax}, Python {platform.python_version()}"

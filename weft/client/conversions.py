@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
@@ -72,11 +74,21 @@ def _fetch_slices(slices: IndexedSlices) -> tuple[list[Any], Callable[[Sequence[
     return _slices_parts(slices), lambda values: IndexedSlicesValue(*values, *missing)
 
 
+def _feed_sparse(tensor: SparseTensor, value: Any) -> list[tuple[Any, Any]]:
+    if isinstance(value, np.ndarray | int | float | str | bytes):
+        raise ValueError(
+            f"Cannot feed a value of type {type(value).__name__} for the SparseTensor "
+            f"{tensor.indices.op.name.rpartition('/')[0]!r}: feed a tf.SparseTensorValue(indices, values, dense_shape), or a "
+            "tuple of the three"
+        )
+    return list(zip(_sparse_parts(tensor), value, strict=False))
+
+
 # A value may leave out the shape of a sparse key that has a constant one, or have None for one that its key has not.
 register_session_run_conversion_functions(
     SparseTensor,
     lambda tensor: (_sparse_parts(tensor), lambda values: SparseTensorValue(*values)),
-    lambda tensor, value: list(zip(_sparse_parts(tensor), value, strict=False)),
+    _feed_sparse,
     _sparse_parts,
 )
 register_session_run_conversion_functions(

@@ -12,6 +12,7 @@ from weft.client.feed_values import convert
 from weft.framework.aliases import TensorLike
 from weft.framework.dims import dims_compatible, format_dims
 from weft.framework.graph import Graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 
 
@@ -62,6 +63,17 @@ def _expand(graph: Graph, key: object, value: object) -> Iterator[tuple[Tensor, 
         yield _tensor_for(graph, key), value
 
 
+def _shape_hint(tensor: Tensor, array: np.ndarray) -> str:
+    """The next step for some arrays that don't fit: one example where a batch is wanted, one column for a vector."""
+    dims = tensor.dims or ()
+    where = f"\n  {described(tensor)}"
+    if len(dims) == array.ndim + 1 and dims_compatible(dims[1:], array.shape):
+        return f"{where}\n  A batch of this one: value[None], or [value] for a list."
+    if len(dims) == array.ndim - 1 and dims_compatible(dims, array.shape[:-1]) and array.shape[-1] == 1:
+        return f"{where}\n  Without the last dimension: np.squeeze(value, -1)."
+    return where
+
+
 def _parts_of(key: object) -> Sequence[Any]:
     conversion = conversion_for(key)
     if conversion is None:
@@ -95,6 +107,7 @@ def as_feed(tensor: Tensor, value: TensorLike) -> Any:
         array = convert(tensor, value, wanted)
     if not dims_compatible(tensor.dims, array.shape):
         raise ValueError(
-            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape {format_dims(tensor.dims)!r}"
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "
+            f"{format_dims(tensor.dims)!r}{_shape_hint(tensor, array)}"
         )
     return array

@@ -38,7 +38,7 @@ class FetchPlan:
         if fetch is None:
             raise TypeError(
                 f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}{self._place()}. Has a function, or a hook's "
-                "`before_run`, returned an op that is None?"
+                "`before_run`, returned an op that is None? tf.summary.merge_all() is None in a graph without summaries."
             )
         if isinstance(fetch, list | tuple):
             return self._visit_sequence(fetch)

@@ -14,6 +14,7 @@ from weft.errors import (
     OutOfRangeError,
 )
 from weft.framework.collections import GraphKeys
+from weft.framework.constant_value import constant_value
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation
 
@@ -102,7 +103,20 @@ def _of_blocked(message: str, graph: Graph) -> str:
                     f"Nothing fills the queue {queue!r}: call tf.train.start_queue_runners(sess=session) "
                     "before the first step that takes from it."
                 )
+        if op is not None and (asked := _more_than_capacity(op)):
+            return asked
     return ""
+
+
+def _more_than_capacity(op: Operation) -> str:
+    """What is wrong with a dequeue of more elements than its queue ever holds."""
+    capacity = op.inputs[0].op.attrs.get("capacity") if op.inputs else None
+    wanted = constant_value(op.inputs[1]) if len(op.inputs) > 1 else None
+    if not isinstance(capacity, int) or wanted is None or not 0 <= capacity < int(wanted):
+        return ""
+    return (
+        f"It takes {int(wanted)} elements at once, and the queue {_queue_of(op)!r} holds {capacity}: make its capacity larger."
+    )
 
 
 def _queue_of(op: Operation) -> str:

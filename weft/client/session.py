@@ -332,8 +332,18 @@ def _checked_target(target: str | bytes) -> str:
     if isinstance(target, bytes):
         return target.decode()
     if target is not None and not isinstance(target, str):
-        raise TypeError(f"target must be a string, but got {type(target)}")
+        raise TypeError(f"target must be a string, but got {type(target)}{_target_meant(target)}")
     return target or ""
+
+
+def _target_meant(target: object) -> str:
+    """What was meant by a server, cluster or graph in the place of a target."""
+    own = getattr(target, "target", None)
+    if isinstance(own, str):
+        return f": a server's is its attribute `target`, here {own!r}"
+    if hasattr(target, "as_cluster_def"):
+        return ": it is that of one server of the cluster, server.target or 'grpc://host:port'"
+    return ": a graph is given as Session(graph=...)" if isinstance(target, Graph) else ""
 
 
 def _with_session_timeout(config: ConfigProto | None, timeout_s: float | None) -> ConfigProto | None:

@@ -138,7 +138,9 @@ class Dataset:
             args: tensors whose values `generator` gets.
         """
         if not callable(generator):
-            raise TypeError("`generator` must be callable.")
+            raise TypeError(
+                f"`generator` must be callable. Got {generator!r}: the function itself is given, not what it returns."
+            )
         if args is not None and not isinstance(args, list | tuple):
             args = (args,)
         spec = structure.spec_of_legacy(output_types, output_shapes)

@@ -44,7 +44,10 @@ class _Copies(FunctionGraph):
 def _check_copyable(op: Operation) -> None:
     role = op.op_def.role
     if role in _PLACEHOLDERS:
-        raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+        raise ValueError(
+            f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value. With make_initializable_iterator it is "
+            "fed when iterator.initializer runs."
+        )
     makes_dataset = [tensor.dtype for tensor in op.outputs] == [dtypes.variant]
     if role is Role.VARIABLE or (op.op_def.stateful and not makes_dataset):
         raise ValueError(

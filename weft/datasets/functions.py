@@ -140,7 +140,10 @@ def parallel_interleave(
 def _made_spec(traced: Traced) -> Nest:
     """What the datasets that a function makes have for elements; TypeError when it makes none."""
     if not isinstance(traced.spec, structure.DatasetSpec):
-        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(traced.spec)}")
+        raise TypeError(
+            f"`map_func` must return a `Dataset` object. Got {type(traced.spec)}. tf.data.Dataset.from_tensors makes one of a "
+            "tensor; Dataset.map takes a function that returns tensors."
+        )
     return traced.spec.element_spec
 
 

@@ -9,6 +9,7 @@ from weft.datasets.structure import DatasetLike
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -21,6 +22,8 @@ from weft.ops.random.seed import get_seed
 AUTOTUNE: Final = -1
 """Stands for a number that the pipeline chooses itself."""
 
+_WHOLE: Final = "A whole number is wanted: `//` divides without a fraction, int(x) drops it."
+
 
 class Made(NamedTuple):
     """A dataset that was made: its node's output, and what its elements are."""
@@ -31,7 +34,8 @@ class Made(NamedTuple):
 
 def int64(value: TensorLike, name: str) -> Tensor:
     """A number that a node takes as an input."""
-    return convert_to_tensor(value, dtype=dtypes.int64, name=name)
+    with naming(_WHOLE if isinstance(value, float) else "", **{name: value}):
+        return convert_to_tensor(value, dtype=dtypes.int64, name=name)
 
 
 def dataset_seeds(seed: TensorLike | None) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ from weft.datasets.selecting import Made, int64
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dimension import Dimension
+from weft.framework.node_errors import naming
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import as_dims
 from weft.framework.tensor_spec import TensorSpec
@@ -31,7 +32,8 @@ def from_tensor_slices(element: Nest) -> Made:
         raise ValueError("from_tensor_slices: the element has no components")
     first = _rows(tensors[0].dims)
     for tensor in tensors[1:]:
-        first.assert_is_compatible_with(_rows(tensor.dims))
+        with naming("All components need the same number of rows.", **{f"component {i}": t for i, t in enumerate(tensors)}):
+            first.assert_is_compatible_with(_rows(tensor.dims))
     return Made(sources.tensor_slice_dataset(tensors, output_shapes=structure.flat_shapes(spec)), spec)
 
 

@@ -161,7 +161,10 @@ def to_batched_tensors(spec: Nest, element: Nest) -> list[Tensor]:
             tensors.append(serialize_many_sparse(leaf, out_type=dtypes.variant))
         else:
             if leaf.dims == ():
-                raise ValueError(f"Value {leaf} has insufficient rank for batching.")
+                raise ValueError(
+                    f"Value {leaf} has insufficient rank for batching: it is one value, and has no rows to slice. A list makes "
+                    "an element of each of its items; tf.data.TextLineDataset and TFRecordDataset read files."
+                )
             tensors.append(leaf)
     return tensors
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -93,6 +94,7 @@ class Traced:
                 )
             ]
             element = structure.from_tensors(inputs, arguments)
+            _check_takes(function, element, transformation)
             result = function(*element) if type(element) is tuple else function(element)
             # A list that a function returns is that of a node's outputs, which need not have one shape.
             result = tuple(result) if isinstance(result, list) else result
@@ -119,13 +121,30 @@ def _follows_from_reference(tensor: Tensor, seen: set[Operation]) -> bool:
     return any(_follows_from_reference(each, seen) for each in tensor.op.inputs)
 
 
+def _check_takes(function: Callable[..., Nest], element: Nest, transformation: str) -> None:
+    """Raise TypeError for a function that cannot be called with the components of an element."""
+    components = element if type(element) is tuple else (element,)
+    try:
+        inspect.signature(function).bind(*components)
+    except TypeError as error:
+        name = getattr(function, "__name__", repr(function))
+        shown = ", ".join(str(each) for each in components)
+        raise TypeError(
+            f"{name}() cannot take an element of the dataset: {error}. {transformation} calls it with an argument for each of "
+            f"the {len(components)} component(s): {shown}"
+        ) from None
+    except ValueError:
+        return  # a function of C, which tells no signature
+
+
 def _converted(result: Nest, transformation: str) -> Nest:
     try:
         if any(leaf is None or isinstance(leaf, Operation) for leaf in nest.flatten(result)):
             raise TypeError("neither tensors nor values")
         return nest.map_structure(structure.as_leaf, result)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"Unsupported return value from function passed to {transformation}: {result}.") from error
+        hint = " Does the function lack its `return`?" if result is None else " It returns tensors, or nests of them."
+        raise TypeError(f"Unsupported return value from function passed to {transformation}: {result}.{hint}") from error
 
 
 def _library_name(function: Callable[..., Nest], transformation: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from weft.estimators.aliases import Settings
 from weft.framework.cluster_spec import ClusterSpec
+from weft.platform.spelling import did_you_mean
 
 _VARIABLE: Final = "TF_CONFIG"
 _NOTE: Final = "Note that these values may be coming from the TF_CONFIG environment variable."
@@ -45,7 +46,12 @@ class ClusterTask:
 
 def tf_config() -> Settings:
     """What TF_CONFIG says; empty when it is not set."""
-    found: Settings = json.loads(os.environ.get(_VARIABLE) or "{}")
+    text = os.environ.get(_VARIABLE) or "{}"
+    try:
+        found: Settings = json.loads(text)
+    except json.JSONDecodeError as error:
+        text_said = f"The environment variable {_VARIABLE} is no JSON: {error.msg}"
+        raise json.JSONDecodeError(text_said, error.doc, error.pos) from None
     return found
 
 
@@ -143,7 +149,10 @@ def _checked_task(cluster: ClusterSpec, task: Settings, chief: str) -> tuple[str
     if task_type == TaskType.EVALUATOR:
         return task_type, task_id
     if task_type not in cluster.jobs:
-        raise ValueError(f"{task_type} is not a valid task_type in the cluster_spec:\n{cluster}\n\n{_NOTE}")
+        raise ValueError(
+            f"{task_type} is not a valid task_type in the "
+            f"cluster_spec:\n{cluster}\n\n{_NOTE}{did_you_mean(task_type, cluster.jobs)}"
+        )
     if task_id not in cluster.task_indices(task_type):
         raise ValueError(
             f"{task_id} is not a valid task_id for task_type {task_type} in the cluster_spec:\n{cluster}\n\n{_NOTE}"

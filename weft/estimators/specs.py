@@ -43,6 +43,8 @@ class TrainSpec(_TrainFields):
     ) -> TrainSpec:
         """Check the parts and make the record."""
         _check_input_fn(input_fn)
+        if max_steps is not None and isinstance(max_steps, str | bytes):
+            raise TypeError(f"max_steps must be a number, got {max_steps!r} of type {type(max_steps).__name__!r}")
         if max_steps is not None and max_steps <= 0:
             raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
         return super().__new__(cls, input_fn, max_steps, checked_hooks(hooks))

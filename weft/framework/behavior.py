@@ -60,7 +60,7 @@ def disable_v2_tensorshape() -> None:
 
 def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
     """Raise NotImplementedError."""
-    raise _no_such("enable_eager_execution", "operations are run at once", "run tensors with `tf.Session().run`")
+    raise _no_such("enable_eager_execution", "operations that are run at once", "run tensors with `tf.Session().run`")
 
 
 def enable_v2_behavior() -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Final
 
+from weft.platform.program_frames import is_shell, shown_name
+
 # Frames of the interpreter's own modules, such as those of contextlib and runpy, stand between a program and weft; they are no
 # lines for its author to look at.
 _STANDARD: Final = tuple(
@@ -40,7 +42,7 @@ def is_program_file(file: str) -> bool:
 def place(stack: Stack) -> str:
     """The innermost line of the program as `train.py:12`; empty where none is known, as for nodes out of a GraphDef."""
     found = next(_program_lines(stack), None)
-    return "" if found is None else f"{os.path.basename(found[0])}:{found[1]}"
+    return "" if found is None else f"{shown_name(found[0])}:{found[1]}"
 
 
 def stack_text(stack: Stack) -> str:
@@ -66,5 +68,7 @@ def source_line(file: str, line: int) -> str:
 
 def _program_lines(stack: Iterable[tuple[CodeType, int]]) -> Iterator[tuple[str, int, str]]:
     for code, line in stack:
+        if is_shell(code.co_filename):
+            return
         if is_program_file(code.co_filename):
             yield code.co_filename, line, code.co_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import Any
+from typing import Any, Final
 
 from tensorboard.compat.proto import cluster_pb2
 
@@ -145,11 +145,21 @@ def _plain(tasks: dict[int, str]) -> Any:
     return [tasks[index] for index in range(len(tasks))] if dense else dict(tasks)
 
 
+_EMPTY: Final = "; is the flag that lists the tasks empty?"
+
+
 def split_address(address: str) -> tuple[str, int]:
     """Host and port of `host:port` or `[v6]:port`; InvalidArgumentError when there is no port."""
+    scheme, has_scheme, rest = address.partition("://")
+    if has_scheme:
+        raise InvalidArgumentError.of(
+            f"Could not parse address {address!r} of a task: it has no scheme, as {rest!r}; {scheme + '://'!r} belongs to the "
+            "target of a session"
+        )
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:
         raise InvalidArgumentError.of(
-            f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to 65535"
+            f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to "
+            f"65535{'' if address else _EMPTY}"
         )
     return host.strip("[]"), int(port)

@@ -159,6 +159,11 @@ def _parse(spec: str) -> tuple[str | None, int | None, int | None, str | None, i
             else:
                 raise ValueError
         except (ValueError, IndexError):
+            if key in ("replica", "task", "device", *_SHORT_TYPES) and len(values) >= 1:
+                raise ValueError(
+                    f"invalid literal for int() with base 10: {values[-1]!r}: the index in {part!r} of '{spec}' must be a "
+                    "number"
+                ) from None
             raise ValueError(
                 f"Unknown attribute: '{words[0]}' in '{spec}': {part!r} names no part of a device, whose full name is such as "
                 f"'/job:worker/task:0/device:GPU:0'.{_meant(words)}"

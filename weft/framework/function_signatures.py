@@ -11,7 +11,10 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 def _parameters(fn: Callable[..., object]) -> list[inspect.Parameter]:
     if not callable(fn):
-        raise TypeError(f"fn should be a function-like object, but is of type {type(fn)}.")
+        raise TypeError(
+            f"fn should be a function-like object, but is of type {type(fn)}. Give the function itself, such as lambda: "
+            "dataset, and not what it returns."
+        )
     return list(inspect.signature(fn).parameters.values())
 
 

@@ -123,7 +123,16 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
                 "the model and make the session inside of one `with graph.as_default():`, or pass Session(graph=...)."
             )
         return obj
-    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.{_call_it(obj)}")
+
+
+def _call_it(obj: object) -> str:
+    """What was meant by an object that is no part of a graph."""
+    if isinstance(obj, int | float):
+        return f" {obj!r} is a number: was the name of a tensor or an operation used again for its value?"
+    if isinstance(obj, type) or not callable(obj):
+        return ""
+    return f" Did you mean to call it, {getattr(obj, '__name__', 'function')}()?"
 
 
 def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Operation | Tensor:
@@ -142,7 +151,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
                            f"not exist in the graph.{_meant(elements, op_name, index)}")  # fmt: skip
         if int(index) >= len(op.outputs):
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
-                           f"but only has {len(op.outputs)} outputs.")  # fmt: skip
+                           f"but only has {len(op.outputs)} outputs.{_no_tensor(op)}")  # fmt: skip
         return op.outputs[int(index)]
     op = elements.find_operation(name)
     if not allow_operation:
@@ -154,6 +163,10 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
     if op is None:
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.{did_you_mean(name, elements.operations)}")
     return op
+
+
+def _no_tensor(op: Operation) -> str:
+    return "" if op.outputs else f" It is run as {op.name!r}, and has no value to fetch or feed."
 
 
 def _meant(elements: Elements, op_name: str, index: str) -> str:

@@ -42,7 +42,8 @@ def read_proto(path: Any, proto: Message) -> None:
     """
     name = os.fsdecode(path)
     if not gfile.Exists(name):
-        raise OSError(f"File {name} does not exist.")
+        beside = f"{name}.meta"
+        raise OSError(f"File {name} does not exist.{f' Did you mean {beside!r}?' if gfile.Exists(beside) else ''}")
     with gfile.GFile(name, "rb") as file:
         data = file.read()
     try:

@@ -21,6 +21,13 @@ def is_valid_name(name: str) -> bool:
     return bool(_VALID_OP_NAME.match(name))
 
 
+def _allowed(name: str) -> str:
+    valid = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name).lstrip("_")
+    return (
+        f": letters, digits and _.-/ are allowed, and it begins with a letter or digit{f', such as {valid!r}' if valid else ''}"
+    )
+
+
 class Names:
     """The names that a graph has given. Two threads never get the same one."""
 
@@ -74,7 +81,7 @@ class Names:
         if name:
             valid = _VALID_SCOPE_NAME if scopes.current(self).name else _VALID_OP_NAME
             if not valid.match(name):
-                raise ValueError(f"'{name}' is not a valid scope name")
+                raise ValueError(f"'{name}' is not a valid scope name{_allowed(name)}")
         if not name:
             new = ""
         elif name.endswith("/"):

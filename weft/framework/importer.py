@@ -26,6 +26,7 @@ from weft.framework.op_summary import op_summary, type_name
 from weft.framework.operation import Operation, Tensor
 from weft.framework.raising.raise_control_flow import raise_control_flow
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.platform.spelling import did_you_mean
 
 
 def import_graph_def(
@@ -71,7 +72,10 @@ def import_graph_def(
         importer.add(raise_control_flow(proto))
         unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
         if unused:
-            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
+            raise ValueError(
+                "Attempted to map inputs that were not found in graph_def: "
+                f"[{', '.join(sorted(unused))}]{did_you_mean(unused[0].partition(':')[0], [node.name for node in proto.node])}"
+            )
         wanted = [e.decode() if isinstance(e, bytes) else e for e in return_elements or ()]
         found = [importer.find(element) for element in wanted]
     except InvalidNodeError as error:
@@ -114,7 +118,12 @@ def _as_graph_def(graph_def: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     try:
         return graph_pb2.GraphDef.FromString(graph_def.SerializeToString())
     except Exception as error:
-        raise TypeError("graph_def must be a GraphDef proto.") from error
+        hint = (
+            "; read a file by tf.GraphDef.FromString(tf.gfile.GFile(path, 'rb').read())"
+            if isinstance(graph_def, str | bytes)
+            else ""
+        )
+        raise TypeError(f"graph_def must be a GraphDef proto. Got {type(graph_def).__name__}{hint}") from error
 
 
 def _checked_map(input_map: Mapping[str, object] | None) -> dict[str, Any]:
@@ -323,7 +332,9 @@ class _Importer:
         op = self._nodes.get(op_name)
         if op is None or (colon and not index.isdigit()):
             kind = "tensor" if colon else "node"
-            raise ValueError(f"Requested return {kind} {element!r} not found in graph def")
+            raise ValueError(
+                f"Requested return {kind} {element!r} not found in graph def.{did_you_mean(op_name, list(self._nodes))}"
+            )
         if colon and int(index) >= len(op.outputs):
             raise ValueError(f"Invalid return output {index} of node {op_name!r}, which has {len(op.outputs)} output(s)")
         return op.outputs[int(index)] if colon else op

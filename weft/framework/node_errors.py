@@ -5,6 +5,7 @@ The first line is TensorFlow's, which programs match. Those behind it name each 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -23,6 +24,9 @@ from weft.framework.variable_node import declared_dims
 # A list of operands, such as that of concat, is shown as far as this; so is a constant.
 _SHOWN_OPERANDS: Final = 8
 _SHOWN_ELEMENTS: Final = 8
+_SHOWN_TEXT: Final = 80
+# The types to convert to where an op takes many.
+_USUAL: Final = ("float32", "int32", "int64")
 # Inputs that are shapes: rules look at each size by itself.
 _SHAPES: Final = frozenset(("dims", "multiples", "output_shape", "shape", "size"))
 
@@ -141,17 +145,20 @@ def _cast(shown: Iterable[tuple[str, Tensor]], misfit: TypeMisfit) -> str:
     if wanted is None:
         return ""
     other = next((t for t in [*misfit.tensors, *found] if t.dtype.base_dtype is not wanted), None)
-    if other is None:
+    if other is None or (other.op.op_def.role is Role.CONSTANT and other.dtype.base_dtype.name == "string"):
+        # A text in the program itself is no number that a conversion would find.
         return ""
     return f"Convert it: {_conversion(other, wanted)}."
 
 
 def _common_type(found: Sequence[DType], wanted: Sequence[DType]) -> DType | None:
-    """The type to convert to: a floating one where one of two is, and float32 where an op takes many."""
+    """The type to convert to: a floating one where one of two is, and a usual one where an op takes many."""
     if len(wanted) > 1:
-        return next((t for t in wanted if t.name == "float32"), wanted[0])
+        return next((t for name in _USUAL for t in wanted if t.name == name), wanted[0])
     candidates = [*wanted, *found]
-    return next((t for t in candidates if t.is_floating), candidates[0])
+    floating = [t for t in candidates if t.is_floating]
+    # Models are float32; float64 is what NumPy makes of data.
+    return next((t for t in floating if t.name == "float32"), floating[0] if floating else candidates[0])
 
 
 def _conversion(tensor: Tensor, wanted: DType) -> str:
@@ -161,3 +168,27 @@ def _conversion(tensor: Tensor, wanted: DType) -> str:
     if tensor.dtype.base_dtype.name == "string":
         return f"tf.string_to_number({name}, tf.{wanted.name})"
     return f"tf.cast({name}, tf.{wanted.name})"
+
+
+@contextlib.contextmanager
+def naming(remedy: str = "", **operands: object) -> Iterator[None]:
+    """Add a line for each operand, and the remedy, to an error about values, shapes or types that the block raises.
+
+    Operands are named as the program's function names them; those that are no tensors yet are shown as they are.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if type(error) not in (ValueError, TypeError) or "\n  " in str(error):
+            raise
+        lines = [str(error), *(f"  {name}: {_shown(value)}" for name, value in operands.items() if value is not None)]
+        raise type(error)("\n".join([*lines, *([f"  {remedy}"] if remedy else [])])) from None
+
+
+def _shown(value: object) -> str:
+    element = getattr(value, "_as_graph_element", None)
+    tensor = value if element is None else element()
+    if isinstance(tensor, Tensor):
+        return described(tensor)
+    text = repr(value)
+    return f"{text[:_SHOWN_TEXT]}..." if len(text) > _SHOWN_TEXT else text

@@ -15,7 +15,7 @@ from weft.framework.attr_value import FunctionName
 from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.node_errors import TypeMisfit
+from weft.framework.node_errors import TypeMisfit, described
 from weft.framework.node_types import output_types
 from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
 from weft.framework.operation import Operation, Tensor
@@ -46,7 +46,7 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
             if arg.is_list:
                 _add_list(definition, graph, name, arg, value, values, tensors)
             else:
-                tensors.append(_one(definition, graph, name, arg, value, values))
+                tensors.append(_one(definition, graph, name, arg, value, values, tensors))
     except TypeMisfit as misfit:
         raise node_errors.type_error(name, misfit, _same_type(definition, misfit.arg, tensors)) from None
     for key, attr in definition.attrs.items():
@@ -167,10 +167,12 @@ def _not_allowed(attr: AttrDef, dtype: DType, name: str, what: str) -> str:
     return f"Value passed to {what} {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}"
 
 
-def _one(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, values: dict[str, Any]) -> Tensor:
+def _one(
+    definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, values: dict[str, Any], tensors: Sequence[Tensor]
+) -> Tensor:
     wanted = arg.dtype or values.get(arg.type_attr)
     if not isinstance(value, Tensor):
-        value = _converted(definition, graph, name, arg, value, wanted)
+        value = _converted(definition, graph, name, arg, value, wanted, tensors)
     if value.op.graph is not graph:
         value = _in_graph(graph, value)
     dtype = value.dtype.base_dtype
@@ -195,7 +197,9 @@ def _same_type(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor]) -> lis
     ]
 
 
-def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: object, wanted: DType | None) -> Tensor:
+def _converted(
+    definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: object, wanted: DType | None, tensors: Sequence[Tensor]
+) -> Tensor:
     default = None
     if wanted is None and arg.type_attr:
         default = definition.attrs[arg.type_attr].default
@@ -208,7 +212,7 @@ def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: o
                 raise
             raise TypeError(
                 f"Expected {wanted.name} passed to parameter {arg.name!r} of op {definition.name!r}, got {value!r} of type "
-                f"{type(value).__name__!r} instead. Error: {error}"
+                f"{type(value).__name__!r} instead. Error: {error}{_with_operands(definition, arg, value, tensors)}"
             ) from error
         except ValueError as error:
             if value is None:
@@ -220,6 +224,15 @@ def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: o
                 raise
             tensor = convert_to_tensor(value, None, arg.name, as_ref=arg.is_ref)
             raise TypeMisfit(_mismatch(definition, arg, found, wanted), arg, [tensor], [wanted]) from error
+
+
+def _with_operands(definition: OpDef, arg: ArgDef, value: object, tensors: Sequence[Tensor]) -> str:
+    """A line for each operand that decided on the type, and the conversion that would make a fraction fit."""
+    earlier = _same_type(definition, arg, tensors)
+    lines = [f"  {name}: {described(tensor)}" for name, tensor in earlier if isinstance(tensor, Tensor)]
+    if isinstance(value, float) and lines:
+        lines.append(f"  Convert it: tf.cast({earlier[0][1].op.name}, tf.float32).")
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _mismatch(definition: OpDef, arg: ArgDef, found: DType, wanted: DType) -> str:

@@ -294,7 +294,7 @@ def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:
     if default is None:
         raise ValueError(
             f"Cannot {what} using `{method}()`: No default session is registered. Use `with sess.as_default()` or pass an "
-            f"explicit session to `{method}(session=sess)`"
+            f"explicit session to `{method}(session=sess)`. A default session is that of one thread."
         )
     if default.graph is not graph:
         which, remedy = ("given", "") if session is not None else (

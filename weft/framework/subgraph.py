@@ -11,6 +11,7 @@ from weft.framework import op_registry
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.tensor_shape import TensorShape
+from weft.platform.spelling import did_you_mean
 
 _TRAINING_OPS: Final = frozenset(("CheckNumerics", "Identity"))
 
@@ -34,7 +35,8 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) 
     inputs = {node.name: [node_name(name) for name in node.input] for node in graph_def.node}
     for name in dest_nodes:
         if name not in inputs:
-            raise AssertionError(f"{name} is not in graph")
+            meant = f" Nodes are named without {name[name.index(':') :]!r}." if ":" in name else did_you_mean(name, inputs)
+            raise AssertionError(f"{name} is not in graph{f'.{meant}' if meant else ''}")
     needed: set[str] = set()
     waiting = list(dest_nodes)
     while waiting:

@@ -95,15 +95,21 @@ def _convert(value: object, wanted: DType | None, name: str | None, as_ref: bool
                 raise RuntimeError(f"Conversion function {function!r} for type {base_type} returned non-Tensor: {result!r}")
             return _checked(result, wanted)
     if value is None:
-        raise ValueError("None values not supported.")
+        raise ValueError(
+            "None values not supported. None is what tf.gradients gives for a variable that the loss does not depend on, and "
+            "what a function returns that lacks its `return`."
+        )
     try:
         return _constant(value, dtype=wanted, name=name)
     except (TypeError, ValueError) as error:
         if isinstance(value, list | tuple | int | float | str | bytes | np.ndarray | np.generic | complex):
             raise
+        sparse = hasattr(value, "dense_shape") and hasattr(value, "indices")
+        remedy = " It is sparse: tf.sparse_tensor_to_dense makes a dense tensor of it." if sparse else ""
         raise TypeError(
             f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting elements to a "
-            f"supported type{'' if wanted is None else f', {wanted.name} is asked for'}, or register a conversion function."
+            f"supported type{'' if wanted is None else f', {wanted.name} is asked for'}, or register a conversion "
+            f"function.{remedy}"
         ) from error
 
 

@@ -1,9 +1,11 @@
-"""The version that programs ask for before they choose between names: that of the TensorFlow API which weft has."""
+"""The version that programs ask for before they choose between names, that of the TensorFlow API; and weft's own."""
 
 from __future__ import annotations
 
 from typing import Final
 
+# The package's version is read from here when it is built.
+WEFT_VERSION: Final = "0.1.0"
 VERSION: Final = "1.15.0"
 GIT_VERSION: Final = "v1.15.0-weft"
 COMPILER_VERSION: Final = "none"

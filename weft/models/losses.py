@@ -13,6 +13,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
@@ -177,11 +178,21 @@ def _check_given(**values: object) -> None:
             raise ValueError(f"{name} must not be None.")
 
 
+_ONE_SHAPE: Final = (
+    "Both need one shape: a column [batch, 1] becomes a row by tf.squeeze(x, 1), and a row a column by tf.expand_dims(x, 1)."
+)
+_CLASS_NUMBERS: Final = (
+    "Labels are one-hot, of the logits' shape: tf.one_hot(labels, classes), or tf.losses.sparse_softmax_cross_entropy for "
+    "class numbers."
+)
+
+
 def _pair(predictions: TensorLike, labels: TensorLike) -> tuple[Tensor, Tensor]:
     """Both as float32, of compatible shapes."""
     first: Tensor = cast(predictions, dtypes.float32)
     second: Tensor = cast(labels, dtypes.float32)
-    first.shape.assert_is_compatible_with(second.shape)
+    with naming(_ONE_SHAPE, labels=labels, predictions=predictions):
+        first.shape.assert_is_compatible_with(second.shape)
     return first, second
 
 
@@ -309,7 +320,8 @@ def sigmoid_cross_entropy(
     with input_scope(scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)) as scope:
         logits = convert_to_tensor(logits)
         labels = cast(multi_class_labels, logits.dtype.base_dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
+        with naming(_ONE_SHAPE, multi_class_labels=multi_class_labels, logits=logits):
+            logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
         losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
@@ -328,7 +340,8 @@ def softmax_cross_entropy(
     with input_scope(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
         logits = convert_to_tensor(logits)
         labels = cast(onehot_labels, logits.dtype.base_dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
+        with naming(_CLASS_NUMBERS, onehot_labels=onehot_labels, logits=logits):
+            logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
             classes = cast(slice_helper(shape_internal(labels), -1), logits.dtype.base_dtype)
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes

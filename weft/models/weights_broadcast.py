@@ -9,6 +9,7 @@ import numpy as np
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
@@ -22,6 +23,7 @@ from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_all
 
 _PREFIX: Final = "weights can not be broadcast to values."
+_WEIGHTS_FIT: Final = "Weights are a scalar, or have the rank of the values and in each dimension their size or 1."
 
 
 @op("WeightsFit", "weights_shape: int32, values_shape: int32 -> fits: bool", infer=scalar_shape, gradient=not_differentiable)
@@ -58,9 +60,11 @@ def assert_broadcastable(weights: TensorLike, values: TensorLike) -> Operation:
         if of_weights is None or of_values is None:
             fits = weights_fit(weights_shape, values_shape, name="is_valid_shape")
         else:
-            _check_ranks(weights, values)
+            with naming(_WEIGHTS_FIT, weights=weights, values=values):
+                _check_ranks(weights, values)
             if constant_value(weights_shape) is not None and constant_value(values_shape) is not None:
-                _check_sizes(of_weights, of_values)
+                with naming(_WEIGHTS_FIT, weights=weights, values=values):
+                    _check_sizes(of_weights, of_values)
                 return no_op(name="static_dims_check_success")
             fits = reduce_all(logical_or(equal(weights_shape, 1), equal(weights_shape, values_shape)), name="is_valid_shape")
         data = [_PREFIX, "weights.shape=", weights.name, weights_shape, "values.shape=", values.name, values_shape]

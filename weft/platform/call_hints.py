@@ -1,41 +1,224 @@
-"""The keyword that a call meant: Python names the one that a function does not take, not those that it takes."""
+"""What a call meant, where Python's own error says only what it was refused: a misspelt keyword, a missing argument.
+
+The function is the one that the failing instruction of the program calls: Python keeps the place of each instruction in its
+line. Protocol buffers are asked for their fields, objects of weft for their attributes.
+"""
 
 from __future__ import annotations
 
+import ast
+import builtins
 import inspect
+import linecache
 import re
 import sys
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from itertools import islice
+from types import FrameType, ModuleType, TracebackType
+from typing import Final, Protocol
 
+from weft.platform.program_frames import is_under_weft, is_weft
 from weft.platform.spelling import did_you_mean
 
-_UNEXPECTED: Final = re.compile(r"(?:(\w+)\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+_SHOWN_FIELDS: Final = 12
+_UNEXPECTED: Final = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_COUNT: Final = re.compile(r"([\w.]+)\(\) (?:missing \d+ required|takes .*positional argument|got multiple values)")
+_NO_FIELD: Final = re.compile(r'Protocol message (\w+) has no "(\w+)" field')
+_NOT_CALLABLE: Final = re.compile(r"'\w+' object is not callable")
+# Where the messages that programs fill in are, as far as they have been imported.
+_MESSAGES: Final = "weft.proto."
+
+
+class _Message(Protocol):
+    name: str
+
+
+class _Field(Protocol):
+    """A field's description in the words of protobuf."""
+
+    name: str
+    type: int
+    label: int
+    LABEL_REPEATED: int
+
+    @property
+    def message_type(self) -> _Message | None: ...
 
 
 def hint_for(error: BaseException) -> str:
-    """What a function of weft takes, for a call with a keyword that it does not take; empty for any other error."""
-    if not isinstance(error, TypeError):
+    """What a function, message or object of weft takes or has, for an error of Python's about it; empty for any other error."""
+    text = str(error)
+    if found := _NO_FIELD.search(text):
+        return _field_hint(*found.groups())
+    if isinstance(error, AttributeError):
+        return _attribute_hint(error)
+    if not isinstance(error, TypeError | ValueError):
         return ""
-    found = _UNEXPECTED.search(str(error))
-    if found is None:
-        return ""
-    owner, name, keyword = found.groups()
-    function = _find(owner, name)
-    if function is None:
-        return ""
-    parameters = inspect.signature(function).parameters.values()
-    taken = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"]
-    return f"{owner or name} takes {', '.join(taken)}.{did_you_mean(keyword, taken)}"
+    if found := _UNEXPECTED.search(text):
+        name, keyword = found.groups()
+        function = _called(error, name) or _find(name)
+        return "" if function is None else f"{_signature_text(name, function)}{did_you_mean(keyword, _taken(function))}"
+    if found := _COUNT.search(text):
+        function = _called(error, found[1]) or (_find(found[1]) if "." in found[1] else None)
+        return "" if function is None else _signature_text(found[1], function)
+    return _value_hint(error, text)
 
 
-def _find(owner: str | None, name: str) -> Callable[..., object] | None:
-    """The function of that name in weft: public ones are defined once, and the first that is found is the one meant."""
+def _signature_text(name: str, function: Callable[..., object]) -> str:
+    """`one_hot takes indices, depth, ...; needed: indices, depth.`"""
+    shown = name.removesuffix(".__init__").split(".")[-1]
+    taken = _taken(function)
+    if not taken:
+        return f"{shown} takes no arguments."
+    needed = [p.name for p in _parameters(function) if p.default is p.empty and p.name in taken]
+    rest = f"; needed: {', '.join(needed)}" if 0 < len(needed) < len(taken) else ""
+    return f"{shown} takes {', '.join(taken)}{rest}."
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def _taken(function: Callable[..., object]) -> list[str]:
+    return [p.name for p in _parameters(function) if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"]
+
+
+def _attribute_hint(error: AttributeError) -> str:
+    if sys.version_info >= (3, 12):
+        return ""  # the traceback itself has it
+    text, owner, name = str(error), error.obj, error.name
+    kind = owner if isinstance(owner, type) else type(owner)
+    if isinstance(owner, ModuleType) or name is None or "Did you mean" in text or not kind.__module__.startswith("weft."):
+        return ""
+    return did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]).lstrip()
+
+
+def _field_hint(message: str, field: str) -> str:
+    known = next((m for each in _message_modules() if (m := getattr(each, message, None)) is not None), None)
+    if known is None:
+        return ""
+    fields = [each.name for each in known.DESCRIPTOR.fields]
+    meant = did_you_mean(field, fields).lstrip()
+    return meant if meant or len(fields) > _SHOWN_FIELDS else f"{message} has {', '.join(fields)}."
+
+
+def _message_modules() -> list[ModuleType]:
+    return [module for name, module in list(sys.modules.items()) if name.startswith(_MESSAGES)]
+
+
+def _value_hint(error: BaseException, text: str) -> str:
+    """For a value that a protocol buffer, or a name that is no function, has refused."""
+    call, frame = _failing_call(error)
+    if call is None or frame is None:
+        return ""
+    called = _resolve(call.func, frame)
+    descriptor = getattr(called, "DESCRIPTOR", None)
+    if isinstance(called, type) and descriptor is not None:
+        fields = {each.name: each for each in descriptor.fields}
+        given = [fields[k.arg] for k in call.keywords if k.arg in fields]
+        shown = ", ".join(_field_text(each) for each in given or fields.values())
+        return f"{called.__name__} takes {shown}."
+    if _NOT_CALLABLE.search(text) and isinstance(call.func, ast.Attribute) and isinstance(called, property):
+        return f"{ast.unparse(call.func)} is a value, no method: leave out the parentheses."
+    return ""
+
+
+def _field_text(field: _Field) -> str:
+    """`value, a list of int64`, of a field's description."""
+    kind = field.message_type.name if field.message_type is not None else _KINDS[field.type]
+    return f"{field.name}, a list of {kind}" if _is_list(field) else f"{field.name} of type {kind}"
+
+
+def _is_list(field: _Field) -> bool:
+    repeated: bool | None = getattr(field, "is_repeated", None)
+    return field.label == field.LABEL_REPEATED if repeated is None else repeated
+
+
+# The types of fields by their numbers, in the words of .proto files.
+_KINDS: Final = dict(
+    enumerate(
+        (
+            *("?", "double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "group", "message"),
+            *("bytes", "uint32", "enum", "sfixed32", "sfixed64", "sint32", "sint64"),
+        )
+    )
+)
+
+
+def _called(error: BaseException, name: str) -> Callable[..., object] | None:
+    """The function of weft that the program's failing call names, if it is the one of the error."""
+    call, frame = _failing_call(error)
+    found = None if call is None or frame is None else _resolve(call.func, frame)
+    if not callable(found) or not (getattr(found, "__module__", "") or "").startswith("weft."):
+        return None
+    names = {getattr(found, "__qualname__", ""), getattr(found, "__name__", "")}
+    if isinstance(found, type):
+        names = {f"{each.__qualname__}.__init__" for each in found.__mro__}
+    return found if name in names else None
+
+
+def _failing_call(error: BaseException) -> tuple[ast.Call | None, FrameType | None]:
+    trace = _last_of_program(error.__traceback__)
+    if trace is None:
+        return None, None
+    code = trace.tb_frame.f_code
+    place = next(islice(code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
+    line, last_line, start, end = place
+    if line is None or last_line is None or start is None or end is None:
+        return None, None
+    lines = [linecache.getline(code.co_filename, each).encode() for each in range(line, last_line + 1)]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    try:
+        parsed = ast.parse(b"".join(lines).decode(errors="replace"), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None, None
+    return (parsed, trace.tb_frame) if isinstance(parsed, ast.Call) else (None, None)
+
+
+def _last_of_program(trace: TracebackType | None) -> TracebackType | None:
+    found = None
+    for each in _walk(trace):
+        file = each.tb_frame.f_code.co_filename
+        if not is_weft(file) and not is_under_weft(file):
+            found = each
+    return found
+
+
+def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _resolve(expression: ast.expr, frame: FrameType) -> object:
+    """What a dotted name stands for; attributes of objects are looked up in their class, so that no code of theirs runs."""
+    if isinstance(expression, ast.Name):
+        for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
+            if expression.id in scope:
+                return scope[expression.id]
+        return None
+    if not isinstance(expression, ast.Attribute):
+        return None
+    owner = _resolve(expression.value, frame)
+    if owner is None:
+        return None
+    if isinstance(owner, ModuleType | type):
+        return getattr(owner, expression.attr, None)
+    return inspect.getattr_static(type(owner), expression.attr, None)
+
+
+def _find(name: str) -> Callable[..., object] | None:
+    """A function of that name in weft, for a call whose line is not to be had."""
+    owner, _, method = name.rpartition(".")
     for module_name, module in list(sys.modules.items()):
         if not module_name.startswith("weft."):
             continue
-        found = getattr(module, owner or name, None) if module is not None else None
-        function = getattr(found, name, None) if owner and found is not None else found
+        found = getattr(module, owner or method, None) if module is not None else None
+        function = getattr(found, method, None) if owner and found is not None else found
         if inspect.isfunction(function) and function.__module__.startswith("weft."):
             return function
     return None

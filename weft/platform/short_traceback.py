@@ -11,21 +11,14 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Final, TextIO
 
 from weft.errors import OpError
 from weft.platform.call_hints import hint_for
+from weft.platform.program_frames import is_under_weft, is_weft
 
 SWITCH: Final = "WEFT_FULL_TRACEBACK"
-_PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
-# What stands in the package but is read as a program: examples of its use.
-_EXAMPLES: Final = os.path.join(_PACKAGE, "examples") + os.sep
-_STANDARD: Final = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
-_INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-# The packages that weft calls and is called by; any other one counts as the program's.
-_UNDER_WEFT: Final = ("jax", "jaxlib", "numpy", "absl", "grpc", "google", "tensorboard", "opt_einsum", "ml_dtypes", "fsspec")
 
 
 def is_full() -> bool:
@@ -55,24 +48,12 @@ def kept_frames(files: Sequence[str]) -> list[int]:
     kept: list[int] = []
     below_weft: int | None = None
     for index, file in enumerate(files):
-        if _is_weft(file):
+        if is_weft(file):
             below_weft = index if below_weft is None else below_weft
-        elif below_weft is None or not _is_under_weft(file):
+        elif below_weft is None or not is_under_weft(file):
             kept.append(index)
             below_weft = None
     return kept if below_weft is None else [*kept, below_weft]
-
-
-def _is_weft(file: str) -> bool:
-    return file.startswith(_PACKAGE) and not file.startswith(_EXAMPLES)
-
-
-def _is_under_weft(file: str) -> bool:
-    for installed in _INSTALLED:
-        _, found, inside = file.partition(installed)
-        if found:
-            return inside.partition(os.sep)[0].removesuffix(".py") in _UNDER_WEFT
-    return file.startswith((_STANDARD, "<frozen "))
 
 
 def _shorten(whole: traceback.TracebackException, error: BaseException | None) -> None:
@@ -83,6 +64,9 @@ def _shorten(whole: traceback.TracebackException, error: BaseException | None) -
         whole.stack = traceback.StackSummary.from_list([stack[index] for index in kept])
     # The class of an error is asked of the error itself: its TracebackException no longer tells it from Python 3.13 on.
     cause, context = (None, None) if error is None else (error.__cause__, error.__context__)
+    while whole.__cause__ is not None and cause is not None and _says_the_same(error, cause):
+        whole.__cause__, cause = whole.__cause__.__cause__, cause.__cause__
+        whole.__suppress_context__ = True
     if whole.__cause__ is not None and _is_of_weft_alone(whole.__cause__, cause):
         whole.__cause__ = None
         whole.__suppress_context__ = True
@@ -93,16 +77,28 @@ def _shorten(whole: traceback.TracebackException, error: BaseException | None) -
             _shorten(earlier, its_error)
 
 
+def _says_the_same(error: BaseException | None, cause: BaseException) -> bool:
+    """Whether a node has failed by what another node, inside of it, has raised: its words come once."""
+    if not isinstance(error, OpError) or not isinstance(cause, OpError):
+        return False
+    return error.message.partition("\n")[0] == cause.message.partition("\n")[0]
+
+
 def _is_of_weft_alone(earlier: traceback.TracebackException, error: BaseException | None) -> bool:
     """Whether weft has met an error, of a kernel or a look-up, and made the one that is shown of it."""
     if isinstance(error, OpError):
         return False
     files = [frame.filename for frame in earlier.stack]
-    return bool(files) and all(_is_weft(file) or _is_under_weft(file) for file in files)
+    return bool(files) and all(is_weft(file) or is_under_weft(file) for file in files)
+
+
+def concerns_weft(error: BaseException, trace: TracebackType | None) -> bool:
+    """Whether an error is shown by this module: it has passed weft, or weft knows a hint."""
+    return not isinstance(error, KeyboardInterrupt) and (_passes_weft(trace) or bool(hint_for(error)))
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, KeyboardInterrupt) or not (_passes_weft(trace) or hint_for(error)):
+    if not concerns_weft(error, trace):
         sys.__excepthook__(kind, error, trace)
         return
     _write(sys.stderr, text_of(error.with_traceback(trace)))
@@ -119,7 +115,7 @@ def _show_of_thread(arguments: threading.ExceptHookArgs) -> None:
 
 def _passes_weft(trace: TracebackType | None) -> bool:
     while trace is not None:
-        if _is_weft(trace.tb_frame.f_code.co_filename):
+        if is_weft(trace.tb_frame.f_code.co_filename):
             return True
         trace = trace.tb_next
     return False

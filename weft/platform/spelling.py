@@ -10,16 +10,30 @@ from typing import Final
 _MOST_WORDS: Final = 20_000
 _LENGTH_DIFFERENCE: Final = 4
 _ALIKE: Final = 0.7
+# One letter of three is a larger part than one of ten.
+_SHORT: Final = 5
+_ALIKE_SHORT: Final = 0.6
+# What may be missing at the end, as in tf.errors.OutOfRange.
+_ENDING: Final = 6
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The most similar of the known words; empty where none is similar."""
+    """The most similar of the known words, or the shortest that it is the beginning of; empty where none is similar."""
     folded = word.lower()
     candidates: dict[str, str] = {}
+    longer: list[str] = []
     for each, _ in zip(known, range(_MOST_WORDS), strict=False):
-        if abs(len(each) - len(word)) <= _LENGTH_DIFFERENCE:
-            candidates.setdefault(each.lower(), each)
-    found = difflib.get_close_matches(folded, candidates, n=1, cutoff=_ALIKE)
+        if len(word) >= _SHORT and each.startswith(word) and len(each) <= len(word) + _ENDING:
+            longer.append(each)
+        if abs(len(each) - len(word)) > _LENGTH_DIFFERENCE:
+            continue
+        # Of two words that differ in case only, such as dense and Dense, the one of this word's kind.
+        if each.lower() not in candidates or each[:1].islower() == word[:1].islower():
+            candidates[each.lower()] = each
+    if longer:
+        return min(longer, key=len)
+    cutoff = _ALIKE if len(word) >= _SHORT else _ALIKE_SHORT
+    found = difflib.get_close_matches(folded, candidates, n=1, cutoff=cutoff)
     return candidates[found[0]] if found else ""
 
 

@@ -75,6 +75,8 @@ class Scaffold:
         self._ready_for_local_init_op = given_or_copied(ready_for_local_init_op, "_ready_for_local_init_op")
         self._local_init_op = given_or_copied(local_init_op, "_local_init_op")
         self._summary_op = given_or_copied(summary_op, "_summary_op")
+        if isinstance(saver, str | bytes | Operation):
+            raise TypeError(f"saver must be a tf.train.Saver, such as tf.train.Saver(), got {saver!r}")
         self._saver = given_or_copied(saver, "_saver")
         self._local_init_feed_dict = given_or_copied(local_init_feed_dict, "_local_init_feed_dict")
 

@@ -45,6 +45,7 @@ from weft.framework.graph import Graph
 from weft.platform.launcher_link import TaskNews, tell_launcher
 from weft.platform.stop_signals import StopSignals
 from weft.proto import master_pb2, tensorflow_server_pb2
+from weft.proto.messages import ConfigProto
 from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 from weft.protocol.limits import ServerLimits
 from weft.runtime.inter_op_pool import InterOpPool
@@ -158,6 +159,8 @@ class Server:
         ...     print(session.run(tf.constant(3)))
         3
         """
+        if config is not None and not isinstance(config, ConfigProto):
+            raise TypeError(f"config must be a tf.ConfigProto, got {config!r} of type {type(config).__name__!r}")
         return Server({"localhost": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
     def __repr__(self) -> str:

@@ -46,6 +46,8 @@ def as_server_def(
         TypeError: the first argument is no ServerDef and no cluster.
         ValueError: the task is not named and not the only one, or it is not in the cluster.
     """
+    if task_index is not None and not hasattr(task_index, "__index__"):
+        raise TypeError(f"task_index must be an int, got {task_index!r} of type {type(task_index).__name__!r}")
     if isinstance(server_or_cluster_def, ServerDef):
         definition = ServerDef()
         definition.CopyFrom(server_or_cluster_def)
@@ -92,7 +94,10 @@ def _fill_in(definition: ServerDef, cluster: ClusterSpec, has_index: bool) -> No
 
 def _check(definition: ServerDef, cluster: ClusterSpec) -> None:
     if definition.protocol != "grpc":
-        raise ValueError(f"Server protocol {definition.protocol!r} is not available here; weft speaks 'grpc'")
+        raise ValueError(
+            f"Server protocol {definition.protocol!r} is not available here; weft speaks "
+            f"'grpc'.{did_you_mean(definition.protocol, ['grpc'])}"
+        )
     if definition.job_name not in cluster.jobs:
         raise ValueError(
             f"Job {definition.job_name!r} is not in the cluster, which has the jobs {sorted(cluster.jobs)}."

@@ -58,7 +58,10 @@ def logits_and_probs(
     """
     with input_scope(name, name, [probs, logits]):
         if (probs is None) == (logits is None):
-            raise ValueError("Must pass probs or logits, but not both.")
+            given_now = "neither was given" if probs is None else "both were given"
+            raise ValueError(
+                f"Must pass probs or logits, but not both. In {(name or 'the distribution').rstrip('/')!r} {given_now}."
+            )
         if probs is None:
             given = _floating(logits, "logits")
             if not classes:

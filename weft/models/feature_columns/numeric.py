@@ -189,5 +189,5 @@ def bucketized_column(source_column: NumericColumn, boundaries: Sequence[float])
     if not boundaries:
         raise ValueError("boundaries must not be empty.")
     if not isinstance(boundaries, list | tuple) or any(a >= b for a, b in pairwise(boundaries)):
-        raise ValueError("boundaries must be a sorted list.")
+        raise ValueError(f"boundaries must be a sorted list. Got {boundaries} for the column {source_column.key!r}.")
     return BucketizedColumn(source_column, tuple(boundaries))

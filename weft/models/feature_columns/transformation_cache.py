@@ -19,6 +19,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, not_equal
 from weft.ops.sparse.layout import sparse_reshape
 from weft.platform import tf_logging
+from weft.platform.spelling import did_you_mean
 
 
 class FeatureTransformationCache:
@@ -46,7 +47,8 @@ class FeatureTransformationCache:
         if isinstance(key, str) and key in self._features:
             found = _at_least_matrix(key, self._features[key])
         elif isinstance(key, str):
-            raise ValueError(f"Feature {key} is not in features dictionary.")
+            names = sorted(each for each in self._features if isinstance(each, str))
+            raise ValueError(f"Feature {key} is not in features dictionary. It has {names}.{did_you_mean(key, names)}")
         elif not isinstance(key, FeatureColumn):
             raise TypeError(f'"key" must be either a "str" or "FeatureColumn". Provided: {key}')
         else:

@@ -80,7 +80,10 @@ class Dense(Layer):
     def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias."""
         if self._dtype is not None and not (self._dtype.is_floating or self._dtype.is_complex):
-            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {self._dtype!r}")
+            raise TypeError(
+                f"Unable to build `Dense` layer with non-floating point dtype {self._dtype!r}. Of the inputs of {self.name!r}, "
+                "floats are made by tf.cast(x, tf.float32), of class numbers tf.one_hot, of text by an embedding."
+            )
         dims = as_dims(input_shape)
         if dims is None or not dims or dims[-1] is None:
             raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")

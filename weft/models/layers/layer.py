@@ -21,6 +21,7 @@ from weft.framework.aliases import (
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -125,7 +126,8 @@ class Layer:
             inputs = convert_to_tensor(inputs)
         if self._scope is None:
             self._scope = self._open()
-        self.check_inputs(inputs)
+        with naming(inputs=inputs):
+            self.check_inputs(inputs)
         if self._dtype is None:
             self._dtype = inputs.dtype.base_dtype
         graph = get_default_graph()

@@ -102,7 +102,9 @@ class BatchNormalization(Layer):
             raise ValueError("Input has undefined rank: BatchNormalization needs to know it.")
         axis = self.axis % len(dims) if -len(dims) <= self.axis < len(dims) else None
         if axis is None:
-            raise ValueError(f"Invalid axis: {self.axis}")
+            raise ValueError(
+                f"Invalid axis: {self.axis}. The inputs of {self.name!r} have {len(dims)} dimensions, {list(dims)}."
+            )
         if dims[axis] is None:
             raise ValueError(f"Input has undefined `axis` dimension. Input shape: {dims}")
         self.axis, size = axis, [dims[axis]]

@@ -14,6 +14,7 @@ from weft.framework import dtypes, replication
 from weft.framework.aliases import Collections, DTypeLike, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
@@ -79,7 +80,12 @@ def aligned(predictions: TensorLike, labels: TensorLike, weights: TensorLike | N
     """Predictions, labels and weights, the last dimension dropped where one has it, of size 1, and the others have not."""
     predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
     labels, predictions = remove_squeezable_dimensions(labels, predictions)
-    predictions.shape.assert_is_compatible_with(labels.shape)
+    with naming(
+        "Both need one shape: tf.expand_dims, tf.squeeze and tf.reshape bring them together.",
+        labels=labels,
+        predictions=predictions,
+    ):
+        predictions.shape.assert_is_compatible_with(labels.shape)
     return predictions, labels, None if weights is None else aligned_weights(weights, predictions)
 
 

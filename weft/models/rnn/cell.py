@@ -193,6 +193,10 @@ def assert_like_rnn_cell(name: str, cell: Nest) -> None:
         or hasattr(cell, "get_initial_state"),
         "is not callable": callable(cell),
     }
+    if isinstance(cell, type):
+        raise TypeError(
+            f"The argument {name!r} is the class {cell.__name__}, not an RNNCell: did you mean {cell.__name__}(...)?"
+        )
     missing = [text for text, holds in conditions.items() if not holds]
     if missing:
         raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(missing)}.")

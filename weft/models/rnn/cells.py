@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
@@ -148,6 +149,17 @@ class LSTMStateTuple(NamedTuple):
         return found
 
 
+def _pair_of(cell: RNNCell, state: Nest) -> tuple[Tensor, Tensor]:
+    """Memory and output of an LSTM's state; TypeError for one tensor of both."""
+    if isinstance(state, Tensor):
+        raise TypeError(
+            f"The state of {cell.name!r} is a pair (c, h), and got one tensor: {described(state)}. cell.zero_state(batch, "
+            "tf.float32) makes the pair; state_is_tuple=False lets the cell take both in one tensor."
+        )
+    c, h = state
+    return c, h
+
+
 class BasicLSTMCell(RNNCell):
     """The LSTM of Zaremba et al. (2014), arXiv:1409.2329, without clipping, projection or peepholes.
 
@@ -206,7 +218,7 @@ class BasicLSTMCell(RNNCell):
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
-        c, h = state if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=1)
+        c, h = _pair_of(self, state) if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=1)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
         i, j, f, o = split(value=gates, num_or_size_splits=4, axis=1)
         new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
@@ -295,7 +307,7 @@ class LSTMCell(RNNCell):
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         sizes = [self._num_units, self.output_size]
-        c, h = state if self._state_is_tuple else split(value=state, num_or_size_splits=sizes, axis=1)
+        c, h = _pair_of(self, state) if self._state_is_tuple else split(value=state, num_or_size_splits=sizes, axis=1)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
         i, j, f, o = split(value=gates, num_or_size_splits=4, axis=1)
         f = f + self._forget_bias

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -65,10 +66,13 @@ def dynamic_rnn(
         inputs = nest.map_structure(convert_to_tensor, inputs)
         timed = inputs if time_major else nest.map_structure(_swap, inputs)
         leaves = nest.flatten(timed)
+        _check_ranks(inputs)
         batch = batch_size_from(leaves, 1)
         if initial_state is None:
             if not dtype:
-                raise ValueError("If there is no initial_state, you must give a dtype.")
+                raise ValueError(
+                    "If there is no initial_state, you must give a dtype, such as dynamic_rnn(cell, inputs, dtype=tf.float32)."
+                )
             initial_state = cell.zero_state(batch, dtype)
         state = nest.map_structure(convert_to_tensor, initial_state)
         lengths = None if sequence_length is None else lengths_of(sequence_length)
@@ -86,9 +90,22 @@ def _swap(tensor: Tensor) -> Tensor:
     return transpose(tensor, [1, 0, *range(2, rank)])
 
 
+def _check_ranks(inputs: Nest) -> None:
+    for each in nest.flatten(inputs):
+        if each.shape.ndims is not None and each.shape.ndims < 3:
+            raise ValueError(
+                f"Shape {each.shape} must have rank at least 3\n  inputs: {described(each)}\n  They are [batch, time, depth]: "
+                "tf.reshape or tf.expand_dims makes steps of what has none."
+            )
+
+
 def _check_depths(inputs: Sequence[Tensor]) -> None:
-    if any(dim.value is None for each in inputs for dim in each.get_shape()[2:]):
-        raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
+    for each in inputs:
+        if any(dim.value is None for dim in each.get_shape()[2:]):
+            raise ValueError(
+                "Input size (depth of inputs) must be accessible via shape inference, but saw value None.\n  inputs: "
+                f"{described(each)}\n  Tell it by inputs.set_shape([None, None, depth]), or in the placeholder."
+            )
 
 
 def _loop(

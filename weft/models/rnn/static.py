@@ -55,7 +55,9 @@ def static_rnn(
     """
     assert_like_rnn_cell("cell", cell)
     if not nest.is_nested(inputs):
-        raise TypeError("inputs must be a sequence")
+        raise TypeError(
+            f"inputs must be a sequence, a tensor [batch, depth] for each step; got {inputs!r}: tf.unstack(inputs, axis=1)"
+        )
     if not inputs:
         raise ValueError("inputs must not be empty")
     with variable_scope(scope or "rnn") as opened:
@@ -148,7 +150,9 @@ def static_bidirectional_rnn(
     assert_like_rnn_cell("cell_fw", cell_fw)
     assert_like_rnn_cell("cell_bw", cell_bw)
     if not nest.is_nested(inputs):
-        raise TypeError("inputs must be a sequence")
+        raise TypeError(
+            f"inputs must be a sequence, a tensor [batch, depth] for each step; got {inputs!r}: tf.unstack(inputs, axis=1)"
+        )
     if not inputs:
         raise ValueError("inputs must not be empty")
     with variable_scope(scope or "bidirectional_rnn"):

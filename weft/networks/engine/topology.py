@@ -68,7 +68,7 @@ class _Walk:
         history = history_of(tensor)
         if history is None:
             raise ValueError("Output tensors to a Model must be the output of a TensorFlow `Layer` (thus holding past layer "
-                             f"metadata). Found: {tensor}")  # fmt: skip
+                             f"metadata). Found: {tensor}. A model begins with tf.keras.Input(shape).")  # fmt: skip
         node = history.layer.inbound_nodes[history.node_index]
         if id(node) in self._open:
             raise ValueError(f'The tensor {tensor} at layer "{history.layer.name}" is part of a cycle.')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from weft.networks.fitting.batches import (
     size_of,
 )
 from weft.networks.fitting.endpoints import Endpoint
+
+_CLASS_NUMBERS: Final = (
+    " tf.keras.utils.to_categorical makes it of class numbers; the loss `sparse_categorical_crossentropy` takes them as they "
+    "are."
+)
 
 
 class Feeding:
@@ -216,7 +221,8 @@ def _check_target(endpoint: Endpoint, array: Array) -> None:
     if not fits:
         raise ValueError(
             f"A target array with shape {array.shape} was passed for an output of shape {dims} while using as loss "
-            f"`{endpoint.loss.name}`. This loss expects targets to have the same shape as the output."
+            f"`{endpoint.loss.name}`. This loss expects targets to have the same shape as the "
+            f"output.{_CLASS_NUMBERS if endpoint.loss.name == 'categorical_crossentropy' else ''}"
         )
 
 

@@ -16,6 +16,12 @@ from weft.networks.models.model import Model
 from weft.networks.state.defaults import floatx
 
 
+def _function_meant(layer: object) -> str:
+    if isinstance(layer, type):
+        return f": did you mean {layer.__name__}(...)?"
+    return ": tf.keras.layers.Lambda(function) makes a layer of a function" if callable(layer) else ""
+
+
 class Sequential(Model):
     """Layers one after the other.
 
@@ -60,7 +66,7 @@ class Sequential(Model):
             layer = history.history_of(layer).layer  # type: ignore[union-attr]
         layer = wrapped(layer)
         if not isinstance(layer, Layer):
-            raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
+            raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}{_function_meant(layer)}")
         if any(each.name == layer.name for each in self.layers):
             raise ValueError(f'The name "{layer.name}" is used 2 times in the model. All layer names should be unique.')
         self.built = False

@@ -102,6 +102,11 @@ def _named(name: str, module_objects: Mapping[str, object], custom_objects: Mapp
     return None
 
 
+def _nearest_name(name: str, known: Mapping[str, object]) -> str:
+    meant = did_you_mean(name, known)
+    return f".{meant}" if meant else ""
+
+
 def _from_config(
     config: GivenConfig,
     module_objects: Mapping[str, object],
@@ -113,7 +118,7 @@ def _from_config(
     name = config["class_name"]
     kind = _named(name, module_objects, custom_objects)
     if kind is None:
-        raise ValueError(f"Unknown {printable_module_name}: {name}")
+        raise ValueError(f"Unknown {printable_module_name}: {name}{_nearest_name(name, module_objects)}")
     with _with_objects(custom_objects):
         if not hasattr(kind, "from_config"):
             return kind(**config["config"])

@@ -42,6 +42,10 @@ def placeholder(dtype: DTypeLike, shape: DynamicShape | None = None, name: str |
     >>> sess.run(x * 2, {x: [[1, 2]]})
     array([[2., 4.]], dtype=float32)
     """
+    if isinstance(dtype, list | tuple):
+        raise TypeError(
+            f"Expected DataType for argument 'dtype' not {dtype}: the type comes first, tf.placeholder(tf.float32, {dtype})"
+        )
     return placeholder_node(dtype=dtype, shape=shape, name=name)
 
 

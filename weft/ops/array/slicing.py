@@ -293,15 +293,18 @@ _INDEX_ERROR: Final = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid indices"
 )
 
+_SEVERAL: Final = ". tf.gather takes several rows; tf.gather_nd, or a tf.one_hot mask, takes one element of each row"
+
 
 def _check_index(index: Array) -> None:
     if isinstance(index, int | np.integer | Dimension) and not isinstance(index, bool):
         return
     tensor = index if isinstance(index, Tensor) else getattr(index, "_as_graph_element", lambda: None)()
     scalar_array = isinstance(index, np.ndarray) and index.shape == () and index.dtype.kind in "iu"
-    is_index = isinstance(tensor, Tensor) and tensor.dtype.base_dtype.is_integer and rank_of(tensor) in (None, 0)
+    rank = rank_of(tensor) if isinstance(tensor, Tensor) and tensor.dtype.base_dtype.is_integer else -1
+    is_index = rank in (None, 0)
     if not is_index and not scalar_array:
-        raise TypeError(f"{_INDEX_ERROR}, got {index!r}")
+        raise TypeError(f"{_INDEX_ERROR}, got {index!r}{_SEVERAL if rank is not None and rank > 0 else ''}")
 
 
 def _is_mask(spec: Array) -> bool:

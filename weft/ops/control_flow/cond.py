@@ -9,6 +9,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -50,7 +51,10 @@ def cond(
     """
     true_fn, false_fn = _checked(true_fn, fn1, "true_fn", "fn1"), _checked(false_fn, fn2, "false_fn", "fn2")
     if isinstance(pred, bool):
-        raise TypeError("pred must not be a Python bool")
+        raise TypeError(
+            f"pred must not be a Python bool, got {pred}: what Python knows while the graph is built, it can decide by `if`. A "
+            "comparison of tensors, such as tf.less(a, b), is decided in each run."
+        )
     graph = get_default_graph()
     with graph.name_scope(name or "cond") as scope:
         predicate = _predicate(pred)
@@ -80,7 +84,7 @@ def _checked(
     elif function is None:
         raise TypeError(f"cond(): {name} argument required")
     if not callable(function):
-        raise TypeError(f"{name} must be callable.")
+        raise TypeError(f"{name} must be callable. Got {function!r}: lambda: value makes a function of it.")
     return function
 
 
@@ -88,7 +92,10 @@ def _predicate(pred: TensorLike) -> Tensor:
     tensor = convert_to_tensor(pred, name="pred")
     if tensor.dtype.base_dtype is not dtypes.bool:
         found = tensor.dtype.base_dtype.name
-        raise TypeError(f"Input 'pred' of 'Switch' Op has type {found} that does not match expected type of bool.")
+        raise TypeError(
+            f"Input 'pred' of 'Switch' Op has type {found} that does not match expected type of bool.\n  pred: "
+            f"{described(tensor)}\n  A comparison makes one, such as tf.greater({tensor.op.name}, 0)."
+        )
     if tensor.dims:
         raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: the predicate of cond() must be a scalar, "
                          f"got {tensor}")  # fmt: skip
@@ -100,7 +107,7 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Nest], s
     with body.building():
         result = function()
         if result is None:
-            raise ValueError(f"{role} must have a return value.")
+            raise ValueError(f"{role} must have a return value. Both functions return tensors, of the same number and types.")
         leaves = [_returned(body, leaf, role == "true_fn") for leaf in nest.flatten(result)]
         result = nest.pack_sequence_as(result, leaves)
         result = packed(result, [body.output(tensor) for tensor in flat_tensors(result)])

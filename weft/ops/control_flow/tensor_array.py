@@ -8,6 +8,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -117,7 +118,9 @@ class TensorArray:
         tensor = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if tensor.dtype.base_dtype is not self._dtype:
             raise TypeError(
-                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {tensor.dtype.base_dtype.name}"
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {tensor.dtype.base_dtype.name}\n  "
+                f"value: {described(tensor)}\n  Functions that map (tf.map_fn, tf.scan) take the type of their results as "
+                "`dtype`."
             )
         return tensor
 

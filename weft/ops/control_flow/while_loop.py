@@ -9,6 +9,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dims import Dims, dims_compatible
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -145,8 +146,9 @@ class _Loop:
         predicate = convert_to_tensor(result)
         if predicate.dtype.base_dtype is not dtypes.bool:
             raise TypeError(
-                f"Input 'input' of 'LoopCond' Op has type {predicate.dtype.base_dtype.name} that does not match expected "
-                "type of bool."
+                f"Input 'input' of 'LoopCond' Op has type {predicate.dtype.base_dtype.name} that does not match expected type "
+                f"of bool.\n  What `cond` returns: {described(predicate)}\n  It returns a comparison, such as tf.less(i, "
+                "limit)."
             )
         if predicate.dims:
             raise ValueError(f"Shape must be rank 0 but is rank {len(predicate.dims)}: 'cond' of a loop must return a scalar")

@@ -8,6 +8,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -114,7 +115,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             ValueError: its shape does not fit.
         """
         gradient = convert_to_tensor(grad, dtype=self._dtype)
-        gradient.get_shape().assert_is_compatible_with(self._shape)
+        with naming("A gradient has the accumulator's shape.", gradient=gradient, accumulator=self._accumulator_ref):
+            gradient.get_shape().assert_is_compatible_with(self._shape)
         return accumulators.accumulator_apply_gradient(self._accumulator_ref, _as_step(local_step), gradient, name=name)
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described
+from weft.framework.node_errors import described, naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -122,10 +122,11 @@ class QueueBase:
             vals = [vals]
         if len(vals) != len(self._dtypes):
             raise ValueError(f"Queue {self.name!r} has {len(self._dtypes)} components, got {len(vals)} to enqueue")
-        return [
-            convert_to_tensor(value, dtype=dtype, name=f"component_{number}")
-            for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
-        ]
+        components = []
+        for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True)):
+            with naming(f"Queue {self.name!r} has elements of the type {dtype.name}.", **{f"component {number}": value}):
+                components.append(convert_to_tensor(value, dtype=dtype, name=f"component_{number}"))
+        return components
 
     def _check_fits(self, component: Tensor, found: TensorShape, shape: TensorShape) -> None:
         if not found.is_compatible_with(shape):

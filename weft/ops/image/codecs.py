@@ -48,7 +48,7 @@ def format_of(data: bytes) -> str:
     for signature, kind in SIGNATURES:
         if data.startswith(signature):
             return kind
-    raise invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    raise invalid(f"Unknown image file format. One of JPEG, PNG, GIF, BMP required; got data that starts with {data[:16]!r}.")
 
 
 def opened(data: bytes) -> tuple[Any, str]:

@@ -9,6 +9,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import stack
@@ -110,7 +111,11 @@ def resize_images(
 
 def _batch_of(images: TensorLike) -> tuple[Tensor, bool]:
     if convert_to_tensor(images).shape.ndims is None:
-        raise ValueError("'images' contains no shape.")
+        raise ValueError(
+            f"'images' contains no shape.\n  images: {described(convert_to_tensor(images))}\n  Tell it by "
+            "images.set_shape([None, None, channels]); tf.image.decode_jpeg and decode_png know the rank, decode_image does "
+            "not."
+        )
     return image_batch(images, "images")
 
 
@@ -120,7 +125,7 @@ def _size_of(size: TensorLike) -> Tensor:
     except (TypeError, ValueError):
         raise ValueError("'size' must be a 1-D int32 Tensor") from None
     if not wanted.shape.is_compatible_with([2]):
-        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+        raise ValueError(f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width; got {size!r}")
     return wanted
 
 

@@ -13,6 +13,7 @@ from weft.ops.variables.saveables import saveables_of
 from weft.ops.variables.scopes import default_variable_store
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
+from weft.platform.spelling import did_you_mean
 
 _Shapes = Mapping[str, Sequence[int]]
 
@@ -77,7 +78,9 @@ def _initialize_scope(target: str, path: str, key: str, shapes: _Shapes) -> None
         inner = name[len(scope) + 1 :] if scope else name
         stored = inner if key == "/" else key + inner
         if stored not in shapes:
-            raise ValueError(f"Tensor {stored} ({inner} in {key}) is not found in {path} checkpoint")
+            raise ValueError(
+                f"Tensor {stored} ({inner} in {key}) is not found in {path} checkpoint.{did_you_mean(stored, list(shapes))}"
+            )
         _initialize(_find(name), path, stored, shapes)
 
 

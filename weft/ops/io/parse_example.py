@@ -16,6 +16,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
@@ -240,6 +241,9 @@ def _padded_column(column: Column, spec: _Dense) -> Array | None:
 
 
 def _single_shapes(node: Operation) -> list[Dims]:
+    if node.inputs[0].dims:
+        text = f"Shape must be rank 0 but is rank {len(node.inputs[0].dims)}"
+        raise ShapeMisfit(text, "It takes one record; tf.parse_example takes a batch of them.")
     count = node.attrs["num_sparse"]
     return [*[(None, 1)] * count, *[(None,)] * count, *[(1,)] * count, *node.attrs["dense_shapes"]]
 
@@ -372,7 +376,16 @@ def _requested(features: Mapping[str, object]) -> tuple[list[_Sparse], list[_Den
         elif isinstance(feature, FixedLenFeature | FixedLenSequenceFeature):
             dense.append(_dense_spec(key, feature))
         else:
-            raise ValueError(f"Invalid feature {key}:{feature}.")
+            raise ValueError(
+                f"Invalid feature {key}:{feature}. Give a tf.FixedLenFeature(shape, dtype), tf.FixedLenSequenceFeature, "
+                "tf.VarLenFeature or tf.SparseFeature; a single number is a tf.FixedLenFeature([], dtype)."
+            )
+    for name, dtype in [(each.key, each.dtype) for each in sparse.values()] + [(each.key, each.dtype) for each in dense]:
+        if dtype not in _TYPES:
+            allowed = ", ".join(each.name for each in _TYPES)
+            raise TypeError(
+                f"Feature {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}; use tf.cast then."
+            )
     return list(sparse.values()), dense
 
 

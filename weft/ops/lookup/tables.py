@@ -11,6 +11,7 @@ from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -29,6 +30,14 @@ def tables_initializer(name: str = "init_all_tables") -> Operation:
 def initialize_all_tables(name: str = "init_all_tables") -> Operation:
     """The former name of `tables_initializer`."""
     return tables_initializer(name)
+
+
+def wrong_keys(keys: Tensor, wanted: DType) -> TypeError:
+    """The error of keys that have another type than the table's."""
+    return TypeError(
+        f"Dtype of argument `keys` must be {wanted}, received: {keys.dtype}\n  keys: {described(keys)}\n  The table's keys are "
+        f"of type {wanted.name}."
+    )
 
 
 class LookupInterface:
@@ -112,7 +121,7 @@ class _Table(LookupInterface):
         sparse = keys if isinstance(keys, SparseTensor) else None
         given = sparse.values if sparse is not None else self._checked_keys(keys)
         if given.dtype.base_dtype != self._key_dtype:
-            raise TypeError(f"Dtype of argument `keys` must be {self._key_dtype}, received: {given.dtype}")
+            raise wrong_keys(given, self._key_dtype)
         with get_default_graph().name_scope(name or f"{self.name}_{self._scopes['find']}"):
             values = lookup_nodes.lookup_table_find_v2(self._handle, given, default)
         return values if sparse is None else SparseTensor(sparse.indices, values, sparse.dense_shape)
@@ -202,7 +211,7 @@ class _MutableTable(_Table):
         """An operation that drops keys; those that are not there are no error."""
         given = self._checked_keys(keys)
         if given.dtype.base_dtype != self._key_dtype:
-            raise TypeError(f"Dtype of argument `keys` must be {self._key_dtype}, received: {given.dtype}")
+            raise wrong_keys(given, self._key_dtype)
         with get_default_graph().name_scope(name or f"{self.name}_lookup_table_remove"):
             return lookup_nodes.lookup_table_remove_v2(self._handle, given)
 

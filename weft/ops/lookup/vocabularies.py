@@ -23,7 +23,7 @@ from weft.ops.lookup.initializers import (
     TextFileIndex,
     TextFileStringTableInitializer,
 )
-from weft.ops.lookup.tables import LookupInterface, StaticHashTable, is_table_key
+from weft.ops.lookup.tables import LookupInterface, StaticHashTable, is_table_key, wrong_keys
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import not_equal
 from weft.ops.math.elementwise import add
@@ -129,7 +129,7 @@ class IdTableWithHashBuckets(LookupInterface):
             return SparseTensor(keys.indices, self.lookup(keys.values, name), keys.dense_shape)
         given = keys if isinstance(keys, Tensor) else convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
         if given.dtype.base_dtype != self._key_dtype:
-            raise TypeError(f"Dtype of argument `keys` must be {self._key_dtype}, received: {given.dtype}")
+            raise wrong_keys(given, self._key_dtype)
         if self._table is not None and self._table.key_dtype is dtypes.int64 and given.dtype is not dtypes.int64:
             given = cast(given, dtypes.int64)
         if self._num_oov_buckets == 0:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.framework.aliases import TensorLike
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -44,10 +45,15 @@ def _forward(function: BinaryFunction, name: str, reflected: str) -> Operator:
 def _reflected(function: BinaryFunction, name: str) -> Operator:
     def operate(y: Tensor, x: TensorLike) -> Tensor:
         with input_scope(name, name, (y, x)) as scope:
-            x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+            with naming(_cast_remedy(y), **{f"x of {name}": x, f"y of {name}": y}):
+                x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
             return function(x, y, name=scope)
 
     return operate
+
+
+def _cast_remedy(tensor: Tensor) -> str:
+    return f"Convert it: tf.cast({tensor.op.name}, tf.float32)." if not tensor.dtype.is_floating else ""
 
 
 def _compare(function: BinaryFunction) -> Operator:

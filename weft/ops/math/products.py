@@ -165,7 +165,7 @@ def matmul(
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         with input_scope(name, "MatMul", (a, b)) as scope:
             a = convert_to_tensor(a, name="a")
-            b = convert_to_tensor(b, a.dtype.base_dtype, name="b")
+            b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
             name = scope
     ranks = [None if tensor.dims is None else len(tensor.dims) for tensor in (a, b)]
     if all(rank is None or rank > 2 for rank in ranks) or max(rank or 0 for rank in ranks) > 2:

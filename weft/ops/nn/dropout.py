@@ -45,6 +45,8 @@ def dropout(
     """
     try:
         dropped = None if keep_prob is None else 1.0 - keep_prob
+        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1:
+            _check_rate(float(dropped), f": keep_prob, one less the rate, is {keep_prob}, and has to be in (0, 1]")
     except TypeError:
         raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
     rate = either("rate", rate, "keep_prob", dropped)
@@ -109,9 +111,9 @@ def alpha_dropout(
         return scale * (tensor * kept + _SELU_FLOOR * (1 - kept)) - scale * _SELU_FLOOR * (1 - keep)
 
 
-def _check_rate(rate: float) -> None:
+def _check_rate(rate: float, more: str = "") -> None:
     if not 0 <= rate < 1:
-        raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
+        raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}{more}")
     if rate > _SUSPICIOUS:
         tf_logging.log_first_n(
             tf_logging.WARN,

@@ -190,7 +190,7 @@ def embedding_lookup_sparse(
         tf_logging.warn('The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.')
         combiner = "mean"
     if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner!r}")
     parts = _parts(params)
     _check_sparse(sp_ids, sp_weights)
     with input_scope(name, "embedding_lookup_sparse", (*parts, sp_ids.values)) as scope:
@@ -208,7 +208,10 @@ def embedding_lookup_sparse(
 
 def _check_sparse(sp_ids: SparseTensor, sp_weights: SparseTensor | None) -> None:
     if not isinstance(sp_ids, SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor")
+        raise TypeError(
+            f"sp_ids must be SparseTensor, got {sp_ids!r}. tf.nn.embedding_lookup takes dense ids; "
+            "tf.contrib.layers.dense_to_sparse makes sparse ones of them."
+        )
     if sp_weights is None:
         return
     if not isinstance(sp_weights, SparseTensor):

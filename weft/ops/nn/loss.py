@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from weft.framework.aliases import TensorLike
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -25,7 +26,12 @@ def _same_shape(first: Tensor, second: Tensor, names: str) -> None:
     try:
         second.shape.merge_with(first.shape)
     except ValueError:
-        raise ValueError(f"{names} must have the same shape ({first.shape} vs {second.shape})") from None
+        one, _, other = names.partition(" and ")
+        lines = f"\n  {one}: {described(first)}\n  {other}: {described(second)}"
+        raise ValueError(
+            f"{names} must have the same shape ({first.shape} vs {second.shape}){lines}\n  tf.expand_dims, tf.squeeze and "
+            "tf.reshape bring them together."
+        ) from None
 
 
 def sigmoid_cross_entropy_with_logits(

@@ -6,7 +6,7 @@ A cross-entropy's node has two outputs, the loss and its derivative for the logi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result, Tensor
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described, naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import stop_gradient
@@ -36,6 +37,10 @@ _HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
 # Softmax.
+
+_LABEL_RANK: Final = (
+    "Labels that are class numbers have no dimension for the classes: of one-hot labels tf.argmax(labels, 1) makes them."
+)
 
 
 def _shifted(xp: ArrayModule, logits: Array) -> Array:
@@ -100,8 +105,8 @@ def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor |
         return node(logits, name=name)
     if known is not None and count is not None and not -count <= known < count:
         raise InvalidArgumentError.of(
-            f"Dimension ({int(known)}) must be in the range [{-count}, {count}) where {count} is the number of "
-            "dimensions in the input."
+            f"Dimension ({int(known)}) must be in the range [{-count}, {count}) where {count} is the number of dimensions in "
+            f"the input.\n  logits: {described(logits)}"
         )
     dims = logits.dims
     order = _with_last(axis, rank(logits))
@@ -305,7 +310,8 @@ def sparse_softmax_cross_entropy_with_logits(
         logits = convert_to_tensor(logits)
         precise = cast(logits, dtypes.float32) if logits.dtype.base_dtype in _HALVES else logits
         labels_shape = shape_internal(labels)
-        are_known = _check_label_shapes(labels, logits)
+        with naming(_LABEL_RANK, labels=labels, logits=logits):
+            are_known = _check_label_shapes(labels, logits)
         if logits.shape.ndims == 2:
             cost, _ = sparse_softmax_cross_entropy_node(precise, labels, name=name)
         else:

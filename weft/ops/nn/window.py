@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from weft.framework.aliases import Array
 from weft.framework.dims import Dims
 from weft.framework.node_errors import ShapeMisfit
+from weft.platform.spelling import nearest
 
 Slices = tuple[slice, ...]
 
@@ -128,11 +129,8 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
         if value not in allowed:
             listed = ", ".join(f'"{each}"' for each in allowed)
             text = f"Attr '{name}' of '{op}' Op passed string '{value}' not in: {listed}."
-            raise (
-                ShapeMisfit(text, f'Did you mean "{str(value).upper()}"?')
-                if str(value).upper() in allowed
-                else ValueError(text)
-            )
+            meant = nearest(str(value), allowed)
+            raise ShapeMisfit(text, f'Did you mean "{meant}"?') if meant else ValueError(text)
     rank = len(layouts[0])
     for name in ("strides", "ksize", "dilations"):
         values = attrs.get(name)

@@ -107,10 +107,13 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
         if not isinstance(error, Exception) and is_main_thread():
             raise
         raise _translated(error) from error
-    if isinstance(result, list | tuple):
-        outputs = [_as_array(value) for value in result]
-    else:
-        outputs = [] if result is None else [_as_array(result)]
+    try:
+        if isinstance(result, list | tuple):
+            outputs = [_as_array(value) for value in result]
+        else:
+            outputs = [] if result is None else [_as_array(result)]
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise _translated(error) from error
     if len(outputs) != len(wanted):
         raise InvalidArgumentError.of(f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values.")
     for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):

@@ -31,7 +31,10 @@ def as_sparse(value: SparseTensor | TensorLike) -> SparseTensor:
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
     if not isinstance(value, SparseTensor):
-        raise TypeError(f"Input must be a SparseTensor, got {value!r}")
+        raise TypeError(
+            f"Input must be a SparseTensor, got {value!r}. A tf.SparseTensor(indices, values, dense_shape) is wanted; a dense "
+            "tensor becomes one by tf.contrib.layers.dense_to_sparse."
+        )
     return value
 
 

@@ -27,11 +27,23 @@ def assign(
     >>> sess.run(tf.assign(v, 2.0))
     np.float32(2.0)
     """
+    _check_variable(ref, "assign")
     if ref.dtype.is_ref:
         attrs = _given(validate_shape=validate_shape, use_locking=use_locking)
         return state.assign(ref, value, name=name, **attrs)
     updated: Tensor = ref.assign(value, name=name)
     return updated
+
+
+def _check_variable(ref: object, function: str) -> None:
+    if not hasattr(ref, "dtype"):
+        kind = type(ref).__name__
+        lists = (
+            "; of lists, assign each: [tf.assign(v, x) for v, x in zip(variables, values)]"
+            if isinstance(ref, list | tuple)
+            else ""
+        )
+        raise AttributeError(f"{kind!r} object has no attribute 'dtype': {function} takes a tf.Variable, got {ref!r}{lists}")
 
 
 def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Tensor:

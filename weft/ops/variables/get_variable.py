@@ -72,6 +72,8 @@ def get_variable(
     >>> w
     <tf.Variable 'layer/w:0' shape=(2, 3) dtype=float32_ref>
     """
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a variable must be a string, got {name!r}: tf.get_variable(name, shape), the name first")
     found: Variable = get_variable_scope().get_variable(
         default_variable_store(), name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
         trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,

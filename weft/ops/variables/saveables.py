@@ -101,8 +101,16 @@ def saveables_of(names_to_saveables: object) -> list[SaveableObject]:
 def names_of(variables: object) -> dict[str, Any]:
     """The variables of a (nested) list by the names that checkpoints give them; slices of one tensor share a name."""
     if not isinstance(variables, list | tuple | set):
-        raise TypeError(f"Variables to save should be passed in a dict or a list. Got {variables}")
+        raise TypeError(
+            f"Variables to save should be passed in a dict or a list. Got {variables}: give [variable], or {{name: variable}}"
+        )
     names: dict[str, Any] = {}
+    for item in _flatten(variables):
+        if not hasattr(item, "name"):
+            raise AttributeError(
+                f"{type(item).__name__!r} object has no attribute 'name': {item!r} is no variable. The variables themselves "
+                "are listed, such as tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope=...) gives"
+            )
     for item in sorted(_flatten(variables), key=lambda each: each.name):
         if isinstance(item, SaveableObject):
             names[item.name] = item

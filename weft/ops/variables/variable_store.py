@@ -115,7 +115,10 @@ class VariableStore:
         is_scalar = shape is not None and isinstance(shape, Sequence) and not shape
         if partitioner is not None and not is_scalar:
             if not callable(partitioner):
-                raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
+                raise ValueError(
+                    f"Partitioner must be callable, but received: {partitioner}. Of variable {name!r}, "
+                    "tf.fixed_size_partitioner(3) makes three parts."
+                )
             with get_default_graph().name_scope(None):
                 return self._get_partitioned_variable(name, partitioner, shape, dtype, initializer, options)
         if reuse is True and partitioner is None and name in self._partitioned_vars:
@@ -135,7 +138,11 @@ class VariableStore:
         partition_info: PartitionInfo | None = None,
     ) -> VariableLike:  # fmt: skip
         if shape is not None and initializer is not None and not callable(initializer):
-            raise ValueError("If initializer is a constant, do not specify shape.")
+            raise ValueError(
+                f"If initializer is a constant, do not specify shape. Variable {name!r} is asked for with the shape {shape} "
+                f"and the initializer {initializer!r}: tf.constant_initializer(value) fills a shape, and without a shape the "
+                "constant's is taken."
+            )
         kind = dtypes.as_dtype(dtype)
         wanted = None if shape is None else TensorShape(shape)
         if name in self._vars:
@@ -333,6 +340,11 @@ def _add_regularization_loss(name: str, variable: Variable, regularizer: Regular
     with init_scope():
         graph = get_default_graph()
         with graph.colocate_with(variable.op), graph.name_scope(f"{name}/Regularizer/"):
+            if not callable(regularizer):
+                raise TypeError(
+                    f"{type(regularizer).__name__!r} object is not callable: the regularizer of {name!r} must be a function of "
+                    f"the variable, such as tf.contrib.layers.l2_regularizer({regularizer!r})"
+                )
             loss = regularizer(variable)
         if loss is not None:
             graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)

@@ -20,9 +20,13 @@ class SecondOrStepTimer:
 
     def __init__(self, every_secs: float | None = None, every_steps: int | None = None) -> None:
         if every_secs is None and every_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
+            raise ValueError(
+                "Either every_secs or every_steps should be provided. Hooks that save take them as save_secs and save_steps."
+            )
         if every_secs is not None and every_steps is not None:
-            raise ValueError("Can not provide both every_secs and every_steps.")
+            raise ValueError(
+                f"Can not provide both every_secs and every_steps. Got {every_secs} seconds and {every_steps} steps."
+            )
         self._every_secs = every_secs
         self._every_steps = every_steps
         self.reset()

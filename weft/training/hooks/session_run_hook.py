@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from weft.framework.aliases import Feeds, Fetches, SessionLike
@@ -107,3 +108,28 @@ class SessionRunContext:
     def request_stop(self) -> None:
         """Make `should_stop` true after this run."""
         self._stop_requested = True
+
+
+def checked_hooks(hooks: object) -> list[SessionRunHook]:
+    """The hooks as a list of their own.
+
+    Raises:
+        TypeError: they are no list, or one is a class.
+        AttributeError: one is no hook.
+    """
+    if hooks is None:
+        return []
+    if not isinstance(hooks, Iterable):
+        kind = type(hooks).__name__
+        raise TypeError(f"{kind!r} object is not iterable: hooks must be a list, such as hooks=[hook], got {hooks!r}")
+    found = list(hooks)
+    for hook in found:
+        if isinstance(hook, type):
+            raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
+        if not hasattr(hook, "begin"):
+            kind = type(hook).__name__
+            raise AttributeError(
+                f"{kind!r} object has no attribute 'begin': {hook!r} in hooks is no hook; a hook is of a class derived from "
+                "tf.train.SessionRunHook"
+            )
+    return found

@@ -35,9 +35,14 @@ class StopAtStepHook(SessionRunHook):
 
     def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
         if num_steps is None and last_step is None:
-            raise ValueError("One of num_steps or last_step must be specified.")
+            raise ValueError(
+                "One of num_steps or last_step must be specified: StopAtStepHook(num_steps=100) stops after 100 further "
+                "steps, StopAtStepHook(last_step=100) when the global step is 100."
+            )
         if num_steps is not None and last_step is not None:
-            raise ValueError("Only one of num_steps or last_step can be specified.")
+            raise ValueError(
+                f"Only one of num_steps or last_step can be specified. Got num_steps={num_steps} and last_step={last_step}."
+            )
         self._num_steps = num_steps
         self._last_step = last_step
 

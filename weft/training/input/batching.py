@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import ShapeLike, TensorLike
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -23,6 +24,8 @@ from weft.training.queue_runner import QueueRunner, add_queue_runner
 
 Tensors = Any
 """A list or tuple of (sparse) tensors, or a dict of them."""
+
+_SHAPES: Final = "Tell a shape by tensor.set_shape(...) or shapes=[...]; dynamic_pad=True allows sizes that differ."
 
 
 def batch(
@@ -85,7 +88,8 @@ def maybe_batch(
     inputs = Inputs([tensors], "batch")
     with input_scope(name, "batch", [*inputs.flat, keep_input]) as scope:
         queue = _plain_queue(dynamic_pad, capacity, shared_name)
-        collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
+        with naming(_SHAPES, **{f"tensor {number}": each for number, each in enumerate(inputs.lists[0])}):
+            collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
         collector.add_threads([collector.enqueue(0)] * num_threads)
         collector.summarize(capacity)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
@@ -133,7 +137,8 @@ def maybe_batch_join(
     inputs = Inputs(tensors_list, "batch_join")
     with input_scope(name, "batch_join", [*inputs.flat, keep_input]) as scope:
         queue = _plain_queue(dynamic_pad, capacity, shared_name)
-        collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
+        with naming(_SHAPES, **{f"tensor {number}": each for number, each in enumerate(inputs.lists[0])}):
+            collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
         collector.add_threads([collector.enqueue(number) for number in range(len(inputs.lists))])
         collector.summarize(capacity)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
@@ -192,7 +197,8 @@ def maybe_shuffle_batch(
     inputs = Inputs([tensors], "shuffle_batch")
     with input_scope(name, "shuffle_batch", [*inputs.flat, keep_input]) as scope:
         queue = _shuffling_queue(capacity, min_after_dequeue, seed, shared_name)
-        collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
+        with naming(_SHAPES, **{f"tensor {number}": each for number, each in enumerate(inputs.lists[0])}):
+            collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
         collector.add_threads([collector.enqueue(0)] * num_threads)
         collector.summarize(capacity, min_after_dequeue)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
@@ -234,7 +240,8 @@ def maybe_shuffle_batch_join(
     inputs = Inputs(tensors_list, "shuffle_batch_join")
     with input_scope(name, "shuffle_batch_join", [*inputs.flat, keep_input]) as scope:
         queue = _shuffling_queue(capacity, min_after_dequeue, seed, shared_name)
-        collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
+        with naming(_SHAPES, **{f"tensor {number}": each for number, each in enumerate(inputs.lists[0])}):
+            collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
         collector.add_threads([collector.enqueue(number) for number in range(len(inputs.lists))])
         collector.summarize(capacity, min_after_dequeue)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)

@@ -135,7 +135,7 @@ def string_input_producer(
     ...     print(session.run(name))
     b'a'
     """
-    message = "string_input_producer requires a non-null input tensor"
+    message = "string_input_producer requires a non-null input tensor: the list of files is empty"
     if isinstance(string_tensor, Sequence | np.ndarray) and not len(string_tensor):
         raise ValueError(message)
     with input_scope(name, "input_producer", [string_tensor]) as scope:

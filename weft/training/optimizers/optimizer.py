@@ -214,7 +214,10 @@ class Optimizer:
             _differentiated(variable)
         wanted = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
         if not wanted:
-            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+            raise ValueError(
+                f"No gradients provided for any variable: {[str(v) for _, v in pairs]}. None stands for no gradient: the loss "
+                "that was differentiated does not depend on the variable."
+            )
         default = get_default_graph()
         # In a branch or loop body the updates are part of it; slots are made outside in any case.
         graph = default if default.building_function else wanted[0][1].graph

@@ -132,7 +132,9 @@ class SyncReplicasOptimizer(Optimizer):
         if not pairs:
             raise ValueError("Must supply at least one variable")
         if global_step is None:
-            raise ValueError("Global step is required to check staleness")
+            raise ValueError(
+                "Global step is required to check staleness: minimize(loss, global_step=tf.train.get_or_create_global_step())"
+            )
         graph = get_default_graph()
         self._global_step = global_step
         self._add_local_step(global_step)
@@ -207,7 +209,10 @@ class SyncReplicasOptimizer(Optimizer):
             ValueError: `apply_gradients` was not called.
         """
         if self._chief_queue_runner is None:
-            raise ValueError("Should be called after apply_gradients().")
+            raise ValueError(
+                "Should be called after apply_gradients(). Call minimize, or apply_gradients, of this optimizer first, in the "
+                "same graph."
+            )
         return self._chief_queue_runner
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:
@@ -292,7 +297,10 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
     def begin(self) -> None:
         optimizer = self._optimizer
         if not optimizer.is_applied:
-            raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
+            raise ValueError(
+                "SyncReplicasOptimizer.apply_gradient should be called before using the hook. Call minimize, or "
+                "apply_gradients, of this optimizer while the graph is built, before the session is made."
+            )
         self._ready_op = optimizer.ready_for_local_init_op
         self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
         if not self._is_chief:

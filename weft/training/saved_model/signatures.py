@@ -83,6 +83,12 @@ def predict_signature_def(inputs: Mapping[str, Tensor], outputs: Mapping[str, Te
 
 
 def _described(tensors: Mapping[str, Tensor]) -> dict[str, TensorInfo]:
+    for name, tensor in tensors.items():
+        if not hasattr(tensor, "dtype"):
+            kind = type(tensor).__name__
+            raise AttributeError(
+                f"{kind!r} object has no attribute 'dtype': {name!r} of a signature must be a tensor, got {tensor!r}"
+            )
     return {name: build_tensor_info(tensor) for name, tensor in tensors.items()}
 
 

@@ -28,6 +28,7 @@ from weft.ops.variables.variable import Variable
 from weft.platform import gfile, tf_logging
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
+from weft.training.saving.save_arguments import as_path, checked_session
 from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
 
@@ -258,9 +259,8 @@ class Saver:
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        save_path = _as_path(save_path, "save")
-        if not isinstance(sess, BaseSession):
-            raise TypeError(f"'sess' must be a Session; {sess}")
+        save_path = as_path(save_path, "save")
+        sess = checked_session(sess)
         with self._saving:
             checkpoint_file = self._checkpoint_file(sess, save_path, global_step, latest_filename)
             written = self._save_to(checkpoint_file, sess, save_path, latest_filename, meta_graph_suffix, write_state)
@@ -287,7 +287,9 @@ class Saver:
             # A merge says better itself that the tasks see different files.
             is_merge = error.op is not None and error.op.op_def is definition_of(merge_v2_checkpoints)
             if not is_merge and not gfile.IsDirectory(os.path.dirname(save_path) or "."):
-                raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
+                raise ValueError(
+                    f"Parent directory of {save_path} doesn't exist, can't save. tf.gfile.MakeDirs makes it."
+                ) from None
             raise
         return path
 
@@ -329,7 +331,7 @@ class Saver:
                 "Can't load save_path when it is None. tf.train.latest_checkpoint(folder) gives None for a folder without a "
                 "checkpoint: initialize the variables in that case."
             )
-        prefix = _as_path(save_path, "restore")
+        prefix = as_path(save_path, "restore")
         if not checkpoint_state.checkpoint_exists(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}.{_checkpoints_beside(prefix)}")
         tf_logging.info("Restoring parameters from %s", prefix)
@@ -385,12 +387,6 @@ class Saver:
 def _advised(error: errors.OpError, what: str) -> errors.OpError:
     kind: Any = type(error)
     return kind(error.node_def, error.op, _ADVICE.format(what, error.message))  # type: ignore[no-any-return]
-
-
-def _as_path(save_path: str | os.PathLike[str], method: str) -> str:
-    if isinstance(save_path, BaseSession):
-        raise TypeError(f"'save_path' must be a path, not {save_path!r}: the session comes first, saver.{method}(sess, path)")
-    return os.fsdecode(save_path)
 
 
 def _check_saver_def(saver_def: saver_pb2.SaverDef | None) -> None:

@@ -18,7 +18,7 @@ from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
 from weft.training.hooks.progress_hook import progress_hooks
-from weft.training.hooks.session_run_hook import SessionRunHook
+from weft.training.hooks.session_run_hook import SessionRunHook, checked_hooks
 from weft.training.hooks.step_counter_hook import StepCounterHook
 from weft.training.hooks.stop_signal_hook import stop_signal_hooks
 from weft.training.hooks.summary_hooks import SummarySaverHook
@@ -48,10 +48,9 @@ class _MonitoredSession:
         self._graph = get_default_graph()
         self._graph_was_finalized = self._graph.finalized
         self._signals = StopSignals()
-        self._hooks = [*(hooks or ()), *progress_hooks(hooks or ()), *stop_signal_hooks(self._signals)]
+        self._hooks = checked_hooks(hooks)
+        self._hooks += [*progress_hooks(self._hooks), *stop_signal_hooks(self._signals)]
         for hook in self._hooks:
-            if isinstance(hook, type):
-                raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             hook.begin()
         self._drain_s = min(stop_grace_period_secs, LONGEST_DRAIN_S)
         self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
@@ -167,15 +166,11 @@ class _MonitoredSession:
             self._creator.expect_another()
         # Replicas that wait for this one go on; then what they still do is over before the hooks save the model.
         for hook in self._hooks:
-            if isinstance(hook, type):
-                raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             if _releases_replicas(hook):
                 hook.end(session)
         if not self._signals.exit_code:
             drain(session, self._drain_s)
         for hook in self._hooks:
-            if isinstance(hook, type):
-                raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             if not _releases_replicas(hook):
                 hook.end(session)
 
@@ -331,7 +326,7 @@ def MonitoredTrainingSession(
                 checkpoint_dir, save_secs=save_checkpoint_secs, save_steps=save_checkpoint_steps, scaffold=scaffold
             )
         )
-    all_hooks.extend(hooks or ())
+    all_hooks.extend(checked_hooks(hooks))
     chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir, restore=restore)
     return MonitoredSession(chief, all_hooks, stop_grace_period_secs, retry_policy)
 

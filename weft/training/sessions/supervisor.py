@@ -328,7 +328,10 @@ class Supervisor(ModelParts):
             RuntimeError: there is no writer: this is not the chief, or has no `logdir`.
         """
         if self._summary_writer is None:
-            raise RuntimeError("Writing a summary requires a summary writer.")
+            raise RuntimeError(
+                "Writing a summary requires a summary writer. The Supervisor has none without a logdir, and where it is not "
+                "the chief."
+            )
         if global_step is None and self._global_step is not None:
             global_step = value_of_global_step(sess, self._global_step)
         self._summary_writer.add_summary(summary, global_step)

@@ -1,0 +1,51 @@
+"""Whose a frame of a traceback is: the program's, weft's, or that of a package under weft."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
+# What stands in the package but is read as a program: examples of its use.
+_EXAMPLES: Final = os.path.join(_PACKAGE, "examples") + os.sep
+_STANDARD: Final = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+_INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+# The packages that weft calls and is called by; any other one counts as the program's.
+_UNDER_WEFT: Final = ("jax", "jaxlib", "numpy", "absl", "grpc", "google", "tensorboard", "opt_einsum", "ml_dtypes", "fsspec")
+# The frames of IPython, below which the cells of a notebook run.
+_SHELL: Final = f"{os.sep}IPython{os.sep}core{os.sep}"
+
+# What a shell calls a file that stands for one of its cells; None for any other file.
+_name_of: Callable[[str], str | None] = lambda file: None  # noqa: E731
+
+
+def name_files_by(function: Callable[[str], str | None]) -> None:
+    """Let a shell name the files that stand for its cells."""
+    global _name_of
+    _name_of = function
+
+
+def shown_name(file: str) -> str:
+    """A file as messages name it: `train.py`, and a notebook's cell `In[3]`."""
+    return _name_of(file) or os.path.basename(file)
+
+
+def is_shell(file: str) -> bool:
+    """Whether a file is of IPython's shell, which runs the cells of a notebook."""
+    return _SHELL in file
+
+
+def is_weft(file: str) -> bool:
+    """Whether a file is of weft itself."""
+    return file.startswith(_PACKAGE) and not file.startswith(_EXAMPLES)
+
+
+def is_under_weft(file: str) -> bool:
+    """Whether a file is Python's own, or of a package that weft stands on."""
+    for installed in _INSTALLED:
+        _, found, inside = file.partition(installed)
+        if found:
+            return inside.partition(os.sep)[0].removesuffix(".py") in _UNDER_WEFT
+    return file.startswith((_STANDARD, "<frozen "))
