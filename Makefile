@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk names notebooks manual docs
-.PHONY: clean slurm pods
+.PHONY: clean slurm pods ray installed
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -27,6 +27,8 @@ help:
 	@echo "make fuzz       mutated input; FUZZ=... gives the arguments, such as FUZZ='--what graphdefs --count 5000'"
 	@echo "make slurm      jobs in a real Slurm with two nodes on this machine; installs it by apt-get where root can"
 	@echo "make pods       the life of a job's pods, in network namespaces with a name server; takes root"
+	@echo "make installed  install the wheel and the sdist into clean environments of each Python in PYTHONS, and run a job there"
+	@echo "make ray        jobs on a real Ray cluster of two nodes on this machine; installs Ray"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
@@ -117,6 +119,14 @@ slurm: $(VENV)/installed-dev
 	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends slurm-wlm munge; } || \
 	  echo "Slurm is not here and cannot be installed: it takes root and apt-get (slurm-wlm, munge)"
 	PATH="$$PATH:/usr/sbin" $(BIN)/python -m pytest tests/schedulers/test_slurm.py -rs
+
+ray: $(VENV)/installed-dev
+	$(PIP) --editable '.[ray]' || echo "Ray cannot be installed here"
+	$(BIN)/python -m pytest tests/schedulers/test_ray.py -rs -W ignore
+
+PYTHONS ?= python3.11 python3.12 python3.13
+installed: $(VENV)/installed-dev
+	$(BIN)/python -m tools.try_installation $(PYTHONS)
 
 pods: $(VENV)/installed-dev
 	$(BIN)/python -m pytest tests/schedulers/test_pods.py -rs

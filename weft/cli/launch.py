@@ -11,8 +11,9 @@ from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import display_for_this_terminal
 from weft.cli.job_options import add_job_options, job_from
 from weft.cli.job_runner import JobRunner
+from weft.cli.on_ray import RayRunner, ray_module
 from weft.cli.parser import OneLineParser
-from weft.jobs.description import JobDescription
+from weft.jobs.description import JobDescription, JobError
 from weft.platform.free_ports import free_ports
 from weft.platform.installed_gpus import installed_gpus
 
@@ -35,12 +36,16 @@ def add_arguments(parser: OneLineParser) -> None:
         "--grace", type=_seconds, default=10.0, metavar="S", help="seconds a task has to stop, then it is killed (10)"
     )
     parser.add_argument("--until", metavar="TASK", help="end the job when this task has ended, such as worker:0")
+    parser.add_argument("--on", choices=["ray"], help="start the tasks in a Ray cluster instead of on this machine")
+    parser.add_argument("--ray-address", default="auto", metavar="HOST:PORT", help="the Ray cluster's (that of this machine)")
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     described = job_from(arguments, parser)
+    if arguments.on == "ray":
+        return _run_on_ray(described, arguments, parser)
     try:
         ports = free_ports(described.task_count)
     except OSError as error:
@@ -51,6 +56,24 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
         for hint in _hints(arguments.args, parser):
             display.note(hint)
         return asyncio.run(JobRunner(job, display, arguments.grace, until, described.restart.times).run())
+
+
+def _run_on_ray(job: JobDescription, arguments: argparse.Namespace, parser: OneLineParser) -> int:
+    if arguments.until is not None:
+        parser.error("--until: a job on Ray ends when its tasks do")
+    try:
+        ray = ray_module()
+        ray.init(address=arguments.ray_address, log_to_driver=False, logging_level="ERROR")
+    except (JobError, ConnectionError, ValueError) as error:
+        parser.error(str(error).partition("\n")[0])
+    names = [f"{role}:{index}" for role, count in job.counts.items() for index in range(count)]
+    try:
+        with display_for_this_terminal(names) as display:
+            return RayRunner(job, display, arguments.grace).run()
+    except JobError as error:
+        parser.error(str(error))
+    finally:
+        ray.shutdown()
 
 
 def _gpus(job: JobDescription, parser: OneLineParser) -> list[str]:

@@ -1,0 +1,91 @@
+"""Jobs on a real Ray cluster of two nodes on this machine: `make ray`."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = str(Path(__file__).with_name("train.py"))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed: make ray installs it")
+    os.environ["PYTHONPATH"] = str(ROOT)
+    made = importlib.import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+    made.add_node(num_cpus=2)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def launch(cluster):
+    started = []
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "weft", "launch", "--on", "ray", "--ray-address", cluster.address, *arguments]
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "RAY_DEDUP_LOGS": "0"}
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, **options))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate()
+
+
+def test_the_tasks_train_as_actors_and_their_lines_come_back(launch, tmp_path):
+    output, notes = launch("--ps", "1", "--worker", "2", PROGRAM, "--steps=20", f"--model={tmp_path}/model").communicate(
+        timeout=300
+    )
+    assert "ps:0     | ps:0 serves at grpc://" in output, notes
+    assert output.count("is done after step") == 2
+    assert (tmp_path / "model" / "checkpoint").exists()
+
+
+def test_a_failure_comes_back_with_its_words_and_its_exit_code(launch, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nprint('before')\nsys.exit(7)\n")
+    process = launch(str(program))
+    output, notes = process.communicate(timeout=300)
+    assert process.returncode == 7
+    assert "worker:0 | before" in output
+    assert "worker:0 failed with exit code 7" in notes
+
+
+def test_a_task_that_fails_is_started_again_as_the_job_says(launch, tmp_path):
+    program = tmp_path / "program.py"
+    once = str(tmp_path / "once")
+    lines = [
+        "import os, sys",
+        f"path = {once!r}",
+        "if not os.path.exists(path):",
+        "    open(path, 'x').close()",
+        "    sys.exit(7)",
+    ]
+    program.write_text("\n".join([*lines, "print('again')", ""]))
+    process = launch("--max-restarts", "1", str(program))
+    output, notes = process.communicate(timeout=300)
+    assert process.returncode == 0, notes
+    assert "worker:0 | again" in output
+    assert "it is started again" in notes
+
+
+def test_ctrl_c_stops_the_tasks(launch, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import signal\nprint('up', flush=True)\nsignal.pause()\n")
+    process = launch(str(program))
+    assert process.stdout.readline() == "worker:0 | up\n"
+    process.send_signal(signal.SIGINT)
+    _, notes = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "stopping worker:0" in notes
