@@ -85,6 +85,7 @@ class Traits(TypedDict, total=False):
     known_elements: OfNode[Dims]
     reshapes: bool
     memory_bound: bool
+    droppable: bool
     static: Sequence[str]
     dynamic: OfNode[frozenset[str]] | None
     updates: Sequence[str]
@@ -137,6 +138,9 @@ class OpDef:
     """The output has the elements of the first input in their order, in another shape."""
     memory_bound: bool = False
     """NumPy does it as fast as memory allows: it moves elements, or does little with each."""
+    droppable: bool = False
+    """The host leaves it out where nothing takes its result, as XLA does with all that is pure: it is long, and refuses nothing
+    that the op whose gradient it is has not refused before."""
 
     static: Sequence[str] = ()
     """The inputs whose values must be known while a stage is compiled: shapes, axes, permutations."""

@@ -23,6 +23,7 @@ from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
+from weft.runtime.xla.allocation import keep_some_freed_memory
 
 _LOG: Final = logging.getLogger("weft")
 
@@ -50,6 +51,7 @@ class Worker:
         file_access: FileAccess | None = None,
         limits: ServerLimits | None = None,
     ) -> None:
+        keep_some_freed_memory()
         self.task = task
         self.devices = list(devices)
         self.incarnation = incarnation

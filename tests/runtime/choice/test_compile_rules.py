@@ -10,8 +10,8 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.runtime.choice.compile_rules import (
-    BESIDE_BYTES,
     BESIDE_RUNS,
+    BESIDE_S,
     COLD_BYTES,
     COLD_NODES,
     COLD_RUNS,
@@ -53,12 +53,16 @@ def test_runs_or_work_make_it_warm(doubled: CompileRules, runs: int, work: int, 
     assert choose(doubled, runs, work) == (Way.COMPILED, why)
 
 
-@pytest.mark.parametrize(("work", "most"), [(1 << 20, BESIDE_RUNS), (BESIDE_BYTES, COLD_RUNS)])
-def test_little_work_is_compiled_later_where_steps_go_on(doubled: CompileRules, work: int, most: int) -> None:
-    choice = doubled.choose(most - 1, work * (most - 1), False, False, is_beside=True)
-    assert choice.way is Way.UNDECIDED
-    assert choice.why.startswith(f"cold: {most - 1} of {most} runs")
-    assert doubled.choose(most, work * most, False, False, is_beside=True).way is Way.COMPILED
+def test_short_runs_are_compiled_later_where_steps_go_on(doubled: CompileRules) -> None:
+    choice = doubled.choose(BESIDE_RUNS - 1, COLD_BYTES + 1, False, False, beside_s=0.25)
+    assert choice == (Way.UNDECIDED, f"cold: {BESIDE_RUNS - 1} of {BESIDE_RUNS} runs, 0.25 of 1 s")
+    assert doubled.choose(BESIDE_RUNS, 0, False, False, beside_s=0.0).way is Way.COMPILED
+
+
+def test_runs_that_have_taken_long_are_compiled_at_once_where_steps_go_on(doubled: CompileRules) -> None:
+    assert doubled.choose(COLD_RUNS - 1, 0, False, False, beside_s=2 * BESIDE_S).way is Way.UNDECIDED
+    choice = doubled.choose(COLD_RUNS, 0, False, False, beside_s=BESIDE_S)
+    assert choice == (Way.COMPILED, "warm: its runs have taken 1 s")
 
 
 def test_a_large_network_need_not_be_compiled_at_once_where_steps_go_on(make_parts: MakeParts) -> None:
@@ -66,7 +70,7 @@ def test_a_large_network_need_not_be_compiled_at_once_where_steps_go_on(make_par
     for _ in range(COLD_NODES // 2):
         y = tf.tanh(y) * x
     rules = rules_of(make_parts, [y + 1.0, y], [x])
-    assert rules.choose(0, 0, False, False, is_beside=True).way is Way.UNDECIDED
+    assert rules.choose(0, 0, False, False, beside_s=0.0).way is Way.UNDECIDED
 
 
 def test_the_session_may_decide(doubled: CompileRules) -> None:

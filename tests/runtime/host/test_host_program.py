@@ -105,3 +105,16 @@ def test_planned_programs_make_what_plain_ones_make(make_parts: MakeParts) -> No
         planned, plain = (HostProgram(program, is_plain=is_plain).run([value], Frame()) for is_plain in (False, True))
         for found, expected in zip(planned, plain, strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("is_fetched", [True, False])
+def test_a_gradient_for_images_that_nothing_takes_is_left_out(make_parts: MakeParts, is_fetched: bool) -> None:
+    images, filters = tf.placeholder(tf.float32, [1, 4, 4, 1]), tf.placeholder(tf.float32, [3, 3, 1, 2])
+    of_images, of_filters = tf.gradients(tf.nn.conv2d(images, filters, 1, "SAME"), [images, filters])
+    with tf.control_dependencies([of_images, of_filters]):
+        made = tf.identity(of_filters)
+    fetches = [made, of_images] if is_fetched else [made]
+    host = HostProgram(program_of(make_parts, fetches, [images, filters]))
+    assert ("Conv2DBackpropInput" in {call.op.type for call in host.calls}) == is_fetched
+    results = host.run([np.ones((1, 4, 4, 1), np.float32), np.ones((3, 3, 1, 2), np.float32)], PLAIN)
+    assert (3, 3, 1, 2) in [result.shape for result in results]

@@ -52,7 +52,6 @@ from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
 from weft.runtime.xla import engine_options
-from weft.runtime.xla.allocation import keep_some_freed_memory
 from weft.runtime.xla.device import local_device_names
 
 _LOG = logging.getLogger("weft")
@@ -204,7 +203,6 @@ class Server:
             if self._is_started:
                 return
             self._is_started = True
-        keep_some_freed_memory()
         self._observed.open(self._port)
         host = self._task.host
         self._listener = Listener(

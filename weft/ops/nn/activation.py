@@ -21,6 +21,7 @@ from weft.ops.math.casting import to_float
 from weft.ops.math.comparison import less
 from weft.ops.math.elementwise import FLOATS, REAL, add, mul, neg, real_div
 from weft.ops.math.unary import exp, sigmoid
+from weft.ops.nn.masking import masked
 from weft.ops.ragged.elementwise import take_ragged
 
 _SELU_SCALE: Final = 1.0507009873554804934193349852946
@@ -64,7 +65,7 @@ def _relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_relu_grad_gradient)  # fmt: skip
 def relu_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu, from its input or its output: `[...], [...] -> [...]`."""
-    return xp.where(features > _zero(features), gradients, _zero(gradients))
+    return masked(xp, features > _zero(features), gradients)
 
 
 def _relu6_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -87,7 +88,7 @@ def _relu6_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 def relu6_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu6, from its input or its output: `[...], [...] -> [...]`."""
     inside = (features > _zero(features)) & (features < np.asarray(6, features.dtype))
-    return xp.where(inside, gradients, _zero(gradients))
+    return masked(xp, inside, gradients)
 
 
 def _leaky_relu_gradient(node: Operation, grad: Tensor) -> Gradients:

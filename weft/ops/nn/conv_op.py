@@ -165,7 +165,7 @@ def conv2d_node(
 
 
 @op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T", infer=_input_shape,
-    gradient=_gradients("2D", "input"), static=("input_sizes",), types={"T": _CONV_TYPES})  # fmt: skip
+    gradient=_gradients("2D", "input"), static=("input_sizes",), droppable=True, types={"T": _CONV_TYPES})  # fmt: skip
 def conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int],
     use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
@@ -221,7 +221,8 @@ def depthwise_conv2d_node(
 
 
 @op("DepthwiseConv2dNativeBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
-    infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), types={"T": FLOATS})  # fmt: skip
+    infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), droppable=True,
+    types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
     explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
@@ -269,7 +270,7 @@ def conv3d_node(
 
 
 @op("Conv3DBackpropInputV2", "input_sizes: Tshape, filter: T, out_backprop: T -> output: T", infer=_input_shape,
-    gradient=_gradients("3D", "input"), static=("input_sizes",), types={"T": FLOATS, "Tshape": INDEX},
+    gradient=_gradients("3D", "input"), static=("input_sizes",), droppable=True, types={"T": FLOATS, "Tshape": INDEX},
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def conv3d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,

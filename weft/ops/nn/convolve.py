@@ -1,7 +1,7 @@
 """The arithmetic of convolutions of any number of spatial dimensions: forward, and back to the input and to the filter.
 
-On NumPy a convolution is a sum of matrix products, one per element of the window. Compiled, it is XLA's, on the CPU
-in another form where that is faster.
+On NumPy a convolution is a product with the matrix of its windows, or, with groups of channels, a sum of products, one per
+element of the window. Compiled, it is XLA's, on the CPU in another form where that is faster.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from jax import lax
 
 from weft.framework.aliases import Array
 from weft.ops.nn.cpu_convolution import Direction, form_for
+from weft.ops.nn.numpy_convolution import convolved, filter_gradient, input_gradient, padded_by
 from weft.ops.nn.window import Window, place, spatial_axes
 
 _HALVES = ("float16", "bfloat16")
@@ -80,10 +81,6 @@ def _grouped(filters: Array, groups: int) -> Array:
     return filters.reshape(*size, inner, groups, outer // groups)
 
 
-def _padded(x: Array, window: Window) -> Array:
-    return np.pad(x, ((0, 0), *window.paddings, (0, 0)))
-
-
 def _everywhere(window: Window, position: Sequence[int]) -> tuple[slice, ...]:
     return (slice(None), *window.slices(position), slice(None))
 
@@ -102,11 +99,13 @@ def _numpy(how: Convolution, x: Array, filters: Array) -> Array:
     x = _last(how, x)
     groups = x.shape[-1] // filters.shape[-2]
     window = how.window(_first_shape(how, x), filters.shape[:-2])
-    padded, parts = _padded(x, window), _grouped(filters, groups)
+    if groups == 1:
+        return np.moveaxis(convolved(x, filters, window), -1, how.channel)
+    padded, parts = padded_by(x, window), _grouped(filters, groups)
     result = np.zeros((x.shape[0], *window.outputs, groups, filters.shape[-1] // groups), x.dtype)
     for position in window.positions():
         taken = _split(padded[_everywhere(window, position)], groups)
-        result += taken @ parts[position][:, 0] if groups == 1 else np.einsum("...gi,igo->...go", taken, parts[position])
+        result += np.einsum("...gi,igo->...go", taken, parts[position])
     return np.moveaxis(result.reshape(*result.shape[:-2], filters.shape[-1]), -1, how.channel)
 
 
@@ -120,8 +119,11 @@ def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Array, grad
     filters, grad = _wide(filters, grad)
     window = how.window(shape, filters.shape[:-2])
     groups = shape[how.channel] // filters.shape[-2]
-    grad, parts = _split(_last(how, grad), groups), _grouped(filters, groups)
     spatial = [shape[axis] for axis in spatial_axes(how.data_format)]
+    last_shape = (shape[0], *spatial, shape[how.channel])
+    if groups == 1:
+        return np.moveaxis(input_gradient(last_shape, filters, _last(how, grad), window), -1, how.channel)
+    grad, parts = _split(_last(how, grad), groups), _grouped(filters, groups)
     sizes = [count + low + high for count, low, high in zip(spatial, window.low, window.high, strict=True)]
     padded = np.zeros((shape[0], *sizes, shape[how.channel]), grad.dtype)
     for position in window.positions():
@@ -133,11 +135,13 @@ def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Array, grad
 
 def _numpy_to_filter(how: Convolution, x: Array, shape: Sequence[int], grad: Array) -> Array:
     x, grad = _wide(x, grad)
-    x = _last(how, x)
+    x, grad = _last(how, x), _last(how, grad)
     *size, inner, outer = shape
     groups = x.shape[-1] // inner
     window = how.window(_first_shape(how, x), size)
-    padded, grad = _padded(x, window), _split(_last(how, grad), groups).reshape(-1, groups, outer // groups)
+    if groups == 1:
+        return filter_gradient(x, grad, window)
+    padded, grad = padded_by(x, window), _split(grad, groups).reshape(-1, groups, outer // groups)
     result = np.zeros((*size, inner, groups, outer // groups), x.dtype)
     for position in window.positions():
         taken = _split(padded[_everywhere(window, position)], groups).reshape(-1, groups, inner)

@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from weft.framework.aliases import Array
+from weft.ops.nn.masking import masked
 from weft.ops.nn.window import Slices, Window
 
 # Windows of more elements than this are left to XLA's reduction: the code would grow with each.
@@ -49,12 +50,14 @@ def greatest(xp: Array, x: Array, window: Window) -> Array:
 def firsts(xp: Array, x: Array, made: Array, window: Window) -> Iterator[tuple[Slices, Array]]:
     """Per element of the windows, its slices and whether it is the first greatest one of its window."""
     padded = _padded(xp, x, window, lowest(x.dtype))
-    found: Array = None
+    missing: Array = None
     for position in window.positions():
         slices = window.slices(position)
-        is_greatest = padded[slices] == made
-        yield slices, is_greatest if found is None else is_greatest & ~found
-        found = is_greatest if found is None else found | is_greatest
+        is_first = padded[slices] == made
+        if missing is not None:
+            is_first &= missing
+        yield slices, is_first
+        missing = ~is_first if missing is None else missing ^ is_first
 
 
 def spread(xp: Array, parts: Sequence[tuple[Slices, Array]], shape: Sequence[int], window: Window) -> Array:
@@ -63,7 +66,10 @@ def spread(xp: Array, parts: Sequence[tuple[Slices, Array]], shape: Sequence[int
     if xp is np:
         result = np.zeros(sizes, parts[0][1].dtype)
         for slices, part in parts:
-            result[slices] += part
+            if window.overlaps:
+                result[slices] += part
+            else:
+                result[slices] = part
     elif not window.overlaps and sizes == [n * stride for n, stride in zip(window.outputs, window.strides, strict=True)]:
         result = _interleaved(xp, [part for _, part in parts], window)
     else:
@@ -94,8 +100,7 @@ def _interleaved(xp: Array, parts: Sequence[Array], window: Window) -> Array:
 
 def greatest_gradient(xp: Array, x: Array, made: Array, grad: Array, window: Window) -> Array:
     """The gradient of `greatest`: all of it goes to the first greatest element of a window."""
-    zero = np.zeros((), grad.dtype)
-    parts = [(slices, xp.where(is_first, grad, zero)) for slices, is_first in firsts(xp, x, made, window)]
+    parts = [(slices, masked(xp, is_first, grad)) for slices, is_first in firsts(xp, x, made, window)]
     return spread(xp, parts, x.shape, window)
 
 
@@ -103,7 +108,7 @@ def greatest_second_gradient(xp: Array, x: Array, made: Array, grad: Array, wind
     """Of a tensor like `x`, the elements where the first greatest ones of `x` are."""
     zero = np.zeros((), grad.dtype)
     padded = _padded(xp, grad, window, zero)
-    taken = (xp.where(is_first, padded[slices], zero) for slices, is_first in firsts(xp, x, made, window))
+    taken = (masked(xp, is_first, padded[slices]) for slices, is_first in firsts(xp, x, made, window))
     return functools.reduce(operator.add, taken)
 
 

@@ -1,7 +1,8 @@
 """Which way a stage goes, on the host or through XLA, and why.
 
 Everything that decides is counted: nodes, bytes, runs. Times are not, so that the same program computes the same numbers on any
-machine, and two replicas of it go the same ways.
+machine, and two replicas of it go the same ways. Only where code is made beside the steps, and so comes when it comes, does the
+time that runs have taken say from when on.
 
 The unit of work is a byte that NumPy makes. On the machine where the limits were found (two cores of a virtual machine,
 November 2026) NumPy made about 2 GB in a second, and a node cost 5 µs beside that.
@@ -32,11 +33,14 @@ NODE_BYTES: Final = 10 << 10
 COLD_RUNS: Final = 5
 """Any limit from 1 to 5 compiles the same three of the four stages that were counted."""
 BESIDE_RUNS: Final = 100
-BESIDE_BYTES: Final = 4 << 20
-"""Where steps go on while code is made, a stage is compiled only after so many runs if each makes fewer bytes than that. To
-trace it takes the interpreter from steps for 0.1 to 0.2 s, which is what 100 such runs take. The first 100 steps, which
-TensorFlow does in 0.15, 0.17 and 0.12 s, took 0.31 s of a recurrent network in a loop with code made from the sixth run on,
-0.19 s of one that is unrolled (412 nodes), 0.10 s of 784-100-10; and 0.13, 0.13 and 0.08 s so. Two cores, November 2026."""
+BESIDE_S: Final = 1.0
+"""Where steps go on while code is made, a stage is compiled only after so many runs, unless they have taken so much of their
+threads' time. To trace it takes the interpreter from steps for 0.1 to 0.2 s, and to compile takes both cores for longer. The
+first 100 steps, which TensorFlow does in 0.15, 0.17 and 0.12 s, took 0.31 s of a recurrent network in a loop with code made
+from the sixth run on, 0.19 s of one that is unrolled (412 nodes), 0.10 s of 784-100-10; and 0.13, 0.13 and 0.08 s so. Two
+cores, November 2026. Such code comes when it comes, so that this may be a time; its unit was bytes, which do not tell how long
+a convolution takes: with 12 MB a run, code for two of them was made from the sixth run on, and the first 100 steps took 1.8 s
+for 0.3."""
 COLD_BYTES: Final = 400 << 20
 """A stage that has made as much is compiled before it has run often. Judgement: it takes NumPy 0.2 s, eight of the shortest
 compilations. It decides nothing for the steps that were counted, which make 1.5 and 11 MB a run, only for those above 80 MB."""
@@ -133,7 +137,9 @@ class CompileRules:
         """Whether even the first run waits for code: only XLA has its ops, or it draws so much that the host takes longer."""
         return bool(self._needs_xla) or self._drawn > COLD_RANDOM_NUMBERS
 
-    def choose(self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool, is_beside: bool = False) -> Choice:
+    def choose(
+        self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool, beside_s: float | None = None
+    ) -> Choice:
         """The way of the next run.
 
         Args:
@@ -141,7 +147,8 @@ class CompileRules:
             work: the work of all these runs, in bytes.
             compiles_at_once: whether the session compiles all that can be.
             never_compiles: whether it compiles nothing that need not be.
-            is_beside: whether steps go on while code is made.
+            beside_s: how much of their threads' time the runs have taken, where steps go on while code is made; None where
+                they wait for it.
         """
         program = self._program
         if self.fixed is not None:
@@ -154,10 +161,12 @@ class CompileRules:
             return Choice(Way.COMPILED, "the session's global_jit_level is ON")
         if never_compiles:
             return Choice(Way.HOST, "the session's global_jit_level is OFF")
-        most_runs = BESIDE_RUNS if is_beside and work < BESIDE_BYTES * max(runs, 1) else COLD_RUNS
-        reason = self._reason_to_compile(runs, most_runs, work, is_beside)
+        reason = self._reason_to_compile(runs, work, beside_s)
         if reason is None:
-            text = f"{runs} of {most_runs} runs, {_size(work)} of {_size(COLD_BYTES)} of work"
+            if beside_s is None:
+                text = f"{runs} of {COLD_RUNS} runs, {_size(work)} of {_size(COLD_BYTES)} of work"
+            else:
+                text = f"{runs} of {BESIDE_RUNS} runs, {beside_s:.2g} of {BESIDE_S:g} s"
             return Choice(Way.UNDECIDED, f"cold: {text}")
         if self._is_wide:
             return Choice(Way.HOST, f"wide: {len(program.inputs)} small inputs, which XLA takes one by one, for few nodes")
@@ -188,15 +197,20 @@ class CompileRules:
             return Choice(Way.HOST, "only passes values on")
         return None
 
-    def _reason_to_compile(self, runs: int, most_runs: int, work: int, is_beside: bool) -> str | None:
+    def _reason_to_compile(self, runs: int, work: int, beside_s: float | None) -> str | None:
         nodes = len(self._program.nodes)
         if self._drawn > COLD_RANDOM_NUMBERS:
             return f"draws {self._drawn} random numbers, more than {COLD_RANDOM_NUMBERS}"
-        if nodes > COLD_NODES and self._depends and not is_beside:
+        if beside_s is not None:
+            if runs >= BESIDE_RUNS:
+                return f"warm: it has run {BESIDE_RUNS} times"
+            if runs >= COLD_RUNS and beside_s >= BESIDE_S:
+                return f"warm: its runs have taken {BESIDE_S:g} s"
+        elif nodes > COLD_NODES and self._depends:
             return f"large: {nodes} nodes, more than {COLD_NODES}"
-        if runs >= most_runs:
-            return f"warm: it has run {most_runs} times"
-        if work > COLD_BYTES:
+        elif runs >= COLD_RUNS:
+            return f"warm: it has run {COLD_RUNS} times"
+        elif work > COLD_BYTES:
             return f"warm: {_size(work)} of work, more than {_size(COLD_BYTES)}"
         updated = self._program.updated_bytes()
         return f"updates {_size(updated)}, more than {_size(COLD_UPDATE_BYTES)}" if updated > COLD_UPDATE_BYTES else None

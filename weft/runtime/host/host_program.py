@@ -179,6 +179,7 @@ class _Planner:
             self._snapshot = {slot: program.size + slot for slot in range(len(program.slots))}
             self.values += [None] * len(program.slots)
             self.calls.append(Snapshot(program))
+        self._taken = frozenset(program.output_numbers).union(*(each.numbers() for each in program.instructions))
         # The places of what a run begins with.
         self._known = set(range(len(program.inputs)))
         joins = is_locked and not is_plain
@@ -207,10 +208,14 @@ class _Planner:
             self._keep(instruction)
         elif instruction.op_def.hands_on and not self._is_plain:
             self._hand_on(instruction)
-        elif role not in _WITHOUT_KERNEL:
+        elif role not in _WITHOUT_KERNEL and (self._is_plain or not self._is_idle(instruction)):
             self.calls.append(self._call_of(instruction))
         for number, slot in instruction.ref_outputs:
             self._load(instruction.op, slot, number)
+
+    def _is_idle(self, instruction: Instruction) -> bool:
+        """Whether it is left out, such as the gradient for images that are fed, which only control edges ask for."""
+        return instruction.op_def.droppable and self._taken.isdisjoint(instruction.outputs)
 
     def _keep(self, constant: Instruction) -> None:
         (place,) = constant.outputs

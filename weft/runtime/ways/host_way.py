@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TypeAlias
@@ -59,6 +60,8 @@ class HostWay:
         self._copies_views = may_alias and not keeps_inputs
         self.work = 0
         """The work of all runs that were counted, in bytes."""
+        self.counted_s = 0.0
+        """How much of their threads' time they took; other work on the machine does not show in it."""
         self.most_work = 0
         """That of the largest one."""
         self.most_input_bytes = 0
@@ -80,7 +83,9 @@ class HostWay:
         self._times.host.runs += 1
         inputs = self.owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
         frame = self._frame(session, context)
+        begin_s = time.thread_time()
         outputs, made_bytes = self.program.run_counted(inputs, frame, self._check_between(context))
+        self.counted_s += time.thread_time() - begin_s
         input_bytes = sum(map(nbytes, inputs))
         work = input_bytes + made_bytes + NODE_BYTES * (self.program.size + frame.nodes_run)
         self.work += work

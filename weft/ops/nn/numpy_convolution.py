@@ -1,0 +1,178 @@
+"""Convolutions on NumPy: the windows laid out as the rows of a matrix, and one product with the filters.
+
+All arrays are channels-last, `[batch, size..., channels]`, and the filters `[size..., channels, outputs]`. The gradient for the
+input is a convolution too: that of the output's gradient, with zeros around it, by the filters turned round; with strides it is
+one for each place that an element of the input can have between two windows.
+
+What copies the windows decides the time. A window's elements along its last dimension and all their channels lie side by
+side, so they are copied as one item of so many bytes; images of one channel are copied window element by window element, whole
+rows at a time. Milliseconds per call, by a product for each element of the window -> so, float32, two cores, November 2026:
+
+    batch, size, channels; window, outputs     forward        filter's gradient   input's gradient
+    32, 28x28, 1; 3x3, 8                       5.3 -> 0.4     2.1 -> 0.2          2.7 -> 0.7
+    32, 14x14, 8; 3x3, 16                      8.4 -> 0.3     1.9 -> 0.3          12.5 -> 0.4
+
+The first 100 steps of that network of two layers, which are interpreted, took 9.5 times as long as TensorFlow's, and take as
+much CPU time now.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from weft.framework.aliases import Array
+from weft.ops.nn.window import Window
+
+_ROWS_BYTES: Final = 1 << 20
+"""The matrix of the windows is made for so many images at a time that it stays in the second-level cache, in memory that a
+thread keeps for it: the system gives a new array page by page, which takes as long as to fill it."""
+
+_FEWEST_ROWS: Final = 16
+"""Products are made image by image if there are so many windows in one. BLAS divides a product of 262,144 multiplications and
+more between its threads; while another thread compiles, or on a machine with other work, to wait for them made 4 ms of 0.14."""
+
+
+def convolved(x: Array, filters: Array, window: Window) -> Array:
+    """The convolution of the images with the filters, `[batch, outputs..., channels out]`."""
+    flat = filters.reshape(-1, filters.shape[-1])
+    result = np.empty((x.shape[0], *window.outputs, flat.shape[1]), x.dtype)
+    for images, rows in _rows_of(x, window):
+        np.matmul(rows, flat, out=result[images].reshape(*rows.shape[:-1], flat.shape[1]))
+    return result
+
+
+def filter_gradient(x: Array, grad: Array, window: Window) -> Array:
+    """The gradient for filters of this window, `[size..., channels, outputs]`, from that of the output."""
+    result = np.zeros((math.prod(window.size) * x.shape[-1], grad.shape[-1]), x.dtype)
+    for images, rows in _rows_of(x, window):
+        each = rows.swapaxes(-1, -2) @ grad[images].reshape(*rows.shape[:-1], grad.shape[-1])
+        result += each if each.ndim == 2 else each.sum(0)
+    return result.reshape(*window.size, x.shape[-1], grad.shape[-1])
+
+
+def input_gradient(shape: Sequence[int], filters: Array, grad: Array, window: Window) -> Array:
+    """The gradient for images of this shape, from that of the output."""
+    if any(stride > 1 < dilation for stride, dilation in zip(window.strides, window.dilations, strict=True)):
+        return _scattered(shape, filters, grad, window)
+    turned = filters.swapaxes(-1, -2)
+    if max(window.strides, default=1) == 1:
+        return _phase(shape, turned, grad, window, (0,) * len(window.size))
+    result = np.zeros(shape, grad.dtype)
+    for phase in itertools.product(*map(range, map(min, window.strides, shape[1:-1]))):
+        places = (slice(None), *(slice(at, None, stride) for at, stride in zip(phase, window.strides, strict=True)))
+        made = _phase(result[places].shape, turned, grad, window, phase)
+        if made is not None:
+            result[places] = made
+    return result
+
+
+def _phase(shape: Sequence[int], turned: Array, grad: Array, window: Window, phase: Sequence[int]) -> Array:
+    """The gradient for the elements of the images that are at these places between windows; None where no window reaches."""
+    taken: list[slice] = []
+    low, high = [], []
+    for axis, at in enumerate(phase):
+        stride, dilation, pad = window.strides[axis], window.dilations[axis], window.low[axis]
+        first = (at + pad) % stride
+        taken.append(slice(first, None, stride))
+        count = len(range(first, window.size[axis], stride))
+        if not count:
+            return None
+        # The window that has its first element of this phase here.
+        start = (at + pad - first) // stride
+        low.append((count - 1) * dilation - start)
+        high.append(start + shape[1 + axis] - window.outputs[axis])
+    filters = np.flip(turned[tuple(taken)], range(len(phase)))
+    ones = (1,) * len(phase)
+    around = Window(filters.shape[:-2], ones, window.dilations, tuple(low), tuple(high), tuple(shape[1:-1]))
+    return convolved(grad, filters, around)
+
+
+def _scattered(shape: Sequence[int], filters: Array, grad: Array, window: Window) -> Array:
+    """The same for windows that have both strides and gaps: what each of their elements gives is added where it is from."""
+    sizes = [count + low + high for count, low, high in zip(shape[1:-1], window.low, window.high, strict=True)]
+    padded = np.zeros((shape[0], *sizes, shape[-1]), grad.dtype)
+    for position in window.positions():
+        padded[(slice(None), *window.slices(position))] += grad @ filters[position].T
+    inside = tuple(slice(low, low + count) for low, count in zip(window.low, shape[1:-1], strict=True))
+    return padded[(slice(None), *inside)]
+
+
+def padded_by(x: Array, window: Window) -> Array:
+    """The images with zeros around them, cut where padding is negative, as one block of memory."""
+    if not any(window.low) and not any(window.high):
+        return np.ascontiguousarray(x)
+    result, source = [x.shape[0]], [slice(None)]
+    target = [slice(None)]
+    for size, low, high in zip(x.shape[1:-1], window.low, window.high, strict=True):
+        result.append(max(size + low + high, 0))
+        source.append(slice(max(-low, 0), max(size + min(high, 0), 0)))
+        target.append(slice(max(low, 0), max(size + low + min(high, 0), 0)))
+    made = np.zeros((*result, x.shape[-1]), x.dtype)
+    made[tuple(target)] = x[tuple(source)]
+    return made
+
+
+class _Memory(threading.local):
+    """What a thread lays windows out in."""
+
+    def __init__(self) -> None:
+        self._block = np.empty(0, np.uint8)
+
+    def array(self, shape: Sequence[int], dtype: Array) -> Array:
+        """An array whose contents hold until the next is asked for."""
+        size_bytes = math.prod(shape) * dtype.itemsize
+        if size_bytes > _ROWS_BYTES:
+            return np.empty(shape, dtype)
+        if len(self._block) < size_bytes:
+            self._block = np.empty(_ROWS_BYTES, np.uint8)
+        return self._block[:size_bytes].view(dtype).reshape(shape)
+
+
+_memory: Final = _Memory()
+
+
+def _rows_of(x: Array, window: Window) -> Iterator[tuple[slice, Array]]:
+    """Some images at a time, and the matrix of their windows, `[windows, elements of one]`, or a matrix for each image.
+
+    It holds until the next is asked for.
+    """
+    places, elements = math.prod(window.outputs), math.prod(window.size) * x.shape[-1]
+    if not x.shape[0] or not elements or not places:
+        yield slice(0, x.shape[0]), np.zeros((x.shape[0] * places, elements), x.dtype)
+        return
+    count = max(1, _ROWS_BYTES // (elements * x.itemsize * places))
+    padded = padded_by(x, window)
+    lay_out = _single_channel if x.shape[-1] == 1 else _runs
+    for begin in range(0, x.shape[0], count):
+        images = slice(begin, begin + count)
+        rows = lay_out(padded[images], window)
+        yield images, rows if places >= _FEWEST_ROWS else rows.reshape(-1, elements)
+
+
+def _runs(padded: Array, window: Window) -> Array:
+    places = math.prod(window.outputs)
+    if math.prod(window.size) == math.prod(window.strides) == 1 and window.outputs == padded.shape[1:-1]:
+        return padded.reshape(len(padded), places, -1)
+    is_run = window.dilations[-1] == 1
+    inner = window.size[:-1] if is_run else window.size
+    item = np.dtype((np.void, padded.strides[-2] * (window.size[-1] if is_run else 1)))
+    steps = padded.strides[1:-1]
+    between = [step * stride for step, stride in zip(steps, window.strides, strict=True)]
+    within = [step * dilation for step, dilation in zip(steps, window.dilations, strict=True)][: len(inner)]
+    shape = (len(padded), *window.outputs, *inner)
+    rows = _memory.array(shape, item)
+    rows[...] = np.ndarray(shape, item, padded, 0, (padded.strides[0], *between, *within))
+    return rows.view(padded.dtype).reshape(len(padded), places, -1)
+
+
+def _single_channel(padded: Array, window: Window) -> Array:
+    columns = _memory.array((len(padded), math.prod(window.size), *window.outputs), padded.dtype)
+    for element, position in enumerate(window.positions()):
+        columns[:, element] = padded[(slice(None), *window.slices(position), 0)]
+    return columns.reshape(*columns.shape[:2], -1).swapaxes(1, 2)
