@@ -50,8 +50,6 @@ steps have 136 and 148 nodes, their initial values 91 and 95, which depend on no
 step."""
 COLD_UPDATE_BYTES: Final = 4 << 20
 """Judgement: NumPy's kernels make a new array where a compiled update works in place. Counted steps update 0.2 and 1.4 MB."""
-COLD_RANDOM_NUMBERS: Final = 1 << 23
-"""Judgement: compiled code draws normal numbers ten times faster, which pays for compiling it at some 0.25 s of them."""
 
 HOST_UPDATE_BYTES: Final = 2 << 20
 """Up to this many bytes of variables and slots, updates by values from elsewhere stay on the host.
@@ -117,7 +115,6 @@ class CompileRules:
         self.fixed = self._fixed_choice(kind)
         self._is_wide = is_wide(program, outside)
         self._needs_xla = [op.type for op in program.nodes if op.op_def.compiled_only]
-        self._drawn = sum(tensor.shape.num_elements() or 0 for op in program.random_nodes for tensor in op.outputs)
         # What depends on nothing, such as variables' initial values, is not run often, however large it is. Those of a network
         # of 60 layers with Adam's slots took 6.6 s with their compilation, and take 0.3 s.
         self._depends = bool(program.inputs or program.read_slots)
@@ -134,8 +131,8 @@ class CompileRules:
 
     @property
     def waits_for_code(self) -> bool:
-        """Whether even the first run waits for code: only XLA has its ops, or it draws so much that the host takes longer."""
-        return bool(self._needs_xla) or self._drawn > COLD_RANDOM_NUMBERS
+        """Whether even the first run waits for code: only XLA has its ops."""
+        return bool(self._needs_xla)
 
     def choose(
         self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool, beside_s: float | None = None
@@ -199,8 +196,6 @@ class CompileRules:
 
     def _reason_to_compile(self, runs: int, work: int, beside_s: float | None) -> str | None:
         nodes = len(self._program.nodes)
-        if self._drawn > COLD_RANDOM_NUMBERS:
-            return f"draws {self._drawn} random numbers, more than {COLD_RANDOM_NUMBERS}"
         if beside_s is not None:
             if runs >= BESIDE_RUNS:
                 return f"warm: it has run {BESIDE_RUNS} times"

@@ -1,0 +1,55 @@
+"""Work on a long array piece by piece, on all cores when it is long: NumPy lets go of the interpreter while it computes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+PIECE: Final = 8192
+"""64 KiB of words, so that what is made of a piece stays in the second-level cache."""
+
+_PARALLEL: Final = 1 << 18
+"""Each thread has at least so many elements, which take it 10 ms: to start one takes 0.1."""
+
+
+def for_pieces(count: int, work: Callable[[slice], None]) -> None:
+    """Call `work` for slices of at most `PIECE` that make up `range(count)`, in any order and from several threads at once.
+
+    The threads end with the call: a process may be forked between two. The first error is raised, when all have ended.
+    """
+    threads = max(1, min(count // _PARALLEL, _cores()))
+    errors: list[BaseException] = []
+
+    def run(begin: int, end: int) -> None:
+        try:
+            for low in range(begin, end, PIECE):
+                work(slice(low, min(low + PIECE, end)))
+        except BaseException as error:
+            errors.append(error)
+
+    def run_quietly(begin: int, end: int) -> None:
+        # What to ignore is each thread's own.
+        with np.errstate(all="ignore"):
+            run(begin, end)
+
+    bounds = [count * number // threads // PIECE * PIECE for number in range(threads)] + [count]
+    others = [
+        threading.Thread(target=run_quietly, args=part, name="weft-random", daemon=True)
+        for part in itertools.pairwise(bounds[1:])
+    ]
+    for thread in others:
+        thread.start()
+    run(bounds[0], bounds[1])
+    for thread in others:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
