@@ -16,9 +16,9 @@ from benchmarks import document, gpu, growth, growth_picture, overlap, picture, 
 from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
-from benchmarks.framework import ROOT, TENSORFLOW, WEFT
+from benchmarks.framework import ORIGINAL, ROOT, TENSORFLOW, WEFT
 from benchmarks.growth import Growth
-from benchmarks.peer import PYTHON_VARIABLE, peer_python
+from benchmarks.peer import ORIGINAL_VARIABLE, PYTHON_VARIABLE, original_python, peer_python
 from benchmarks.sitting import Sitting
 
 ROUNDS, GROWTH_ROUNDS = 5, 3
@@ -48,6 +48,11 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--device", choices=("gpu", "cpu"), default="gpu", help="where --gpu computes; cpu only tries it")
     options.add_argument("--framework", choices=(WEFT, TENSORFLOW), help="measure only this one")
     options.add_argument("--peer-python", metavar="PATH", help=f"an interpreter with TensorFlow (or {PYTHON_VARIABLE})")
+    options.add_argument(
+        "--original-python",
+        metavar="PATH",
+        help=f"an interpreter with TensorFlow 1.15, a second peer of training and client measures (or {ORIGINAL_VARIABLE})",
+    )
     return options
 
 
@@ -104,6 +109,15 @@ def _contenders(options: argparse.Namespace) -> list[Contender]:
     return contenders
 
 
+def _comparing(options: argparse.Namespace) -> list[Contender]:
+    """The contenders of the table: TensorFlow 1.15 too, where there is one."""
+    contenders = _contenders(options)
+    original = original_python(options.original_python)
+    if original and not options.framework:
+        contenders.append(Contender(ORIGINAL, original))
+    return contenders
+
+
 def _compare(options: argparse.Namespace) -> int:
     """Hold a sitting, print and write it; the status says whether every contender gave every figure."""
     held = _sitting(options)
@@ -118,7 +132,7 @@ def _sitting(options: argparse.Namespace) -> Sitting:
     if options.redraw:
         return report.from_json(json.loads(options.redraw.read_text()))
     measures = select(options.only)
-    return sitting.hold(_contenders(options), measures, rounds=options.rounds or ROUNDS, tell=_tell)
+    return sitting.hold(_comparing(options), measures, rounds=options.rounds or ROUNDS, tell=_tell)
 
 
 def _grow(options: argparse.Namespace) -> int:

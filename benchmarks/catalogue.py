@@ -36,6 +36,11 @@ class Limit:
 LimitRule = Callable[[Limits], Limit]
 
 
+ORIGINAL_FAMILIES = frozenset(("training_steps", "sessions", "remote_variables", "asynchronous_training"))
+"""The families that are also run on TensorFlow 1.15, where an interpreter that has it is given: their goals are against the
+better of both."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """One row: `goal` is the ratio of weft to TensorFlow to reach, `time_limit_s` what a process may take."""
@@ -47,6 +52,11 @@ class Measure:
     goal: float
     limit: LimitRule | None = None
     time_limit_s: float = 120.0
+
+    @property
+    def family(self) -> str:
+        """The module of its program."""
+        return self.program.partition(":")[0]
 
     def reaches_goal(self, ratio: float) -> bool:
         return ratio >= self.goal if self.unit.more_is_better else ratio <= self.goal
@@ -208,7 +218,7 @@ MEASURES = (
 
 def select(patterns: list[str]) -> list[Measure]:
     """Return the measures whose name or family matches a pattern (`null_*`, `sessions`); all, if none is given."""
-    return matching(MEASURES, patterns, lambda measure: (measure.name, measure.program.partition(":")[0]), "measure")
+    return matching(MEASURES, patterns, lambda measure: (measure.name, measure.family), "measure")
 
 
 class UnknownNameError(ValueError):

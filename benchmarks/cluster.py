@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,11 @@ from benchmarks.channel import Channel
 from benchmarks.children import Child, Children
 from benchmarks.framework import framework
 
-Addresses = dict[str, list[str]]
-StartTask = Callable[[Children, Addresses, str], object]
-"""Starts the first task of a job as a child and returns once it serves."""
 
-
-def free_addresses(**tasks: int) -> Addresses:
+def free_addresses(**tasks: int) -> dict[str, list[str]]:
     """Return distinct free loopback addresses for so many tasks of each job: `free_addresses(ps=1, worker=2)`."""
     with contextlib.ExitStack() as held:
-        cluster: Addresses = {}
+        cluster: dict[str, list[str]] = {}
         for job, count in tasks.items():
             sockets = [held.enter_context(socket.socket()) for _ in range(count)]
             for each in sockets:
@@ -32,27 +28,27 @@ def free_addresses(**tasks: int) -> Addresses:
         return cluster
 
 
-def server_here(cluster: Addresses, job: str, index: int) -> Any:
+def server_here(cluster: dict[str, list[str]], job: str, index: int) -> Any:
     """Start a task of `cluster` in this process."""
     tf = framework()
     return tf.train.Server(tf.train.ClusterSpec(cluster), job_name=job, task_index=index)
 
 
-def serve(channel: Channel, cluster: Addresses, job: str, index: int) -> None:
+def serve(channel: Channel, cluster: dict[str, list[str]], job: str, index: int) -> None:
     """A child's role: be one task of `cluster` until the parent closes the channel."""
     server = server_here(cluster, job, index)
     channel.send(ready=server.target)
     channel.receive()
 
 
-def start_server(children: Children, cluster: Addresses, job: str, index: int = 0) -> Child:
+def start_server(children: Children, cluster: dict[str, list[str]], job: str, index: int = 0) -> Child:
     """Start a task in its own process and return once it serves."""
     child = children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index)
     child.hear()
     return child
 
 
-def start_servers(children: Children, cluster: Addresses, job: str, indices: Iterable[int]) -> list[Child]:
+def start_servers(children: Children, cluster: dict[str, list[str]], job: str, indices: Iterable[int]) -> list[Child]:
     """Start several tasks beside each other; return once all of them serve."""
     started = [children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index) for index in indices]
     for child in started:

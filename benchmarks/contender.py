@@ -19,10 +19,10 @@ from typing import IO, Any
 
 from benchmarks import profile
 from benchmarks.catalogue import Measure
-from benchmarks.framework import FRAMEWORK_VARIABLE, ROOT, TENSORFLOW, WEFT
+from benchmarks.framework import FRAMEWORK_VARIABLE, ORIGINAL, ROOT, TENSORFLOW, WEFT
 from benchmarks.timing import Sample
 
-TITLES = {WEFT: "weft", TENSORFLOW: "TensorFlow"}
+TITLES = {WEFT: "weft", TENSORFLOW: "TensorFlow", ORIGINAL: "TensorFlow 1"}
 # Log lines are noise in a reason.
 _QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
 _CPU_ONLY = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}
@@ -30,6 +30,7 @@ _CPU_ONLY = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}
 _VERSION_SOURCES = {
     WEFT: "import weft, importlib.metadata; print(importlib.metadata.version('weft'))",
     TENSORFLOW: "import tensorflow; print(tensorflow.__version__)",
+    ORIGINAL: "import tensorflow; print(tensorflow.__version__)",
 }
 _REASON_CHARACTERS = 160
 _GROUP_END_S = 2.0

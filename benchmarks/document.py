@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.framework import ORIGINAL, WEFT
 from benchmarks.picture import times_better
-from benchmarks.report import goal, quantity
+from benchmarks.report import goal, of_original, quantity
 from benchmarks.sitting import Row, Sitting
 
 
@@ -41,21 +41,25 @@ def as_printed(words: str) -> str:
 
 def table(sitting: Sitting) -> str:
     """Return a Markdown table with a row for each measure that has both figures."""
-    heads = " | ".join(f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders)
+    titles = {contender.name: f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders}
+    original = titles.pop(ORIGINAL, None)
+    heads = " | ".join(titles.values())
     lines = [f"| measure | {heads} | ratio | lowest to highest | goal |", "|---|---|---|---|---|---|"]
     lines += [line for row in sitting.rows if (line := _line(row))]
     rounds = len(sitting.limits)
     how = f"median of {rounds} rounds in alternation" if rounds > 1 else "one round"
     lines += ["", f"{how[:1].upper()}{how[1:]}, {sitting.machine['cores']} cores, {sitting.machine['architecture']}, CPU."]
+    if original:
+        lines[-1] += f" (1): {original.replace('TensorFlow 1 ', 'TensorFlow ')}, where it is the better one."
     return "\n".join(lines)
 
 
 def _line(row: Row) -> str:
-    ours, theirs, ratio = row.figure(WEFT), row.figure(TENSORFLOW), row.ratio()
+    ours, theirs, ratio = row.figure(WEFT), row.figure(row.peer() or ""), row.ratio()
     if ours is None or theirs is None or ratio is None:
         return ""
     unit = row.measure.unit
-    cells = (row.measure.title, quantity(ours.median, unit), quantity(theirs.median, unit))
+    cells = (row.measure.title, quantity(ours.median, unit), quantity(theirs.median, unit) + of_original(row))
     return f"| {' | '.join(cells)} | {ratio.median:.2f} | {ratio.low:.2f} to {ratio.high:.2f} | {goal(row.measure)} |"
 
 

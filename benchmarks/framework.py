@@ -1,7 +1,10 @@
 """Which framework a benchmark process measures.
 
 The harness names it in the environment of the processes that it starts, so that a program and every process that the
-program starts itself agree, and one source runs on both.
+program starts itself agree, and one source runs on all.
+
+TensorFlow 1.15 needs Python 3.7: what the measures of `catalogue.ORIGINAL_FAMILIES` import runs there too, so it has no aliases
+of types and no `zip(..., strict=True)`.
 """
 
 from __future__ import annotations
@@ -15,11 +18,12 @@ ROOT = Path(__file__).resolve().parent.parent
 FRAMEWORK_VARIABLE = "BENCHMARK_FRAMEWORK"
 WEFT = "weft"
 TENSORFLOW = "tensorflow"
-MODULES = {WEFT: "weft", TENSORFLOW: "tensorflow.compat.v1"}
+ORIGINAL = "tensorflow-1"
+MODULES = {WEFT: "weft", TENSORFLOW: "tensorflow.compat.v1", ORIGINAL: "tensorflow.compat.v1"}
 
 
 def framework_name() -> str:
-    """Return `weft` or `tensorflow`; `weft` when nothing was said."""
+    """Return `weft`, `tensorflow` or `tensorflow-1`; `weft` when nothing was said."""
     name = os.environ.get(FRAMEWORK_VARIABLE, WEFT)
     if name not in MODULES:
         raise ValueError(f"{FRAMEWORK_VARIABLE} is {name!r}, expected one of {', '.join(MODULES)}")
@@ -30,7 +34,7 @@ def framework() -> Any:
     """Import the framework under test and return the module that carries the TF1 names."""
     name = framework_name()
     module = importlib.import_module(MODULES[name])
-    if name == TENSORFLOW:
+    if name != WEFT:
         module.disable_v2_behavior()
     # weft loads most of itself when it is asked for its first name.
     _ = module.Session

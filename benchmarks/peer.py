@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks.framework import ROOT
 
 PYTHON_VARIABLE = "BENCHMARK_PEER_PYTHON"
+ORIGINAL_VARIABLE = "BENCHMARK_ORIGINAL_PYTHON"
 ENVIRONMENT = ROOT / ".bench-env"
 
 
@@ -22,6 +23,11 @@ def peer_python(given: str | None) -> str:
     """Return the interpreter that has TensorFlow: the one given, the environment's, or a new one (a minute, 1.6 GB)."""
     chosen = given or os.environ.get(PYTHON_VARIABLE)
     return chosen or str(_installed())
+
+
+def original_python(given: str | None) -> str | None:
+    """Return the interpreter that has TensorFlow 1.15, if one was given; none is made, since that needs Python 3.7."""
+    return given or os.environ.get(ORIGINAL_VARIABLE)
 
 
 def _installed() -> Path:

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from benchmarks.catalogue import Measure
 from benchmarks.drawing import COLOURS, Picture, style
-from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.framework import WEFT
 from benchmarks.report import quantity
 from benchmarks.sitting import Row, Sitting, Spread
 
@@ -65,7 +65,7 @@ def _grouped(sitting: Sitting) -> dict[str, list[tuple[Row, Spread]]]:
     groups: dict[str, list[tuple[Row, Spread]]] = {}
     for row in sitting.rows:
         if times := advantage(row):
-            family = row.measure.program.partition(":")[0]
+            family = row.measure.family
             groups.setdefault(_GROUPS.get(family, family), []).append((row, times))
     return groups
 
@@ -133,7 +133,7 @@ def _words(picture: Picture, sitting: Sitting, height: int) -> None:
 
 
 def _figures(row: Row) -> str:
-    ours, theirs = row.figure(WEFT), row.figure(TENSORFLOW)
+    ours, theirs = row.figure(WEFT), row.figure(row.peer() or "")
     if ours is None or theirs is None:
         return ""
     unit = row.measure.unit

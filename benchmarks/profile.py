@@ -51,8 +51,6 @@ _BY_PATH = (
     ("wait", ("/threading.py", "/selectors.py", "/queue.py", "/concurrent/")),
 )
 
-Function = tuple[str, int, str]
-
 
 @dataclass(frozen=True)
 class Report:
@@ -68,7 +66,7 @@ def is_on() -> bool:
     return DIRECTORY_VARIABLE in os.environ
 
 
-def category_of(function: Function) -> str | None:
+def category_of(function: tuple[str, int, str]) -> str | None:
     """Return the category a function names by itself, or None if its caller decides."""
     path, _, name = function
     if path == "~":
@@ -79,7 +77,9 @@ def category_of(function: Function) -> str | None:
 def categories(stats: pstats.Stats) -> dict[str, float]:
     """Split all own time of `stats` over the categories, in seconds."""
     seconds: dict[str, float] = defaultdict(float)
-    entries = cast("dict[Function, tuple[int, int, float, float, dict[Function, Any]]]", cast("Any", stats).stats)
+    entries = cast(
+        "dict[tuple[str, int, str], tuple[int, int, float, float, dict[tuple[str, int, str], Any]]]", cast("Any", stats).stats
+    )
     for function, (_, _, all_own, _, callers) in entries.items():
         own = all_own
         category = category_of(function)
@@ -95,7 +95,7 @@ def categories(stats: pstats.Stats) -> dict[str, float]:
 
 
 def _top(stats: pstats.Stats) -> list[tuple[str, float]]:
-    entries = cast("dict[Function, tuple[int, int, float, float, Any]]", cast("Any", stats).stats)
+    entries = cast("dict[tuple[str, int, str], tuple[int, int, float, float, Any]]", cast("Any", stats).stats)
     ordered = sorted(entries.items(), key=lambda entry: -entry[1][2])[:TOP_FUNCTIONS]
     return [(f"{'/'.join(path.split('/')[-2:])}:{line} {name}", own) for (path, line, name), (_, _, own, *_) in ordered]
 

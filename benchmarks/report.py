@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.catalogue import MEASURES, Limit, Measure, Unit
 from benchmarks.contender import Contender, Outcome
-from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.framework import ORIGINAL, TENSORFLOW, WEFT
 from benchmarks.machine import Limits
 from benchmarks.sitting import Row, Sitting, Spread
 from benchmarks.timing import Sample
@@ -47,13 +47,18 @@ def _cells(row: Row, limits: Limits) -> tuple[str, ...]:
     return (
         measure.title,
         _figure(row, WEFT),
-        _figure(row, TENSORFLOW),
+        _figure(row, row.peer() or TENSORFLOW) + of_original(row),
         f"{ratio.median:.2f}" if ratio else "-",
         f"({ratio.low:.2f} to {ratio.high:.2f})" if ratio else "",
         goal(measure),
         _verdict(measure, ratio),
         _limit(measure, limits),
     )
+
+
+def of_original(row: Row) -> str:
+    """What stands behind a figure that is TensorFlow 1's."""
+    return " (1)" if row.peer() == ORIGINAL else ""
 
 
 def goal(measure: Measure) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.catalogue import Measure
+from benchmarks.catalogue import ORIGINAL_FAMILIES, Measure
 from benchmarks.contender import Contender, Outcome
-from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.framework import ORIGINAL, WEFT
 from benchmarks.machine import Limits
 
 # One failure may be an accident of the machine; the second ends a contender's turns at that measure.
@@ -49,12 +49,20 @@ class Row:
             return None
         return next((outcome.reason for outcome in reversed(outcomes)), None)
 
+    def peer(self) -> str | None:
+        """Return which TensorFlow is the better one here, by its median; None where none has a figure."""
+        known = {name: figure.median for name in self.outcomes if name != WEFT and (figure := self.figure(name))}
+        best = max if self.measure.unit.more_is_better else min
+        return best(known, key=known.__getitem__) if known else None
+
     def ratio(self) -> Spread | None:
-        """Return weft's figure over TensorFlow's, formed within each round that has both."""
-        pairs = zip(self.outcomes.get(WEFT, ()), self.outcomes.get(TENSORFLOW, ()), strict=False)
+        """Return weft's figure over the better TensorFlow's, formed within each round that has both."""
+        pairs = zip(self.outcomes.get(WEFT, ()), self.outcomes.get(self.peer() or "", ()), strict=False)
         return spread(ours.sample.value / theirs.sample.value for ours, theirs in pairs if ours.sample and theirs.sample)
 
     def may_run(self, contender: str) -> bool:
+        if contender == ORIGINAL and self.measure.family not in ORIGINAL_FAMILIES:
+            return False
         outcomes = self.outcomes.get(contender, [])
         return len(outcomes) < FAILURES_ALLOWED or any(outcome.sample for outcome in outcomes)
 
@@ -95,10 +103,11 @@ def hold(contenders: list[Contender], measures: list[Measure], *, rounds: int, t
 
 
 def _take_turn(row: Row, contender: Contender, tell: Callable[[str], None]) -> None:
-    outcomes = row.outcomes.setdefault(contender.name, [])
     if not row.may_run(contender.name):
-        outcomes.append(outcomes[-1])
+        if contender.name in row.outcomes:
+            row.outcomes[contender.name].append(row.outcomes[contender.name][-1])
         return
+    outcomes = row.outcomes.setdefault(contender.name, [])
     started = time.monotonic()
     outcome = contender.run(row.measure)
     outcomes.append(outcome)

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks import profile
 from benchmarks.channel import Channel
 from benchmarks.children import Child, Children
-from benchmarks.cluster import Addresses, free_addresses, resident_bytes, server_here, start_server
+from benchmarks.cluster import free_addresses, resident_bytes, server_here, start_server
 from benchmarks.framework import framework
 from benchmarks.programs import models
 from benchmarks.timing import Sample, once, warm_up
@@ -17,8 +17,6 @@ from benchmarks.timing import Sample, once, warm_up
 WORKERS = 2
 COUNTING_S = 4.0
 ROWS, WIDTH, IDS = 1_000_000, 32, 4096
-
-Step = Callable[[Any], object]
 
 
 def async_training() -> Sample:
@@ -58,7 +56,7 @@ def _train(children: Children, model: str, servers: int) -> tuple[float, list[Ch
     return sum(worker.hear()["rate"] for worker in workers), ps
 
 
-def train(channel: Channel, cluster: Addresses, index: int, model: str) -> None:
+def train(channel: Channel, cluster: dict[str, list[str]], index: int, model: str) -> None:
     """A child's role: one worker, which initializes if it is the first, warms up, and counts its steps when told."""
     tf = framework()
     server = server_here(cluster, "worker", index)
@@ -87,15 +85,16 @@ def train(channel: Channel, cluster: Addresses, index: int, model: str) -> None:
         channel.receive()
 
 
-def _perceptron_step(tf: Any, servers: int, index: int) -> Step:
+def _perceptron_step(tf: Any, servers: int, index: int) -> Callable[[Any], object]:
     images, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
     loss = models.cross_entropy(tf, models.perceptron(tf, images, 128), labels)
     update = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
-    batch = dict(zip((images, labels), models.digits(32), strict=True))
+    pixels, digits = models.digits(32)
+    batch = {images: pixels, labels: digits}
     return lambda session: session.run(update, batch)
 
 
-def _embedding_step(tf: Any, servers: int, index: int) -> Step:
+def _embedding_step(tf: Any, servers: int, index: int) -> Callable[[Any], object]:
     ids = tf.placeholder(tf.int32, [None])
     table = tf.get_variable(
         "table",
@@ -108,4 +107,7 @@ def _embedding_step(tf: Any, servers: int, index: int) -> Step:
     return lambda session: session.run(update, batch)
 
 
-MODELS: dict[str, Callable[[Any, int, int], Step]] = {"perceptron": _perceptron_step, "embedding": _embedding_step}
+MODELS: dict[str, Callable[[Any, int, int], Callable[[Any], object]]] = {
+    "perceptron": _perceptron_step,
+    "embedding": _embedding_step,
+}

@@ -10,15 +10,16 @@ from __future__ import annotations
 import importlib
 import os
 import socket
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from benchmarks.channel import Channel
 from benchmarks.children import Children
-from benchmarks.cluster import Addresses, server_here
+from benchmarks.cluster import server_here
 from benchmarks.framework import WEFT, framework_name
 from benchmarks.programs.remote_variables import (
     FLOATS_IN_100_MB,
-    Sessions,
     seconds_to_assign,
     seconds_to_pull,
     worker_session,
@@ -42,7 +43,7 @@ def outward_address() -> str:
         return str(probe.getsockname()[0])
 
 
-def serve_elsewhere(channel: Channel, cluster: Addresses, job: str, index: int) -> None:
+def serve_elsewhere(channel: Channel, cluster: dict[str, list[str]], job: str, index: int) -> None:
     """A child's role: be one task of `cluster`, as if on another host, until the parent closes the channel."""
     if framework_name() == WEFT:
         unix: Any = importlib.import_module("weft.channel.transport.unix")
@@ -52,18 +53,18 @@ def serve_elsewhere(channel: Channel, cluster: Addresses, job: str, index: int) 
     channel.receive()
 
 
-def _start_elsewhere(children: Children, cluster: Addresses, job: str) -> None:
+def _start_elsewhere(children: Children, cluster: dict[str, list[str]], job: str) -> None:
     children.start("benchmarks.programs.between_hosts:serve_elsewhere", cluster=cluster, job=job, index=0).hear()
 
 
-def _sessions() -> Sessions:
+def _sessions() -> AbstractContextManager[Callable[[], Any]]:
     """A parameter server as if on another host, a worker in this process, and what opens a session on the worker."""
     if framework_name() == WEFT:
         os.environ["WEFT_CLUSTER_TOKEN"] = os.urandom(32).hex()
     return worker_session(_addresses(outward_address()), _start_elsewhere)
 
 
-def _addresses(host: str) -> Addresses:
+def _addresses(host: str) -> dict[str, list[str]]:
     with socket.socket() as ps, socket.socket() as worker:
         ps.bind((host, 0))
         worker.bind((host, 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 
 def layered_weights(tf: Any, name: str, shape: list[int]) -> tuple[Any, Any]:
@@ -50,11 +49,11 @@ def embedding_loss(tf: Any, table: Any, ids: Any, strategy: str = "mod") -> Any:
     return tf.reduce_mean(tf.square(rows - 1.0))
 
 
-def digits(count: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+def digits(count: int) -> tuple[np.ndarray[Any, np.dtype[np.float32]], np.ndarray[Any, np.dtype[np.int32]]]:
     """`[count, 784] float32` noise and `[count] int32` labels, the same for both frameworks."""
     generator = np.random.default_rng(0)
     return generator.random((count, 784), np.float32), generator.integers(0, 10, count, np.int32)
 
 
-def random_ids(count: int, limit: int, seed: int = 0) -> NDArray[np.int32]:
+def random_ids(count: int, limit: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.int32]]:
     return np.random.default_rng(seed).integers(0, limit, count, np.int32)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeAlias
+from typing import Any
 
 from benchmarks.children import Children
-from benchmarks.cluster import Addresses, StartTask, free_addresses, server_here, start_server
+from benchmarks.cluster import free_addresses, server_here, start_server
 from benchmarks.framework import framework
 from benchmarks.timing import Sample, per_second, seconds_per_call
 
@@ -15,16 +15,16 @@ PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 FLOATS_IN_100_MB = 25_000_000
 
 
-Sessions: TypeAlias = AbstractContextManager[Callable[[], Any]]
-
-
 @contextmanager
-def worker_session(cluster: Addresses | None = None, start_ps: StartTask = start_server) -> Iterator[Callable[[], Any]]:
+def worker_session(
+    cluster: dict[str, list[str]] | None = None,
+    start_ps: Callable[[Children, dict[str, list[str]], str], object] = start_server,
+) -> Iterator[Callable[[], Any]]:
     """Run a parameter server beside this process, a worker in it, and yield what opens a session on the worker.
 
     Args:
         cluster: their addresses; free ones on loopback when not given.
-        start_ps: starts the parameter server as a child.
+        start_ps: starts the first task of a job as a child, and returns once it serves.
     """
     tf = framework()
     cluster = cluster or free_addresses(ps=1, worker=1)
@@ -45,7 +45,7 @@ def remote_assign() -> Sample:
     return seconds_to_assign(worker_session())
 
 
-def seconds_to_assign(sessions: Sessions) -> Sample:
+def seconds_to_assign(sessions: AbstractContextManager[Callable[[], Any]]) -> Sample:
     """Seconds to add to a scalar on the parameter server, nothing fetched."""
     tf = framework()
     with sessions as open_session:
@@ -93,7 +93,7 @@ def pull_100mb() -> Sample:
     return per_second(seconds_to_pull(worker_session(), 1, FLOATS_IN_100_MB), FLOATS_IN_100_MB * 4)
 
 
-def seconds_to_pull(sessions: Sessions, variables: int, floats: int) -> Sample:
+def seconds_to_pull(sessions: AbstractContextManager[Callable[[], Any]], variables: int, floats: int) -> Sample:
     """Seconds until the worker has all of the parameter server's variables.
 
     One number of them is fetched: a run that only targets the reads would let the runtime leave the transfer out.

@@ -15,7 +15,8 @@ def mlp_step() -> Sample:
     images, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
     loss = models.cross_entropy(tf, models.perceptron(tf, images, 512), labels)
     step = tf.train.AdagradOptimizer(0.01).minimize(loss)
-    batch = dict(zip((images, labels), models.digits(BATCH), strict=True))
+    pixels, digits = models.digits(BATCH)
+    batch = {images: pixels, labels: digits}
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         return seconds_per_call(lambda: session.run(step, batch))
@@ -27,7 +28,8 @@ def cnn_step() -> Sample:
     images, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
     loss = models.cross_entropy(tf, models.convolutional(tf, images), labels)
     step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
-    batch = dict(zip((images, labels), models.digits(BATCH), strict=True))
+    pixels, digits = models.digits(BATCH)
+    batch = {images: pixels, labels: digits}
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         return seconds_per_call(lambda: session.run(step, batch), warm_up_s=3.0, measure_s=4.0, batch_s=0.2)

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.catalogue import Measure, Unit
 from benchmarks.contender import Contender, Outcome
 from benchmarks.document import as_printed, described, folded, place, placed, table
-from benchmarks.framework import ROOT, TENSORFLOW, WEFT
+from benchmarks.framework import ORIGINAL, ROOT, TENSORFLOW, WEFT
 from benchmarks.machine import Limits
 from benchmarks.sitting import Row, Sitting
 from benchmarks.timing import once
@@ -23,6 +23,17 @@ def sitting_of(ours: list[float], theirs: list[float]) -> Sitting:
 
 def test_a_row_has_both_figures_the_ratio_its_spread_and_the_goal() -> None:
     assert "| A run | 2.00 s | 4.00 s | 0.50 | 0.25 to 0.75 | ≤ 0.5 |" in table(sitting_of([1.0, 2.0, 3.0], [4.0, 4.0, 4.0]))
+
+
+def test_the_original_stands_where_it_is_the_better_peer_and_is_named_below() -> None:
+    sitting = sitting_of([1.0], [4.0])
+    sitting.contenders.append(Contender(ORIGINAL, "python"))
+    sitting.versions[ORIGINAL] = "1.15.5"
+    sitting.rows[0].outcomes[ORIGINAL] = [Outcome(once(2.0))]
+    written = table(sitting)
+    assert "| measure | weft 1.0 | TensorFlow 2.0 | ratio |" in written
+    assert "| A run | 1.00 s | 2.00 s (1) | 0.50 |" in written
+    assert written.endswith("(1): TensorFlow 1.15.5, where it is the better one.")
 
 
 def test_a_measure_that_lacks_a_figure_has_no_row() -> None:

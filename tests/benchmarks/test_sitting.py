@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.catalogue import MEASURES, Measure, Unit, select
 from benchmarks.contender import Contender, Outcome
-from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.framework import ORIGINAL, TENSORFLOW, WEFT
 from benchmarks.machine import Limits
 from benchmarks.picture import draw
 from benchmarks.report import as_json, from_json, quantity, table
@@ -39,6 +39,27 @@ def test_a_ratio_is_formed_within_each_round() -> None:
 def test_a_round_that_lacks_one_figure_gives_no_ratio() -> None:
     row = Row(TIME, {WEFT: outcomes("crashed", 1.0), TENSORFLOW: outcomes(2.0, 4.0)})
     assert row.ratio() == Spread(0.25, 0.25, 0.25)
+
+
+def test_the_ratio_is_against_the_better_of_both_peers() -> None:
+    row = Row(TIME, {WEFT: outcomes(1.0, 1.0), TENSORFLOW: outcomes(4.0, 4.0), ORIGINAL: outcomes(2.0, 5.0)})
+    assert (row.peer(), row.ratio()) == (ORIGINAL, Spread(0.35, 0.2, 0.5))
+    row = Row(RATE, {WEFT: outcomes(6.0), TENSORFLOW: outcomes(3.0), ORIGINAL: outcomes(2.0)})
+    assert (row.peer(), row.ratio()) == (TENSORFLOW, Spread(2.0, 2.0, 2.0))
+    row = Row(RATE, {WEFT: outcomes(6.0), TENSORFLOW: outcomes("crashed"), ORIGINAL: outcomes(2.0)})
+    assert row.peer() == ORIGINAL
+    assert Row(RATE, {WEFT: outcomes(6.0)}).peer() is None
+
+
+def test_the_original_runs_what_is_trained_and_what_clients_do() -> None:
+    assert Row(RATE).may_run(ORIGINAL)
+    assert not Row(TIME).may_run(ORIGINAL)
+
+
+def test_a_figure_of_the_original_is_marked() -> None:
+    row = Row(RATE, {WEFT: outcomes(6.0), TENSORFLOW: outcomes(2.0), ORIGINAL: outcomes(3.0)})
+    (line,) = (line for line in table(sitting_of(row)).splitlines() if line.startswith("A rate"))
+    assert "3 steps/s (1)" in line
 
 
 def test_a_reason_is_given_only_where_no_round_has_a_figure() -> None:
