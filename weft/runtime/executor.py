@@ -49,7 +49,7 @@ class Executor:
     """
 
     def __init__(self, partition: Partition, session: SessionState, outlet: Outlet | None, pool: InterOpPool) -> None:
-        plan = build_stages(partition, session.resources)
+        plan = build_stages(partition, session.resources, session.waits_for_code)
         self.task = partition.task
         self.stages = plan.stages
         self.devices = sorted(set(partition.devices.values()))

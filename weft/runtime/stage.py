@@ -34,9 +34,6 @@ _Run: TypeAlias = Callable[[Sequence[Array], SessionState, "ContextOf | None"], 
 _LARGE_ELEMENTS: Final = 1 << 16
 """Before anything has run: what makes arrays of fewer elements is short."""
 
-_LONG_COMPILATION: Final = 100
-"""A stage of so many nodes takes 0.1 s and more to compile, for which neither deadline nor Ctrl-C waits on a pool's thread."""
-
 
 class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
@@ -49,9 +46,13 @@ class Stage:
         kind: what the passes made of it.
         program: what it runs.
         wiring: how it stands among others.
+        waits_for_code: whether its session's steps compile, which takes 0.1 s and more: on a pool's thread neither deadline nor
+            Ctrl-C waits for that.
     """
 
-    def __init__(self, number: int, device: str, kind: Kind, program: Program, wiring: Wiring) -> None:
+    def __init__(
+        self, number: int, device: str, kind: Kind, program: Program, wiring: Wiring, waits_for_code: bool = False
+    ) -> None:
         self.number = number
         self.device = device
         self.kind = kind
@@ -64,7 +65,7 @@ class Stage:
         self.has_loops = has_loops(program)
         self.rules = rules = CompileRules(program, kind, device, wiring.outside)
         self.times = times = RunTimes(
-            not _makes_large(program), rules.fixed is None and len(program.nodes) >= _LONG_COMPILATION
+            not _makes_large(program), rules.fixed is None and (waits_for_code or rules.waits_for_code)
         )
         self.host = HostWay(program, kind, wiring, may_block=may_block, only_updates=rules.only_updates, times=times)
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)

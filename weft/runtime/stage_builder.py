@@ -75,15 +75,20 @@ class StagePlan:
         assert set(made) <= set(range(self.value_count)), f"{len(made)} values, {self.value_count} numbers"
 
 
-def build_stages(partition: Partition, resources: ResourceManager) -> StagePlan:
+def build_stages(partition: Partition, resources: ResourceManager, waits_for_code: bool = False) -> StagePlan:
     """Make the stages of a partition, bound to a task's resources.
+
+    Args:
+        partition: what to run.
+        resources: the task's.
+        waits_for_code: whether the session's steps wait for code, rather than have it made beside them.
 
     Raises:
         InvalidArgumentError: a variable is held with another dtype than this graph declares.
     """
     # A reference that is fed, or comes from another task, is the value and not the variable.
     values = [*partition.feeds, *(source for source in partition.recvs if isinstance(source, Tensor))]
-    return _Builder(partition, Binder(resources, values, _only_asked(partition))).build()
+    return _Builder(partition, Binder(resources, values, _only_asked(partition)), waits_for_code).build()
 
 
 def _only_asked(partition: Partition) -> set[Operation]:
@@ -96,7 +101,8 @@ def _only_asked(partition: Partition) -> set[Operation]:
 
 
 class _Builder:
-    def __init__(self, partition: Partition, bind: Binder) -> None:
+    def __init__(self, partition: Partition, bind: Binder, waits_for_code: bool) -> None:
+        self._waits_for_code = waits_for_code
         self._partition = partition
         self._bind = bind
         self._feeds = set(partition.feeds)
@@ -145,7 +151,7 @@ class _Builder:
                 tuple(p for p, tensor in enumerate(self._programs[key].inputs) if tensor in partition.static_feeds),
                 partition.one_moment,
             )
-            stages.append(Stage(number, key[1], Kind(key[2]), self._programs[key], wiring))
+            stages.append(Stage(number, key[1], Kind(key[2]), self._programs[key], wiring, self._waits_for_code))
         return StagePlan(
             tuple(stages),
             feeds,

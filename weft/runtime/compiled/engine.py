@@ -137,9 +137,13 @@ class CompiledStage:
         return self.signature(inputs) in self._ready if self._has_sizes else bool(self._ready)
 
     def prepare(
-        self, inputs: Sequence[Array | Shaped], reads: Sequence[Array | Shaped], updates: Sequence[Array | Shaped]
+        self,
+        inputs: Sequence[Array | Shaped],
+        reads: Sequence[Array | Shaped],
+        updates: Sequence[Array | Shaped],
+        in_step: bool = False,
     ) -> None:
-        """Compile for inputs and variables of these shapes, and run nothing: for another thread than that of a step.
+        """Compile for inputs and variables of these shapes, and run nothing: beside the steps, or `in_step`.
 
         Raises:
             OpError: a kernel refused what it got; the error carries the node. JAX raises other errors for what XLA lacks.
@@ -148,7 +152,8 @@ class CompiledStage:
         begin_s = time.perf_counter()
         static = [np.asarray(inputs[i]) for i in self._static]
         key = _static_key(static)
-        with self._ahead():
+        with contextlib.ExitStack() as ended, self._ahead():
+            ended.callback(self._end_compiling)
             function = self._functions.get(key) or self._make(key, static)
             traced = function.jitted.trace(*self._shaped_arguments(inputs, reads, updates))
             made = [Shaped.of(value) for value in traced.out_info[1]]
@@ -165,7 +170,11 @@ class CompiledStage:
         function.is_first = False
         self._note_ready(Signature(key, tuple(inputs[i].shape for i in self._dynamic)))
         self._functions[key] = function  # also if others were just forgotten
-        self.ahead_s += time.perf_counter() - begin_s
+        took_s = time.perf_counter() - begin_s
+        if in_step:
+            self.compile_s += took_s
+        else:
+            self.ahead_s += took_s
 
     def operations(self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array]) -> float:
         """How many floating-point operations XLA counts in the code for inputs of these shapes; takes about as long as tracing.

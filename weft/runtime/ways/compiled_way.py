@@ -6,7 +6,8 @@ import contextlib
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -36,6 +37,10 @@ from weft.runtime.xla.turns import turns
 def _is_of_unlike_shapes(error: OpError, inputs: Sequence[Array]) -> bool:
     """Whether a stage was refused, before it ran, because of a TensorArray whose elements differ in shape."""
     return isinstance(error, UnimplementedError) or any(getattr(value, "dtype", None) == np.object_ for value in inputs)
+
+
+_LOOK_S: Final = 0.02
+"""How often a step that waits for another's code looks whether it has ended."""
 
 
 class CompiledWay:
@@ -78,6 +83,7 @@ class CompiledWay:
         self._lock = threading.Lock()  # for what follows
         self._in_making: set[engine.Signature] = set()
         self._failed: set[engine.Signature] = set()
+        self._in_steps: dict[engine.Signature, threading.Event] = {}
 
     @property
     def compile_s(self) -> float:
@@ -101,15 +107,19 @@ class CompiledWay:
 
     def run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
-        compiled = self._compile(self._rules.is_light(self._host.most_work))
-        start = time.perf_counter()
+        size = engine.signature(inputs, self._wiring.static)
+        check = self._host.check(context)
+        compiled = self._made_in_step(size, inputs, self._rules.is_light(self._host.most_work), check)
+        # A step that has ended updates nothing.
+        check()
+        start, compiled_s = time.perf_counter(), compiled.compile_s
         try:
             with calls_at_exit:
                 outputs = self._dispatched(
                     compiled, inputs if self._times.is_short else self._host.owned(inputs), session, context
                 )
-            wait_or_raise(outputs, self._host.check(context))
-            self._times.note_first(time.perf_counter() - start - compiled.compile_s)
+            wait_or_raise(outputs, check)
+            self._times.note_first(time.perf_counter() - start - (compiled.compile_s - compiled_s))
         except OpError as error:
             is_possible = self._program.has_bodies or _is_of_unlike_shapes(error, inputs)
             if not is_possible or self._host.is_over(context):
@@ -117,6 +127,43 @@ class CompiledWay:
             self._leave_to_host(error)
             return self._host.run(inputs, session, context)
         return outputs
+
+    def _made_in_step(
+        self, size: engine.Signature, inputs: Sequence[Array], is_light: bool, check: Callable[[], None]
+    ) -> engine.CompiledStage:
+        """Code for these inputs, made by the first step that needs it.
+
+        The others wait for it, each until its own end, which `check` raises: without that each step whose deadline was shorter
+        than the compilation compiled anew, eight one after the other for eight steps.
+        """
+        while True:
+            # An interrupt that came between the note and its removal would have all others wait for ever.
+            with deferred_interrupts():
+                with self._lock:
+                    other = self._in_steps.get(size)
+                    if other is None:
+                        self._in_steps[size] = made = threading.Event()
+                if other is None:
+                    try:
+                        return self._prepared(size, inputs, is_light)
+                    finally:
+                        with self._lock:
+                            del self._in_steps[size]
+                        made.set()
+            while not other.wait(_LOOK_S):
+                check()
+
+    def _prepared(self, size: engine.Signature, inputs: Sequence[Array], is_light: bool) -> engine.CompiledStage:
+        compiled = self.code
+        if compiled is None or compiled.is_light != is_light:
+            compiled = self._compile(is_light)
+        reads, updates = ([slot.value for slot in slots] for slots in (self._read_slots, self._updated_slots))
+        is_possible = not any(value is None for value in (*reads, *updates))
+        if is_possible and not compiled.is_ready(size):
+            # What is wrong the run that follows tells, as it does that a variable has no value.
+            with contextlib.suppress(Exception):
+                compiled.prepare(inputs, reads, updates, in_step=True)
+        return compiled
 
     def _leave_to_host(self, error: OpError) -> None:
         self._compiled_before_s, self.code = self.compile_s, None
@@ -174,13 +221,15 @@ class CompiledWay:
         compiled, size = self.code, engine.signature(inputs, self._wiring.static)
         is_light = self._rules.is_light(self._host.most_work) if compiled is None else compiled.is_light
         is_light = is_light and not (compiled is not None and self._is_outgrown(inputs))
-        is_other = compiled is None or compiled.is_light != is_light
-        if compiled is None and self._failed:
+        if compiled is None and (self._failed or session.waits_for_code or self._rules.waits_for_code):
             return self.run_first(inputs, session, context)
         if not self._is_worth(compiled, size, inputs, session, context):
             return self._host.run(inputs, session, context)
         if compiled is not None and (self._rules.must_compile or session.waits_for_code or size in self._failed):
-            return self._run_compiled(self._compile(is_light) if is_other else compiled, inputs, session, context)
+            check = self._host.check(context)
+            made = self._made_in_step(size, inputs, is_light, check)
+            check()
+            return self._run_compiled(made, inputs, session, context)
         with turns.step():
             outputs = self._host.run(inputs, session, context)
         # Not for inputs that a node refuses.
