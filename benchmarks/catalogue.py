@@ -89,6 +89,8 @@ def _times(count: int, what: str) -> str:
 # Multiply-adds count two. Forward, and backward to weights and inputs, but not to the images.
 _MLP_OPERATIONS = 2 * 128 * (2 * 784 * 512 + 3 * 512 * 10)
 _CNN_OPERATIONS = 2 * 128 * (2 * 28 * 28 * 25 * 1 * 32 + 3 * 14 * 14 * 25 * 32 * 64 + 3 * 7 * 7 * 64 * 512 + 3 * 512 * 10)
+# Of ResNet-20: 40.8 million multiplications an image forward, the first layer's three input channels aside.
+_RESNET_OPERATIONS = 2 * 32 * 3 * 40_500_000
 
 MEASURES = (
     Measure("import", "start_up:import_time", "Import", Unit.SECONDS, 0.4),
@@ -120,6 +122,14 @@ MEASURES = (
         2.5,
         _arithmetic(_CNN_OPERATIONS),
     ),
+    Measure(
+        "resnet_step",
+        "training_steps:resnet_step",
+        "ResNet-20 step, 32x32x32, batch normalization, momentum",
+        Unit.SECONDS,
+        1.0,
+        _arithmetic(_RESNET_OPERATIONS),
+    ),
     Measure("until_100_mlp", "first_steps:mlp", "Until 100 steps are done: 784-100-10, Adam", Unit.SECONDS, 1.0),
     Measure("until_100_cnn", "first_steps:cnn", "Until 100 steps are done: two 3x3 convolutions", Unit.SECONDS, 1.0),
     Measure("until_100_static_rnn", "first_steps:static_rnn", "Until 100 steps are done: static RNN", Unit.SECONDS, 1.0),
@@ -127,6 +137,7 @@ MEASURES = (
     Measure("until_100_embedding", "first_steps:embedding", "Until 100 steps are done: embedding", Unit.SECONDS, 1.0),
     Measure("gradient_check", "first_steps:gradient_check", "tf.test.compute_gradient, 500 by 300", Unit.SECONDS, 1.5),
     Measure("changing_batches", "first_steps:changing_batches", "60 sizes of a batch, two 3x3 convolutions", Unit.SECONDS, 1.0),
+    Measure("changing_episodes", "first_steps:changing_episodes", "39 lengths of an episode, recurrent", Unit.SECONDS, 1.0),
     Measure("parse_example", "input_kernels:parse_example", "CPU of parse_example, per record of 256", Unit.SECONDS, 3.0),
     Measure("decode_csv", "input_kernels:decode_csv", "CPU of decode_csv, per line of 256", Unit.SECONDS, 3.0),
     Measure("hash_strong", "input_kernels:hash_strong", "CPU of a strong hash, per key of 256", Unit.SECONDS, 3.0),

@@ -69,6 +69,14 @@ def _no_faster_than_size(name: str) -> Claim:
     return Claim("grows no faster than the size", holds)
 
 
+def _no_faster_than_twice(name: str) -> Claim:
+    def holds(points: Sequence[Point]) -> bool:
+        first, last = points[0], points[-1]
+        return last.figures[name] / first.figures[name] <= 2 * last.size / first.size
+
+    return Claim("grows at most twice as fast as the size", holds)
+
+
 def _no_faster_than_tasks(name: str) -> Claim:
     def holds(points: Sequence[Point]) -> bool:
         by_others = [point.figures[name] / (point.size - 1) for point in points if point.size > 1]
@@ -170,6 +178,59 @@ CURVES = (
                 reference=("asked", "all sent"),
             ),
             Panel("Another client's step meanwhile", Unit.SECONDS, {"bystander": "step"}, _flat("bystander", 5.0)),
+        ),
+    ),
+    Curve(
+        "workers",
+        "growth_of_jobs:workers",
+        "workers of one parameter server",
+        (1, 2, 4, 8, 16),
+        (
+            Panel(
+                "CPU of a light step",
+                Unit.SECONDS,
+                {"ps_cpu": "server", "worker_cpu": "worker"},
+                _flat("ps_cpu", 2.0),
+            ),
+        ),
+    ),
+    Curve(
+        "servers",
+        "growth_of_jobs:servers",
+        "parameter servers of eight workers",
+        (1, 2, 4, 8),
+        (
+            Panel(
+                "CPU of a step on each of them",
+                Unit.SECONDS,
+                {"ps_cpu": "servers", "worker_cpu": "worker"},
+                _no_faster_than_size("ps_cpu"),
+            ),
+        ),
+    ),
+    Curve(
+        "payload",
+        "growth_of_jobs:payload",
+        "bytes pulled at once",
+        (1 << 10, 1 << 15, 1 << 20, 1 << 25, 1 << 30),
+        (
+            Panel(
+                "CPU of a pull", Unit.SECONDS, {"ps_cpu": "server", "worker_cpu": "worker"}, _no_faster_than_size("worker_cpu")
+            ),
+        ),
+    ),
+    Curve(
+        "build",
+        "growth_of_jobs:build",
+        "nodes",
+        (1000, 10_000, 100_000),
+        (
+            Panel(
+                "From nothing to the first step",
+                Unit.SECONDS,
+                {"build": "build", "first": "first"},
+                _no_faster_than_twice("first"),
+            ),
         ),
     ),
 )

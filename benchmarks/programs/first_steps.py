@@ -72,6 +72,22 @@ def changing_batches() -> Sample:
         return once(time.perf_counter() - start)
 
 
+def changing_episodes() -> Sample:
+    """Seconds of 39 steps of a recurrent actor and critic on episodes of 39 lengths, as an agent begins."""
+    tf = framework()
+    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    seen, returns, actions, step = _actor_critic(tf)
+    generator = np.random.default_rng(0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        start = time.perf_counter()
+        with profile.whole():
+            for length in generator.permutation(np.arange(2, 41)):
+                episode = {seen: generator.random((length, 16)), returns: generator.random(length)}
+                session.run(step, {**episode, actions: generator.integers(0, 4, length)})
+        return once(time.perf_counter() - start)
+
+
 def _until_100_steps(build: Callable[[Any], tuple[Any, dict[Any, Any]]]) -> Sample:
     # The harness has weft wait for its code, which other measures are not about.
     os.environ.pop("TF_DETERMINISTIC_OPS", None)
@@ -136,6 +152,29 @@ def _looping(tf: Any) -> tuple[Any, dict[Any, Any]]:
         return tf.while_loop(lambda i, _: i < 10, lambda i, state: (i + 1, cell(x[i], state)), [0, state])[1]
 
     return _recurrent(tf, run)
+
+
+def _actor_critic(tf: Any) -> tuple[Any, Any, Any, Any]:
+    """A state of 32 that goes from look to look, and of each the value and the chances of four actions; clipped, with Adam."""
+    seen, returns = tf.placeholder(tf.float32, [None, 16]), tf.placeholder(tf.float32, [None])
+    actions = tf.placeholder(tf.int32, [None])
+    weight, bias = models.layered_weights(tf, "cell", [16 + 32, 32])
+    length = tf.shape(seen)[0]
+
+    def look(at: Any, state: Any, states: Any) -> tuple[Any, Any, Any]:
+        state = tf.tanh(tf.matmul(tf.concat([seen[at : at + 1], state], 1), weight) + bias)
+        return at + 1, state, states.write(at, state[0])
+
+    states = tf.TensorArray(tf.float32, length, element_shape=[32])
+    states = tf.while_loop(lambda at, *_: at < length, look, [0, tf.zeros([1, 32]), states])[2].stack()
+    value = models.dense(tf, "value", states, 32, 1)[:, 0]
+    chances = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=actions, logits=models.dense(tf, "policy", states, 32, 4))
+    gained = tf.stop_gradient(returns - value)
+    loss = tf.reduce_sum(chances * gained) + tf.reduce_sum(tf.square(returns - value))
+    variables = tf.trainable_variables()
+    gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 40.0)
+    step = tf.train.AdamOptimizer(0.001).apply_gradients(list(zip(gradients, variables, strict=True)))
+    return seen, returns, actions, step
 
 
 def _looked_up(tf: Any) -> tuple[Any, dict[Any, Any]]:

@@ -39,6 +39,28 @@ def convolutional(tf: Any, images: Any) -> Any:
     return dense(tf, "output", x, 512, 10)
 
 
+def residual(tf: Any, images: Any) -> Any:
+    """Logits of ResNet-20 for small pictures: three groups of three blocks, of 16, 32 and 64 channels."""
+    x = tf.nn.relu(_normalized_convolution(tf, "first", images, 16, 1))
+    for group, channels in enumerate((16, 32, 64)):
+        for block in range(3):
+            stride = 2 if group and not block else 1
+            made = tf.nn.relu(_normalized_convolution(tf, f"group{group}/block{block}/first", x, channels, stride))
+            made = _normalized_convolution(tf, f"group{group}/block{block}/second", made, channels, 1)
+            if stride == 2:
+                # The shortcut takes every second element, and has zeros for further channels.
+                x = tf.pad(x[:, ::2, ::2, :], [[0, 0], [0, 0], [0, 0], [0, channels // 2]])
+            x = tf.nn.relu(x + made)
+    return dense(tf, "output", tf.reduce_mean(x, [1, 2]), 64, 10)
+
+
+def _normalized_convolution(tf: Any, name: str, x: Any, outputs: int, stride: int) -> Any:
+    weight, offset = layered_weights(tf, name, [3, 3, int(x.shape[-1]), outputs])
+    scale = tf.get_variable(f"{name}/scale", [outputs], initializer=tf.ones_initializer())
+    made = tf.nn.conv2d(x, weight, strides=[1, stride, stride, 1], padding="SAME")
+    return tf.nn.fused_batch_norm(made, scale, offset)[0]
+
+
 def cross_entropy(tf: Any, logits: Any, labels: Any) -> Any:
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
 
@@ -53,6 +75,11 @@ def digits(count: int) -> tuple[np.ndarray[Any, np.dtype[np.float32]], np.ndarra
     """`[count, 784] float32` noise and `[count] int32` labels, the same for both frameworks."""
     generator = np.random.default_rng(0)
     return generator.random((count, 784), np.float32), generator.integers(0, 10, count, np.int32)
+
+
+def pictures(count: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """`[count, 32, 32, 3] float32` noise, the same for both frameworks."""
+    return np.random.default_rng(0).random((count, 32, 32, 3), np.float32)
 
 
 def random_ids(count: int, limit: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.int32]]:

@@ -35,6 +35,18 @@ def cnn_step() -> Sample:
         return seconds_per_call(lambda: session.run(step, batch), warm_up_s=3.0, measure_s=4.0, batch_s=0.2)
 
 
+def resnet_step() -> Sample:
+    """Seconds of a momentum step of ResNet-20 on a fed batch of 32 pictures of 32x32."""
+    tf = framework()
+    images, labels = tf.placeholder(tf.float32, [None, 32, 32, 3]), tf.placeholder(tf.int32, [None])
+    loss = models.cross_entropy(tf, models.residual(tf, images), labels)
+    step = tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss)
+    batch = {images: models.pictures(32), labels: models.digits(32)[1]}
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return seconds_per_call(lambda: session.run(step, batch), warm_up_s=3.0, measure_s=4.0, batch_s=0.2)
+
+
 def embedding_step() -> Sample:
     """Seconds of an Adagrad step that looks up 4,096 fed ids in 1,000,000 x 32 and updates only those rows."""
     tf = framework()

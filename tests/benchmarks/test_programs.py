@@ -12,13 +12,16 @@ from benchmarks.framework import WEFT
 from benchmarks.overlap import hidden_share
 from benchmarks.programs.overlap import Span
 
-SMALL = {"tasks": 2, "variables": 3, "nodes": 20, "clients": 3, "steps": 200, "messages": 1024}
+SMALL = {
+    "tasks": 2, "variables": 3, "nodes": 20, "clients": 3, "steps": 200, "messages": 1024, "workers": 2, "servers": 2,
+    "payload": 1024, "build": 20,
+}  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 def test_a_curves_program_gives_the_figures_of_its_panels(curve: Curve) -> None:
-    answer = Contender(WEFT, sys.executable).ask(curve.program, SMALL[curve.name], time_limit_s=100.0)
+    answer = Contender(WEFT, sys.executable).ask(curve.program, SMALL[curve.name], time_limit_s=110.0)
     assert answer.message is not None, answer.reason
     wanted = {name for panel in curve.panels for name in (*panel.figures, *(panel.reference or ())[:1])}
     points = answer.message["points"]
