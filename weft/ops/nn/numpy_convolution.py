@@ -87,7 +87,7 @@ def _phase(shape: Sequence[int], turned: Array, grad: Array, window: Window, pha
         start = (at + pad - first) // stride
         low.append((count - 1) * dilation - start)
         high.append(start + shape[1 + axis] - window.outputs[axis])
-    filters = np.flip(turned[tuple(taken)], range(len(phase)))
+    filters = np.flip(turned[tuple(taken)], tuple(range(len(phase))))
     ones = (1,) * len(phase)
     around = Window(filters.shape[:-2], ones, window.dilations, tuple(low), tuple(high), tuple(shape[1:-1]))
     return convolved(grad, filters, around)
