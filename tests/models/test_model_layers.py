@@ -153,3 +153,18 @@ def test_initializers_scale_by_inputs_and_outputs() -> None:
         layers.variance_scaling_initializer(mode="fan_in")
     with pytest.raises(TypeError, match="non-floating point type"):
         layers.xavier_initializer(dtype=tf.int32)
+
+
+@pytest.mark.parametrize(("name", "function"), [("avg_pool3d", np.mean), ("max_pool3d", np.max)])
+def test_volumes_are_pooled_under_the_names_of_tensorflow(name: str, function) -> None:
+    volumes = np.random.default_rng(0).normal(size=(1, 4, 4, 4, 2)).astype(np.float32)
+    pool = getattr(tf.contrib.layers, name)
+    pooled = pool(volumes, 2, outputs_collections="pooled", scope="mine")
+    kind = name.replace("avg", "Avg").replace("max", "Max").replace("pool3d", "Pool3D")
+    assert pooled.name == f"mine/{kind}:0"
+    assert tf.get_collection("pooled") == [pooled]
+    cubes = volumes.reshape(1, 2, 2, 2, 2, 2, 2, 2)
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(pooled), function(cubes, axis=(2, 4, 6)), rtol=1e-5)
+    with pytest.raises(ValueError, match="data_format has to be either NCDHW or NDHWC"):
+        pool(volumes, 2, data_format="NHWC")

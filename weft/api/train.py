@@ -36,6 +36,7 @@ from weft.proto.messages import JobDef as JobDef
 from weft.proto.messages import SaverDef as SaverDef
 from weft.proto.tensorflow_server_pb2 import ServerDef as ServerDef
 from weft.protocol.limits import ServerLimits as ServerLimits
+from weft.training import queue_runner as queue_runner
 from weft.training.coordinator import Coordinator as Coordinator
 from weft.training.coordinator import LooperThread as LooperThread
 from weft.training.device_setter import replica_device_setter as replica_device_setter

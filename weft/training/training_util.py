@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
@@ -74,6 +75,24 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
+
+
+def assert_or_get_global_step(
+    graph: Graph | None = None, global_step_tensor: VariableLike | None = None
+) -> VariableLike | None:
+    """The global step that is given, after a check, or else the graph's; None where there is none.
+
+    Args:
+        graph: the graph, the default one when None.
+        global_step_tensor: a step, if the caller has one.
+
+    Raises:
+        TypeError: it is no scalar of an integer type.
+    """
+    if global_step_tensor is None:
+        return get_global_step(graph)
+    assert_global_step(global_step_tensor)
+    return global_step_tensor
 
 
 def assert_global_step(global_step_tensor: object) -> None:

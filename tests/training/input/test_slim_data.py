@@ -156,8 +156,28 @@ def test_summaries_have_the_names_of_their_tensors(capfd: pytest.CaptureFixture[
 def test_the_sizes_of_variables_and_outputs_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     weights = tf.get_variable("weights", [3, 4])
     assert slim.model_analyzer.analyze_vars([weights], print_info=True) == (12, 48)
-    assert "weights:0 (float32 3x4) [12, bytes: 48]" in capsys.readouterr().out
+    assert "weights:0 (float32_ref 3x4) [12, bytes: 48]" in capsys.readouterr().out
     with tf.Graph().as_default() as graph:
         tf.zeros([2, 5], name="zeros")
     assert slim.model_analyzer.analyze_ops(graph, print_info=True) == 10
     assert "zeros \t-> (float32 2x5) [10]" in capsys.readouterr().out
+
+
+def test_the_global_step_is_the_given_one_or_the_graphs() -> None:
+    find = tf.contrib.framework.assert_or_get_global_step
+    assert find() is None
+    step = tf.train.get_or_create_global_step()
+    assert find() is step
+    assert find(global_step_tensor=step) is step
+    with pytest.raises(TypeError, match="does not have integer type"):
+        find(global_step_tensor=tf.constant(1.0))
+
+
+def test_patches_are_those_of_extract_image_patches() -> None:
+    images = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    patches = tf.image.extract_patches(images, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID")
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(patches)[0, 0], [[0, 1, 4, 5], [2, 3, 6, 7]])
+        assert session.run(tf.io.is_jpeg(b"\xff\xd8\xff..."))
+        assert not session.run(tf.io.is_jpeg(b"png"))
+    assert tf.train.queue_runner.QueueRunner is tf.train.QueueRunner

@@ -53,6 +53,7 @@ from weft.training.saving.model_assignments import assign_from_values as assign_
 from weft.training.saving.model_assignments import assign_from_values_fn as assign_from_values_fn
 from weft.training.saving.model_assignments import get_variable_full_name as get_variable_full_name
 from weft.training.training_util import assert_global_step as assert_global_step
+from weft.training.training_util import assert_or_get_global_step as assert_or_get_global_step
 from weft.training.training_util import create_global_step as create_global_step
 from weft.training.training_util import get_global_step as get_global_step
 from weft.training.training_util import get_or_create_global_step as get_or_create_global_step

@@ -16,6 +16,7 @@ from weft.models.functional.feature_functions import unit_norm as unit_norm
 from weft.models.functional.group_norm import group_norm as group_norm
 from weft.models.functional.group_norm import instance_norm as instance_norm
 from weft.models.functional.layer_functions import avg_pool2d as avg_pool2d
+from weft.models.functional.layer_functions import avg_pool3d as avg_pool3d
 from weft.models.functional.layer_functions import bias_add as bias_add
 from weft.models.functional.layer_functions import conv1d as conv1d
 from weft.models.functional.layer_functions import conv2d as conv2d
@@ -33,6 +34,7 @@ from weft.models.functional.layer_functions import flatten as flatten
 from weft.models.functional.layer_functions import fully_connected as fully_connected
 from weft.models.functional.layer_functions import linear as linear
 from weft.models.functional.layer_functions import max_pool2d as max_pool2d
+from weft.models.functional.layer_functions import max_pool3d as max_pool3d
 from weft.models.functional.layer_functions import one_hot_encoding as one_hot_encoding
 from weft.models.functional.layer_functions import relu as relu
 from weft.models.functional.layer_functions import relu6 as relu6

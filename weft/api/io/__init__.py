@@ -17,9 +17,11 @@ from weft.ops.image.codecs import decode_gif as decode_gif
 from weft.ops.image.codecs import decode_image as decode_image
 from weft.ops.image.codecs import decode_png as decode_png
 from weft.ops.image.codecs import encode_png as encode_png
+from weft.ops.image.jpeg import decode_and_crop_jpeg as decode_and_crop_jpeg
 from weft.ops.image.jpeg import decode_jpeg as decode_jpeg
 from weft.ops.image.jpeg import encode_jpeg as encode_jpeg
 from weft.ops.image.jpeg import extract_jpeg_shape as extract_jpeg_shape
+from weft.ops.image.jpeg import is_jpeg as is_jpeg
 from weft.ops.io.csv_records import decode_csv as decode_csv
 from weft.ops.io.example_features import FixedLenFeature as FixedLenFeature
 from weft.ops.io.example_features import FixedLenSequenceFeature as FixedLenSequenceFeature
@@ -41,3 +43,4 @@ from weft.ops.strings.tensor_strings import decode_compressed as decode_compress
 from weft.ops.strings.tensor_strings import decode_json_example as decode_json_example
 from weft.ops.strings.tensor_strings import parse_tensor as parse_tensor
 from weft.ops.strings.tensor_strings import serialize_tensor as serialize_tensor
+from weft.training.input.input_producers import match_filenames_once as match_filenames_once

@@ -25,7 +25,7 @@ from weft.models.functional.layer_outputs import add_variable, collected, variab
 from weft.models.layers import core as layer_core
 from weft.models.layers.conv import Conv1D, Conv2D, Conv2DTranspose, Conv3D
 from weft.models.layers.layer import Layer
-from weft.models.layers.pool import AveragePooling2D, MaxPooling2D
+from weft.models.layers.pool import AveragePooling2D, AveragePooling3D, MaxPooling2D, MaxPooling3D, Pooling
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.filling import one_hot
 from weft.ops.array.shape_ops import reshape, shape
@@ -220,7 +220,7 @@ def convolution2d_transpose(
 
 
 def _pooled(
-    kind: type[MaxPooling2D] | type[AveragePooling2D], default: str, inputs: TensorLike, kernel_size: Sizes,
+    kind: type[Pooling], default: str, inputs: TensorLike, kernel_size: Sizes,
     stride: Sizes, padding: str, data_format: str, collections: Collections, scope: str | None,
 ) -> Tensor:  # fmt: skip
     with input_scope(scope, default, (inputs,)) as name:
@@ -247,6 +247,31 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """The means of windows over images; `kernel_size` and `stride` are one number, or one per dimension."""
     return _pooled(AveragePooling2D, "AvgPool2D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
+
+
+@add_arg_scope
+def max_pool3d(
+    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NDHWC",
+    outputs_collections: Collections = None, scope: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The greatest values of windows over volumes; `kernel_size` and `stride` are one number, or one per dimension."""
+    _check_volumes(data_format)
+    return _pooled(MaxPooling3D, "MaxPool3D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
+
+
+@add_arg_scope
+def avg_pool3d(
+    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NDHWC",
+    outputs_collections: Collections = None, scope: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The means of windows over volumes; `kernel_size` and `stride` are one number, or one per dimension."""
+    _check_volumes(data_format)
+    return _pooled(AveragePooling3D, "AvgPool3D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
+
+
+def _check_volumes(data_format: str) -> None:
+    if data_format not in ("NDHWC", "NCDHW"):
+        raise ValueError(f"data_format has to be either NCDHW or NDHWC. It is {data_format!r}.")
 
 
 @add_arg_scope

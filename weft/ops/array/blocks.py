@@ -325,3 +325,23 @@ def extract_image_patches(
     if kernel is None or len(kernel) != 4:
         raise ValueError(f"ksizes must have four entries, got {brackets(kernel or [])}")
     return extract_image_patches_node(images, ksizes=kernel, strides=strides, rates=rates, padding=padding, name=name)
+
+
+def extract_patches(
+    images: TensorLike, sizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`extract_image_patches` by its later name and arguments.
+
+    Args:
+        images: `[batch, rows, columns, depth]`.
+        sizes: `[1, rows, columns, 1]`, the size of a patch.
+        strides: `[1, rows, columns, 1]`, how far apart the patches are.
+        rates: `[1, rows, columns, 1]`, how far apart the pixels of a patch are.
+        padding: VALID for patches inside the image only, SAME to pad it with zeros.
+        name: the node's name.
+
+    Raises:
+        ValueError: `sizes` has not four entries.
+    """
+    return extract_image_patches(images, sizes, strides, rates, padding, name)
