@@ -59,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     options_parser = parser()
     options = options_parser.parse_args(arguments)
+    if options.redraw and options.gpu:
+        options_parser.error("--gpu has no picture to draw again from --redraw")
     # Leaving by an exception lets every running program be killed on the way out.
     signal.signal(signal.SIGTERM, _leave)
     if options.publish:
@@ -154,7 +156,10 @@ def _growth(options: argparse.Namespace) -> Growth:
 
 def _overlap(options: argparse.Namespace) -> int:
     """Trace and time a backward pass whose gradients are sent; the status says whether every contender gave its figures."""
-    held = overlap.hold(_contenders(options), rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
+    if options.redraw:
+        held = overlap.from_json(json.loads(options.redraw.read_text()))
+    else:
+        held = overlap.hold(_contenders(options), rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
     words = overlap.in_words(held)
     print(words)
     _write(options, overlap.as_json(held), lambda: overlap.draw(held))

@@ -105,7 +105,21 @@ def _times(overlap: Overlap) -> tuple[float, float]:
 
 
 def as_json(sitting: Sitting) -> dict[str, Any]:
+    """Return all that was found; `from_json` reads it back."""
     return asdict(sitting)
+
+
+def from_json(document: dict[str, Any]) -> Sitting:
+    """Return the sitting that `as_json` wrote."""
+    widths = [
+        Found(
+            found["width"],
+            {name: [_read(overlap) for overlap in overlaps] for name, overlaps in found["overlaps"].items()},
+            found["reasons"],
+        )
+        for found in document["widths"]
+    ]
+    return Sitting(document["versions"], document["rounds"], widths, document["machine"])
 
 
 def draw(sitting: Sitting) -> str:

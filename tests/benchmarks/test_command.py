@@ -90,6 +90,22 @@ def test_growth_is_drawn_again_from_its_own_file(tmp_path: Path, capsys: pytest.
     assert "Step of three nodes" in picture.read_text()
 
 
+def test_overlapping_is_drawn_again_from_the_published_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> Answer:
+        raise AssertionError("nothing is measured")
+
+    monkeypatch.setattr(Contender, "ask", refuse)
+    published, picture = command.ROOT / "docs" / "overlap.json", tmp_path / "overlap.svg"
+    again = tmp_path / "overlap.json"
+    told = ["--overlap", "--redraw", str(published), "--picture", str(picture), "--json", str(again)]
+    assert command.main(told) == 0
+    assert "of the first gradient's way lies behind computing the next" in capsys.readouterr().out
+    assert "A traced step of two layers" in picture.read_text()
+    assert json.loads(again.read_text()) == json.loads(published.read_text())
+
+
 def test_a_machine_without_a_gpu_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     answer = Answer({"platform": "cpu", "devices": ["cpu:0"]})
     monkeypatch.setattr(Contender, "ask", lambda *_, **__: answer)
