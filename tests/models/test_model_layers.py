@@ -160,7 +160,7 @@ def test_volumes_are_pooled_under_the_names_of_tensorflow(name: str, function) -
     volumes = np.random.default_rng(0).normal(size=(1, 4, 4, 4, 2)).astype(np.float32)
     pool = getattr(tf.contrib.layers, name)
     pooled = pool(volumes, 2, outputs_collections="pooled", scope="mine")
-    kind = name.replace("avg", "Avg").replace("max", "Max").replace("pool3d", "Pool3D")
+    kind = name.replace("avg", "Avg").replace("max", "Max").replace("_pool3d", "Pool3D")
     assert pooled.name == f"mine/{kind}:0"
     assert tf.get_collection("pooled") == [pooled]
     cubes = volumes.reshape(1, 2, 2, 2, 2, 2, 2, 2)
