@@ -21,7 +21,7 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
-from weft.ops.array.filling import zeros, zeros_like, zeros_like_node
+from weft.ops.array.filling import is_zeros, zeros, zeros_like
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.branch_outputs import branch_output, grow
 from weft.ops.control_flow.nodes import build_node, function_name, recorded_value, recording_while, share_captures
@@ -74,7 +74,7 @@ def _dense(gradient: object) -> Tensor:
 
 def _is_zero(gradient: object) -> bool:
     """Whether a gradient only stands in for one that nothing contributed to."""
-    return isinstance(gradient, Tensor) and gradient.op.op_def is definition_of(zeros_like_node)
+    return isinstance(gradient, Tensor) and is_zeros(gradient)
 
 
 # If.
@@ -122,6 +122,7 @@ def _branch_gradient(
             for output, grad in zip(forward.outputs[:count], grads, strict=True)
             if grad is not None and _differentiable(output) and output.op.op_def.role is not Role.ABSENT
         ]
+        pairs = [pair for pair in pairs if not _is_zero(pair[1])] or pairs
         xs = [forward.inputs[index] for index in places]
         results = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs else [None] * len(xs)
         dense = [None if each is None else _dense(each) for each in results]

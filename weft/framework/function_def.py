@@ -11,42 +11,43 @@ from typing import Any
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from weft.framework import attr_value, op_registry
+from weft.framework.dims import Dims
 from weft.framework.dtypes import as_dtype
-from weft.framework.graph import Graph
-from weft.framework.graph_def import to_node_def
 from weft.framework.node_def_reader import naming
 from weft.framework.node_types import group
+from weft.framework.node_writer import NodeWriter
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import as_dims
 
 
-def to_function_def(function: Any) -> function_pb2.FunctionDef:
-    """The FunctionDef of a finished body."""
+def to_function_def(function: Any, writer: NodeWriter | None = None) -> function_pb2.FunctionDef:
+    """The FunctionDef of a finished body, whose nodes the writer writes."""
+    write = writer or NodeWriter(reference)
     proto = function_pb2.FunctionDef()
     proto.signature.name = function.name
     arguments = {tensor.op for tensor in function.inputs}
     for index, tensor in enumerate(function.inputs):
-        proto.signature.input_arg.add(
-            name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum, is_ref=tensor.dtype.is_ref
-        )
-        _add_argument_attrs(proto, index, tensor)
+        dtype, dims = write.type_and_dims(tensor)
+        proto.signature.input_arg.add(name=tensor.op.name, type=dtype.base_dtype.as_datatype_enum, is_ref=dtype.is_ref)
+        _add_argument_attrs(proto, index, tensor, dims)
     for index, tensor in enumerate(function.outputs):
         name = f"output_{index}"
-        proto.signature.output_arg.add(name=name, type=tensor.dtype.base_dtype.as_datatype_enum)
-        proto.ret[name] = _reference(tensor)
+        proto.signature.output_arg.add(name=name, type=write.type_and_dims(tensor)[0].base_dtype.as_datatype_enum)
     for index, op in enumerate(function.control_outputs):
         proto.signature.control_output.append(f"control_{index}")
         proto.control_ret[f"control_{index}"] = op.name
     nodes = [op for op in function.get_operations() if op not in arguments]
-    proto.node_def.extend(_to_node_def(op) for op in nodes)
+    proto.node_def.extend(written for op in nodes for written in write(op))
+    for index, tensor in enumerate(function.outputs):
+        proto.ret[f"output_{index}"] = write.reference(tensor)
     proto.signature.is_stateful = any(op.op_def.stateful for op in nodes)
     return proto
 
 
-def _add_argument_attrs(proto: function_pb2.FunctionDef, index: int, tensor: Tensor) -> None:
+def _add_argument_attrs(proto: function_pb2.FunctionDef, index: int, tensor: Tensor, dims: Dims) -> None:
     attrs = proto.arg_attr[index].attr
-    attrs["_output_shapes"].CopyFrom(attr_value.encode("list(shape)", [tensor.dims]))
+    attrs["_output_shapes"].CopyFrom(attr_value.encode("list(shape)", [dims]))
     if "_variable" in tensor.op.attrs:
         attrs["_variable"].CopyFrom(attr_value.encode("string", tensor.op.attrs["_variable"]))
     if "_handle_dtype" in tensor.op.attrs:
@@ -54,22 +55,15 @@ def _add_argument_attrs(proto: function_pb2.FunctionDef, index: int, tensor: Ten
         attrs["_handle_shapes"].CopyFrom(attr_value.encode("list(shape)", [tensor.op.attrs["_handle_shape"]]))
 
 
-def _to_node_def(op: Operation) -> Any:
-    node = to_node_def(op)
-    del node.input[:]
-    node.input.extend(_reference(tensor) for tensor in op.inputs)
-    node.input.extend(f"^{other.name}" for other in op.control_inputs)
-    return node
-
-
-def _reference(tensor: Tensor) -> str:
+def reference(tensor: Tensor, node: str) -> str:
+    """A tensor of a body as a FunctionDef names it; `node` is the name of the node that makes it."""
     if tensor.op.op_def.role is Role.ARGUMENT:
-        return tensor.op.name
+        return node
     left = tensor.value_index
     for arg, members in group(tensor.op.op_def.outputs, tensor.op.attrs, tensor.op.outputs):
         count = len(members) if isinstance(members, list) else 1
         if left < count:
-            return f"{tensor.op.name}:{arg.name}:{left}"
+            return f"{node}:{arg.name}:{left}"
         left -= count
     raise AssertionError(f"unreachable: {tensor} is an output of its node")
 
@@ -100,18 +94,6 @@ def functions_run_by(nodes: Iterable[Any], library: Any) -> set[str]:
             waiting.extend(functions[name].node_def)
         found |= names
     return found
-
-
-def grown_operations(graph: Graph, version: int) -> list[Operation]:
-    """The nodes of a graph that have got further outputs since that version, or run functions with such nodes."""
-    grown = {name for name, when in graph.grown.items() if when > version}
-    if not grown:
-        return []
-    nodes = [op for op in graph.get_operations() if op.op_def.bodies]
-    return [
-        op for op in nodes
-        if op.name in grown or any(function.name in grown for function in functions_of([op], graph.functions))
-    ]  # fmt: skip
 
 
 def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:

@@ -17,6 +17,7 @@ from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
 from weft.framework.dims import format_dims
 from weft.framework.dtypes import DType
+from weft.framework.exported_graph import exported_graph_def
 from weft.framework.graph_elements import Elements
 from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
@@ -141,8 +142,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self.grown[name] = self._version
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
-        """The GraphDef; with `from_version` only the nodes that were added after that version."""
-        return graph_def.to_graph_def(self, from_version or 0, add_shapes)
+        """The GraphDef, in TensorFlow's ops; with `from_version` only the nodes that were added after that version."""
+        return exported_graph_def(self, self.graph_def_versions, from_version or 0, add_shapes)
 
     def node_def_of(self, op: Operation) -> Any:
         """The NodeDef of one operation."""

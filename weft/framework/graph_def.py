@@ -26,9 +26,15 @@ def version_def(producer: int) -> Any:
 
 def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef:
     """The NodeDef of an operation; attributes in TensorFlow's encoding."""
-    node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
+    node = node_def_without_inputs(op, add_shapes)
     node.input.extend(tensor.as_node_def_input() for tensor in op.inputs)
     node.input.extend(f"^{other.name}" for other in op.control_inputs)
+    return node
+
+
+def node_def_without_inputs(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef:
+    """The NodeDef of an operation, whose inputs are still to be added."""
+    node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
     declared = op.op_def.attrs
     for key in sorted(op.attrs):
         value = op.attrs[key]

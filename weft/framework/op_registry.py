@@ -11,6 +11,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_def import REQUIRED, AttrDef, OfNode, OpDef, Rule, Traits
 from weft.framework.op_role import Role
 from weft.framework.op_signature import parse_signature
+from weft.framework.tensorflow_form import FormOf
 
 _ANNOTATION_KINDS: Final = {
     "bool": "bool",
@@ -35,6 +36,8 @@ _ANNOTATION_KINDS: Final = {
 
 _REGISTRY: Final[dict[str, OpDef]] = {}
 _GRADIENTS: Final[dict[str, Rule | None]] = {}
+_FORMS: Final[dict[str, FormOf]] = {}
+_TAKING_LISTS: Final[set[str]] = set()
 
 
 def register(op_def: OpDef) -> None:
@@ -87,6 +90,27 @@ def lookup_gradient(name: str) -> Rule | None:
     if declared is not None and declared.gradient is not None:
         return declared.gradient
     raise LookupError(f"gradient registry has no entry for: {name}")
+
+
+def register_form(name: str, form: FormOf, takes_list: bool = False) -> None:
+    """Say what nodes of TensorFlow's stand for one of op type `name`, which TensorFlow lacks, where a graph is written.
+
+    A node for which `form` returns None is written as it is. With `takes_list` the form has a way where the node's first input
+    is written as a TensorList.
+    """
+    if takes_list:
+        _TAKING_LISTS.add(name)
+    _FORMS[name] = form
+
+
+def takes_list(name: str, places: Sequence[int]) -> bool:
+    """Whether an op type has a form that takes TensorLists for the inputs of these numbers."""
+    return name in _TAKING_LISTS and list(places) == [0]
+
+
+def form_of(name: str) -> FormOf | None:
+    """What makes TensorFlow's form of a node of that op type; None for one that is written as it is."""
+    return _FORMS.get(name)
 
 
 def declare(

@@ -29,9 +29,9 @@ from weft.errors import CancelledError, OpError
 from weft.framework import tensor_util
 from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
-from weft.framework.function_def import grown_operations
 from weft.framework.graph import Graph
 from weft.framework.graph_def import graph_def_of
+from weft.framework.growth import grown_operations
 from weft.framework.operation import Operation, Tensor
 from weft.platform.deadline import holding, left_s, within
 from weft.proto import explain_pb2, master_pb2

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from weft.framework.function_def import functions_of, grown_operations
+from weft.framework.function_def import functions_of
 from weft.framework.graph import Graph
 from weft.framework.graph_def import graph_def_of
+from weft.framework.growth import grown_operations
 from weft.framework.operation import Operation, Tensor
 
 _COLOCATED = b"loc:@"

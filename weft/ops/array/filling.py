@@ -18,7 +18,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.constant import const, constant
 from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
-from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
+from weft.ops.declaration import definition_of, not_differentiable, op, rank_of, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.held_objects import handle_of, is_handle
 from weft.ops.math.elementwise import NUMBERS, sum_to_like
@@ -140,6 +140,14 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
         return zeros_like_node(tensor, name=name or "zeros_like")
     with get_default_graph().name_scope(name or "zeros_like") as scope:
         return fill_node(shape_internal(tensor, optimize=optimize), constant(zero_of(kind), kind), name=scope)
+
+
+def is_zeros(tensor: Tensor) -> bool:
+    """Whether a tensor is known to be zero everywhere, as a gradient is that nothing contributed to."""
+    if tensor.op.op_def is definition_of(zeros_like_node):
+        return True
+    value = constant_value(tensor.op.inputs[1] if tensor.op.op_def is definition_of(fill_node) else tensor)
+    return value is not None and not np.any(value)
 
 
 @dispatchable

@@ -409,19 +409,19 @@ def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: b
     tensor = convert_to_tensor(a, name="a")
     count = rank_of(tensor)
     if count is None:
-        return _swap_last(tensor, conjugate=conjugate, name=name)
+        return swap_last(tensor, conjugate=conjugate, name=name)
     if count < 2:
         raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor.dims)}")
     return transpose(tensor, [*range(count - 2), count - 1, count - 2], name, conjugate)
 
 
 def _swap_last_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [_swap_last(grad, conjugate=node.attrs["conjugate"])]
+    return [swap_last(grad, conjugate=node.attrs["conjugate"])]
 
 
 @op("MatrixTranspose", "x: T -> y: T", infer=lambda node: [None],
     gradient=_swap_last_gradient)  # fmt: skip
-def _swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
+def swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
     """The input of unknown rank with its last two dimensions swapped: `[..., m, n] -> [..., n, m]`."""
     swapped = xp.swapaxes(x, -1, -2)
     return xp.conj(swapped) if conjugate else swapped

@@ -35,14 +35,19 @@ def _find(ctx: OpContext, handle: Array) -> AccumulatorState:
     return found
 
 
-@op("ConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
+def _handle_shape(node: Operation) -> list[Dims]:
+    # TensorFlow's shape rule: a container and a name.
+    return [(2,)]
+
+
+@op("ConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, types=_TYPES)
 def conditional_accumulator(ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
                             reduction_type: str = "MEAN") -> Result:  # fmt: skip
     """An accumulator of dense gradients: `-> scalar string`."""
     return _handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
 
 
-@op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
+@op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, types=_TYPES)
 def sparse_conditional_accumulator(
     ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
     reduction_type: str = "MEAN",

@@ -126,12 +126,12 @@ def histogram_fixed_width_bins(
     """The number of the part of a range that each value is in, by the rule of `histogram_fixed_width`."""
     with input_scope(name, "histogram_fixed_width_bins", (values, value_range, nbins)):
         values = convert_to_tensor(values, name="values")
-        return _bin_numbers(values, value_range, nbins, dtype=dtypes.as_dtype(dtype))
+        return bin_numbers(values, value_range, nbins, dtype=dtypes.as_dtype(dtype))
 
 
 @op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,
     types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
-def _bin_numbers(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
+def bin_numbers(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
     """The part of a range that each value is in: `[...], [2], scalar -> [...]`."""
     width = (value_range[1] - value_range[0]).astype(np.float64) / nbins
     return xp.clip(xp.floor((values - value_range[0]) / width), 0, nbins - 1).astype(dtype.as_numpy_dtype)

@@ -241,7 +241,7 @@ def _gather_kept(tensor: Tensor, segment_ids: Tensor) -> tuple[Tensor, Tensor]:
     rows = _gathered(tensor, maximum(segment_ids, zeros_like(segment_ids)))
     is_kept = greater_equal(segment_ids, 0)
     if rows.dims is None or is_kept.dims is None:
-        is_kept = _as_wide(is_kept, rows)
+        is_kept = widened_to_rank(is_kept, rows)
     else:
         is_kept = _widened(is_kept, len(rows.dims) - len(is_kept.dims))
     return select_v2_node(is_kept, rows, zeros_like(rows)), is_kept
@@ -254,7 +254,7 @@ def _widened(tensor: Tensor, count: int) -> Array:
 
 
 @op("WidenToRank", "x: T, like: Tlike -> y: T", infer=lambda node: [None], gradient=None)
-def _as_wide(xp: ArrayModule, x: Array, like: Array) -> Result:
+def widened_to_rank(xp: ArrayModule, x: Array, like: Array) -> Result:
     """A tensor with dimensions of size 1 put at its end until it has the rank of `like`.
 
     `[*sizes], [...] -> [*sizes, *ones]`.
@@ -331,7 +331,7 @@ def _divisors(data: Tensor, segment_ids: Tensor, num_segments: TensorLike) -> Te
     """The number of rows of each segment, at least 1, in the rank of the sums."""
     counts = unsorted_segment_sum(ones_like(segment_ids, data.dtype), segment_ids, num_segments)
     if data.dims is None or segment_ids.dims is None:
-        counts = _as_wide(counts, unsorted_segment_sum(data, segment_ids, num_segments))
+        counts = widened_to_rank(counts, unsorted_segment_sum(data, segment_ids, num_segments))
     else:
         counts = _widened(counts, len(data.dims) - len(segment_ids.dims))
     return maximum(counts, 1)

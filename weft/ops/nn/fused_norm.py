@@ -14,6 +14,7 @@ from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
+from weft.ops.array.filling import is_zeros
 from weft.ops.declaration import op, same_as_input
 from weft.ops.math.elementwise import REAL
 from weft.ops.nn.window import check_rank
@@ -85,7 +86,7 @@ def _normalized(
 
 def _normalized_gradient(version: str) -> Any:
     def gradient(node: Operation, grad: Tensor, *others: object) -> Gradients:
-        if any(other is not None for other in others[:2]):
+        if any(isinstance(other, Tensor) and not is_zeros(other) for other in others[:2]):
             return vjp(node, grad, *others)
         x, scale = node.inputs[:2]
         # In training the second pair of statistics are those of the batch; otherwise they are the inputs.

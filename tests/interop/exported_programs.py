@@ -1,0 +1,94 @@
+"""Write the training programs as `.meta` files, each with what runs it and the losses that weft had.
+
+Run as a script, it writes into the folder given: `exported_programs.py FOLDER [NAME ...]`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+from tests.interop.training_programs import PROGRAMS, Program
+
+STEPS = 3
+
+
+def _initializers(program: Program) -> list[Any]:
+    first = [tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()]
+    return [tf.group(*first, name="initialize_all"), *program.before]
+
+
+def train(session: Any, plan: dict[str, Any], feeds: dict[str, Any]) -> list[float]:
+    """Initialize and take the steps; the losses of each."""
+    for name in plan["before"]:
+        session.run(name)
+    coordinator = tf.train.Coordinator()
+    has_queues = bool(tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS))
+    threads = tf.train.start_queue_runners(session, coordinator) if has_queues else []
+    losses = []
+    for _ in range(STEPS):
+        # In two runs: reading a variable and updating it in one has no order in TensorFlow.
+        losses.append(float(session.run([plan["loss"], *plan["extra"]], feeds)[0]))
+        session.run(plan["train"], feeds)
+    coordinator.request_stop()
+    session.run(
+        [op for op in session.graph.get_operations() if op.type.startswith("QueueClose") and "cancel" in op.name.lower()]
+    )
+    coordinator.join(threads, stop_grace_period_secs=10)
+    return losses
+
+
+def export(name: str, folder: Path) -> dict[str, Any]:
+    """Build a program, train it, and write its graph; the plan says how to train it again."""
+    tf.reset_default_graph()
+    tf.set_random_seed(7)
+    program = PROGRAMS[name]()
+    before = [each.name for each in _initializers(program)]
+    plan: dict[str, Any] = {
+        "loss": program.loss.name,
+        "train": program.train.name,
+        "extra": [each.name for each in program.extra],
+        "before": before,
+    }
+    feeds = {tensor.name: np.asarray(value, tensor.dtype.as_numpy_dtype) for tensor, value in program.feeds.items()}
+    np.savez(folder / f"{name}.npz", **feeds)
+    tf.train.export_meta_graph(str(folder / f"{name}.meta"))
+    with tf.Session() as session:
+        plan["losses"] = train(session, plan, feeds)
+    tf.reset_default_graph()
+    return plan
+
+
+def train_again(name: str, plan: dict[str, Any], folder: Path) -> list[float]:
+    """The losses of the graph that was written, imported by weft."""
+    tf.reset_default_graph()
+    tf.train.import_meta_graph(str(folder / f"{name}.meta"))
+    with np.load(folder / f"{name}.npz") as feeds, tf.Session() as session:
+        losses = train(session, plan, dict(feeds))
+    tf.reset_default_graph()
+    return losses
+
+
+def main(folder: Path, names: list[str]) -> None:
+    plans: dict[str, Any] = {}
+    for name in names or PROGRAMS:
+        try:
+            plans[name] = export(name, folder)
+        except Exception:
+            print(name, traceback.format_exc(limit=-3))
+            continue
+        try:
+            plans[name]["again"] = train_again(name, plans[name], folder)
+        except Exception as error:
+            print(name, "AGAIN", type(error).__name__, str(error)[:600])
+    (folder / "plans.json").write_text(json.dumps(plans))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,72 @@
+"""A graph in TensorFlow's ops: what `as_graph_def`, and all that writes graphs to files, gives away.
+
+weft has ops of its own where TensorFlow needs several nodes, or none of its ops will do: gradients of broadcasting, stacks of
+what loops compute, buffers of TensorArrays. Each has a form in TensorFlow's ops
+(`weft.ops.tensorflow_forms`), and is written so.
+"""
+
+from __future__ import annotations
+
+from tensorboard.compat.proto import function_pb2, graph_pb2, versions_pb2
+
+from weft.framework.dtypes import DType, variant
+from weft.framework.function_def import functions_run_by, reference, to_function_def
+from weft.framework.graph_elements import Elements
+from weft.framework.node_writer import TensorFlowWriter, graph_reference
+from weft.framework.op_role import Role
+from weft.framework.recorded_lists import recorded_lists
+from weft.framework.recording import add_lists, record
+from weft.framework.tensorflow_form import Lists
+
+
+def exported_graph_def(
+    graph: Elements, versions: versions_pb2.VersionDef, from_version: int = 0, add_shapes: bool = False
+) -> graph_pb2.GraphDef:
+    """The GraphDef of the operations that were made after `from_version`, in TensorFlow's ops, and of all functions."""
+    proto = graph_pb2.GraphDef(versions=versions)
+    lists = recorded_lists(graph)
+    write = TensorFlowWriter(graph_reference, graph.operations, lists, add_shapes)
+    proto.node.extend(node for op in graph.get_operations() for node in write(op) if op.id > from_version)
+    if graph.functions:
+        proto.library.function.extend(_exported_functions(graph, lists))
+        _drop_opened(proto, write.opened)
+    if proto.library.function:
+        # The first version that reads functions.
+        proto.versions.min_consumer = 12
+    return proto
+
+
+def _drop_opened(proto: graph_pb2.GraphDef, opened: set[str]) -> None:
+    """Remove the functions of branches whose nodes stand in the graph, where no other node runs them."""
+    if not opened:
+        return
+    kept = [function for function in proto.library.function if function.signature.name not in opened]
+    nodes = [*proto.node, *(node for function in kept for node in function.node_def)]
+    needed = functions_run_by(nodes, proto.library)
+    kept = [
+        function for function in proto.library.function
+        if function.signature.name not in opened or function.signature.name in needed
+    ]  # fmt: skip
+    del proto.library.function[:]
+    proto.library.function.extend(kept)
+
+
+def _exported_functions(graph: Elements, lists: Lists) -> list[function_pb2.FunctionDef]:
+    """The functions of a graph, in order of name; those of loops that record have a list for each stack."""
+    functions = graph.functions
+    nodes = [*graph.get_operations(), *(op for function in functions.values() for op in function.get_operations())]
+    loops = [op for op in nodes if op.op_def.role is Role.RECORDING_LOOP]
+    recording: dict[str, tuple[bool, list[DType]]] = {}
+    for loop in loops:
+        types = [variant if lists.get(stack, 1) > 1 else stack.dtype for stack in loop.outputs[len(loop.inputs) :]]
+        for attr in loop.op_def.bodies:
+            recording[loop.attrs[attr]] = (attr == loop.op_def.bodies[-1], types)
+    written = []
+    for name in sorted(functions):
+        function = functions[name]
+        proto = to_function_def(function, TensorFlowWriter(reference, function.operations, lists, is_function=True))
+        if name in recording:
+            is_body, types = recording[name]
+            (record if is_body else add_lists)(proto, types)
+        written.append(proto)
+    return written

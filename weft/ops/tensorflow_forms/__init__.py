@@ -1,0 +1,35 @@
+"""What stands for weft's own ops in graphs that are written to files: nodes of TensorFlow's ops that do the same.
+
+Each module has the forms of a family; importing it registers them. An op without a form is written as it is.
+"""
+
+from weft.ops.tensorflow_forms import (
+    arrays as arrays,
+)
+from weft.ops.tensorflow_forms import (
+    branches as branches,
+)
+from weft.ops.tensorflow_forms import (
+    buffers as buffers,
+)
+from weft.ops.tensorflow_forms import (
+    derivatives as derivatives,
+)
+from weft.ops.tensorflow_forms import (
+    loops as loops,
+)
+from weft.ops.tensorflow_forms import (
+    matrices as matrices,
+)
+from weft.ops.tensorflow_forms import (
+    rows as rows,
+)
+from weft.ops.tensorflow_forms import (
+    sparse as sparse,
+)
+from weft.ops.tensorflow_forms import (
+    state as state,
+)
+from weft.ops.tensorflow_forms import (
+    sums as sums,
+)

@@ -1,0 +1,111 @@
+"""Forms of the buffers behind TensorArrays: tensors of which one element is replaced after the other.
+
+A buffer whose elements have no shape yet is `[size, 0]`; writing gives it the shape of what is written.
+"""
+
+from __future__ import annotations
+
+from weft.framework.dims import Dims
+from weft.framework.operation import Operation, Tensor
+from weft.ops.array.filling import fill, zero_of, zeros_like
+from weft.ops.array.gather_scatter import gather, tensor_scatter_update_node
+from weft.ops.array.joining import concat, stack
+from weft.ops.array.shape_ops import expand_dims, reshape, shape, size
+from weft.ops.control_flow import buffers
+from weft.ops.math.comparison import maximum
+from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.reduce_functions import reduce_max, reduce_prod
+from weft.ops.tensorflow_forms.form import form
+
+
+@form(buffers.new_buffer)
+def _new(node: Operation, count: Tensor) -> Tensor:
+    element, dtype = node.attrs["element_shape"], node.attrs["dtype"]
+    sizes = [0] if element is None or None in element else list(element)
+    return fill(stack([count, *sizes]), zero_of(dtype))
+
+
+@form(buffers.buffer_unstack, buffers.buffer_stack)
+def _same(node: Operation, flow: Tensor) -> Tensor:
+    return flow
+
+
+@form(buffers.buffer_zeros)
+def _zeros(node: Operation, flow: Tensor) -> Tensor:
+    return zeros_like(flow)
+
+
+@form(buffers.buffer_write)
+def _write(node: Operation, flow: Tensor, index: Tensor, value: Tensor) -> Tensor:
+    whole = flow if _is_shaped(flow.dims, value.dims) else _widened(flow, shape(flow)[0], shape(value))
+    return _replaced(whole, reshape(index, [1]), expand_dims(value, 0))
+
+
+@form(buffers.growing_buffer_write)
+def _growing_write(node: Operation, flow: Tensor, index: Tensor, value: Tensor) -> Tensor:
+    count = maximum(shape(flow)[0], add(index, 1))
+    return _replaced(_widened(flow, count, shape(value)), reshape(index, [1]), expand_dims(value, 0))
+
+
+@form(buffers.buffer_scatter)
+def _scatter(node: Operation, flow: Tensor, indices: Tensor, value: Tensor) -> Tensor:
+    element = None if value.dims is None else value.dims[1:]
+    whole = flow if _is_shaped(flow.dims, element) else _widened(flow, shape(flow)[0], shape(value)[1:])
+    return _replaced(whole, indices, value)
+
+
+@form(buffers.growing_buffer_scatter)
+def _growing_scatter(node: Operation, flow: Tensor, indices: Tensor, value: Tensor) -> Tensor:
+    needed = add(reduce_max(concat([indices, [-1]], 0)), 1)
+    return _replaced(_widened(flow, maximum(shape(flow)[0], needed), shape(value)[1:]), indices, value)
+
+
+@form(buffers.buffer_read)
+def _read(node: Operation, flow: Tensor, index: Tensor) -> Tensor:
+    return gather(flow, index)
+
+
+@form(buffers.buffer_gather)
+def _gather(node: Operation, flow: Tensor, indices: Tensor) -> Tensor:
+    return gather(flow, indices)
+
+
+@form(buffers.buffer_concat)
+def _concat(node: Operation, flow: Tensor) -> Tensor:
+    sizes = shape(flow)
+    return reshape(flow, concat([reshape(mul(sizes[0], sizes[1]), [1]), sizes[2:]], 0))
+
+
+@form(buffers.buffer_concat_grad)
+def _concat_grad(node: Operation, flow: Tensor, grad: Tensor) -> Tensor:
+    return reshape(grad, shape(flow))
+
+
+@form(buffers.buffer_split)
+def _split(node: Operation, value: Tensor, lengths: Tensor) -> Tensor:
+    sizes = shape(value)
+    return reshape(value, concat([reshape(size(lengths), [1]), [-1], sizes[1:]], 0))
+
+
+@form(buffers.buffer_split_grad)
+def _split_grad(node: Operation, value: Tensor, grad: Tensor) -> Tensor:
+    return reshape(grad, shape(value))
+
+
+def _is_shaped(flow: Dims, element: Dims) -> bool:
+    """Whether a buffer is known to have the shape of the elements that are written."""
+    if flow is None or element is None or len(flow) != len(element) + 1:
+        return False
+    return len(flow) != 2 or (flow[1] not in (0, None)) or element == (0,)
+
+
+def _widened(flow: Tensor, count: Tensor, element: Tensor) -> Tensor:
+    """The buffer with `count` elements of that shape; those that it has not are zeros."""
+    sizes = concat([reshape(count, [1]), element], 0)
+    missing = sub(reduce_prod(sizes), size(flow))
+    return reshape(concat([reshape(flow, [-1]), fill(reshape(missing, [1]), zero_of(flow.dtype.base_dtype))], 0), sizes)
+
+
+def _replaced(flow: Tensor, indices: Tensor, values: Tensor) -> Tensor:
+    replaced: Tensor = tensor_scatter_update_node(flow, expand_dims(indices, 1), values)
+    return replaced
