@@ -262,6 +262,7 @@ from weft.ops.control_flow.ordering import tuple_of as _tuple_of
 from weft.ops.control_flow.tensor_array import TensorArray as TensorArray
 from weft.ops.control_flow.vectorized_map import vectorized_map as vectorized_map
 from weft.ops.control_flow.while_loop import while_loop as while_loop
+from weft.ops.data import later_versions as _later_datasets  # registers what tf.data of TensorFlow 2 has
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
 from weft.ops.data_flow.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
@@ -333,6 +334,7 @@ from weft.ops.linalg.matrix_parts import trace as trace
 from weft.ops.linalg.norms import norm as norm
 from weft.ops.lookup.tables import initialize_all_tables as initialize_all_tables
 from weft.ops.lookup.tables import tables_initializer as tables_initializer
+from weft.ops.math import bessel as _bessel  # registers what TensorFlow 2 has in math.special
 from weft.ops.math import operators as _operators
 from weft.ops.math.casting import bitcast as bitcast
 from weft.ops.math.casting import cast as cast
@@ -484,6 +486,7 @@ from weft.ops.process.session_tensor import get_session_tensor as get_session_te
 from weft.ops.ragged import indexing as _ragged_indexing  # gives RaggedTensor its []
 from weft.ops.ragged.strings import string_split as string_split
 from weft.ops.ragged.tensor import RaggedTensor as RaggedTensor
+from weft.ops.random import keyed as _keyed  # registers what random ops of TensorFlow 2 have
 from weft.ops.random.functions import multinomial as multinomial
 from weft.ops.random.functions import random_crop as random_crop
 from weft.ops.random.functions import random_gamma as random_gamma

@@ -27,6 +27,7 @@ def _as_objects(items, shape=None):
 
 PASSING = [
     Case("Identity", [X], expected=lambda x: x),
+    Case("DebugGradientIdentity", [X], expected=lambda x: x),
     Case("IdentityN", [[X, IDS]], expected=lambda xs: tuple(xs)),
     Case("StopGradient", [X], expected=lambda x: x),
     Case("PreventGradient", [X], expected=lambda x: x, gradient=False),

@@ -12,6 +12,12 @@ WITHOUT_CASE = dict.fromkeys(
     (
         "BatchDatasetV2",
         "CacheDataset",
+        "FinalizeDataset",
+        "OptionsDataset",
+        "ParallelBatchDataset",
+        "ParallelFilterDataset",
+        "ParallelInterleaveDatasetV4",
+        "ParallelMapDatasetV2",
         "ConcatenateDataset",
         "DatasetCardinality",
         "DenseToSparseBatchDataset",

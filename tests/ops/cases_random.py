@@ -25,8 +25,31 @@ def _gamma_derivative(alpha, sample):
     return (stats.gamma.ppf(quantile, alpha + step) - stats.gamma.ppf(quantile, alpha - step)) / (2 * step)
 
 
+KEY, COUNTER = np.array([4551124392215935721], np.uint64), np.array([0, 13892792660983712975], np.uint64)
+KEYED = [KEY, COUNTER, 1]
+
 # What TensorFlow's kernels give for this seed.
 CASES = [
+    Case(
+        "StatelessRandomGetKeyCounter", [np.array([3, 5], np.int64)], sweep=False, expected=lambda *_: (KEY, COUNTER)
+    ),
+    Case(
+        "StatelessRandomGetKeyCounterAlg", [np.array([3, 5], np.int64)], sweep=False, expected=lambda *_: (KEY, COUNTER, 1)
+    ),
+    Case(
+        "StatelessRandomUniformV2", [[3], *KEYED], {"dtype": dtypes.float32}, sweep=False,
+        expected=lambda *_: np.array([0.30866754, 0.09597003, 0.3703704], np.float32),
+    ),
+    Case("StatelessRandomNormalV2", [[3], *KEYED], {"dtype": dtypes.float32}, sweep=False),
+    Case(
+        "StatelessTruncatedNormalV2", [[3], *KEYED], {"dtype": dtypes.float32}, sweep=False,
+        expected=lambda *_: np.array([0.86955065, 1.2628788, 0.8731732], np.float32),
+    ),
+    Case(
+        "StatelessRandomUniformIntV2", [[3], *KEYED, 0, 100], {"dtype": dtypes.int32}, sweep=False,
+        expected=lambda *_: np.array([87, 95, 28]),
+    ),
+    Case("StatelessRandomUniformFullIntV2", [[3], *KEYED], {"dtype": dtypes.uint64}, sweep=False),
     Case(
         "StatelessRandomUniform", [[1, 3], SEED], {"dtype": dtypes.float32}, sweep=False,
         expected=lambda *_: np.array([[0.18403268, 0.18694127, 0.99725366]], np.float32),

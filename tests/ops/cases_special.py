@@ -30,6 +30,17 @@ COMPLEX = [
     ]
 ]  # fmt: skip
 
+ON_THE_HOST = [
+    Case(op, [POSITIVE], expected=function)
+    for op, function in [
+        ("BesselI0", special.i0), ("BesselI1", special.i1), ("BesselJ0", special.j0), ("BesselJ1", special.j1),
+        ("BesselK0", special.k0), ("BesselK1", special.k1), ("BesselK0e", special.k0e), ("BesselK1e", special.k1e),
+        ("BesselY0", special.y0), ("BesselY1", special.y1), ("Expint", special.expi), ("Dawsn", special.dawsn),
+        ("Spence", special.spence), ("FresnelSin", lambda x: special.fresnel(x)[0]),
+        ("FresnelCos", lambda x: special.fresnel(x)[1]),
+    ]
+]  # fmt: skip
+
 SPECIAL = [
     Case("Atan2", [ANY, OTHER], expected=np.arctan2),
     Case("Atan2", [ANY, OTHER[:1]], expected=np.arctan2, variant="row", sweep=False),
@@ -57,4 +68,4 @@ SPECIAL = [
     Case("NextAfter", [ANY, OTHER], expected=np.nextafter, gradient=False),
 ]  # fmt: skip
 
-CASES = [*TRIGONOMETRY, *COMPLEX, *SPECIAL]
+CASES = [*TRIGONOMETRY, *COMPLEX, *SPECIAL, *ON_THE_HOST]

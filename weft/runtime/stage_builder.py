@@ -88,7 +88,8 @@ def build_stages(partition: Partition, resources: ResourceManager, waits_for_cod
     """
     # A reference that is fed, or comes from another task, is the value and not the variable.
     values = [*partition.feeds, *(source for source in partition.recvs if isinstance(source, Tensor))]
-    return _Builder(partition, Binder(resources, values, _only_asked(partition)), waits_for_code).build()
+    bind = Binder(resources, values, _only_asked(partition), _assigned(partition))
+    return _Builder(partition, bind, waits_for_code).build()
 
 
 def _only_asked(partition: Partition) -> set[Operation]:
@@ -98,6 +99,11 @@ def _only_asked(partition: Partition) -> set[Operation]:
     used = {tensor.op for op in partition.nodes if op.op_def.role is not Role.PROBE for tensor in op.inputs}
     leaving = {tensor.op for tensor in partition.fetches} | {edge.producer for edge in partition.sends}
     return asked - used - leaving
+
+
+def _assigned(partition: Partition) -> set[Operation]:
+    """What makes the handles of the variables that the partition gives a value."""
+    return {op.inputs[0].op for op in partition.nodes if op.op_def.role is Role.ASSIGNMENT}
 
 
 class _Builder:

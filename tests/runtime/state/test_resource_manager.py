@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 
 from weft.errors import InvalidArgumentError, NotFoundError
@@ -88,3 +89,26 @@ def test_what_is_dropped_is_closed() -> None:
     manager.clear()
     assert things[2].is_closed
     assert manager.find_or_create("c", Thing, "x", Thing) is not things[2]
+
+
+def test_a_resource_variable_of_another_shape_is_made_anew_for_who_assigns_it() -> None:
+    resources = ResourceManager()
+    old = resources.variable("", "v", float32, (2,), renews=True)
+    old.put(np.zeros(2, np.float32))
+    asked = resources.variable("", "v", float32, (3,), declares=False, renews=False)
+    assert asked.value is None
+    with pytest.raises(InvalidArgumentError, match="two programs disagree"):
+        resources.variable("", "v", float32, (3,), renews=False)
+    assert resources.variable("", "v", float32, (2,), renews=True) is old
+    new = resources.variable("", "v", float32, (3,), renews=True)
+    assert new.value is None
+    new.put(np.ones(3, np.float32))
+    assert asked.value.tolist() == [1, 1, 1]
+    assert old.value.tolist() == [0, 0]
+
+
+def test_a_resource_variable_of_another_type_is_refused_as_in_tensorflow() -> None:
+    resources = ResourceManager()
+    resources.variable("", "v", float32, (2,), renews=True)
+    with pytest.raises(InvalidArgumentError, match="two programs disagree"):
+        resources.variable("", "v", int32, (3,), renews=True)

@@ -91,7 +91,7 @@ class TensorFlowSession:
     def run_step(
         self,
         request: master_pb2.RunStepRequest,
-        feeds: Mapping[Tensor, Any],
+        feeds: Mapping[Tensor, Array],
         fetches: Sequence[Tensor],
         timeout_s: float | None = None,
     ) -> tuple[list[Array], RunMetadata | None]:
@@ -226,7 +226,7 @@ class TensorFlowStep:
         self._fetches = fetches
         self._targets = [op.name for op in targets]
 
-    def run(self, feeds: Sequence[object], options: RunOptions | None = None) -> tuple[list[Array], RunMetadata | None]:
+    def run(self, feeds: Sequence[Array], options: RunOptions | None = None) -> tuple[list[Array], RunMetadata | None]:
         """Run one step there; returns the fetches and the RunMetadata, or None."""
         request = master_pb2.RunStepRequest(target=self._targets, options=options)
         timeout_s = options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
@@ -245,7 +245,7 @@ class TensorFlowPartialRun:
         self._session = session
         self._handle = handle
 
-    def run(self, feeds: Mapping[Tensor, object], fetches: Sequence[Tensor]) -> list[Array]:
+    def run(self, feeds: Mapping[Tensor, Array], fetches: Sequence[Tensor]) -> list[Array]:
         """Run what these fetches need and has not run."""
         request = master_pb2.RunStepRequest(partial_run_handle=self._handle)
         return self._session.run_step(request, feeds, fetches)[0]

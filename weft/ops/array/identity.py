@@ -28,6 +28,12 @@ def identity_node(xp: ArrayModule, input: Array) -> Result:
     return input
 
 
+@op("DebugGradientIdentity", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_pass_gradient)
+def debug_gradient_identity(xp: ArrayModule, input: Array) -> Result:
+    """The input, which a debugger of gradients finds by its name: `[...] -> [...]`."""
+    return input
+
+
 @overload
 def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
 @overload

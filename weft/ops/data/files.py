@@ -122,7 +122,7 @@ class FileIterator(ElementIterator):
         self._records = None
 
 
-def _compression(compression_type: Array) -> str:
+def compression_of(compression_type: Array) -> str:
     found = bytes(compression_type.item()).decode()
     if found not in ("", "GZIP", "ZLIB"):
         raise InvalidArgumentError.of(f"Unsupported compression_type: {found}")
@@ -148,7 +148,7 @@ def _stream_lines(stream: Array) -> Iterator[bytes]:
 @dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True)
 def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The lines of files, without their ends: `[...] string, scalar string, scalar int64 -> scalar variant`."""
-    compression = _compression(compression_type)
+    compression = compression_of(compression_type)
     return Files(filenames, lambda path: _lines(path, compression), place_of(ctx))
 
 
@@ -158,7 +158,7 @@ def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array,
 
     `[...] string, scalar string, scalar int64 -> scalar variant`
     """
-    compression = _compression(compression_type)
+    compression = compression_of(compression_type)
     return Files(filenames, lambda path: records(path, compression), place_of(ctx))
 
 
@@ -211,7 +211,7 @@ def fixed_length_record_dataset_v2(
         raise InvalidArgumentError.of("`record_bytes` must be greater than zero")
     if header < 0 or footer < 0:
         raise InvalidArgumentError.of("`header_bytes` and `footer_bytes` must not be negative")
-    compression = _compression(compression_type)
+    compression = compression_of(compression_type)
     return Files(filenames, lambda path: _fixed(path, header, size, footer, compression), place_of(ctx))
 
 
@@ -245,7 +245,7 @@ def csv_dataset(
     """
     delimiter, missing, quoted = bytes(field_delim.item()), bytes(na_value.item()), bool(use_quote_delim)
     chosen: list[int] = select_cols.tolist()
-    compression, has_header = _compression(compression_type), bool(header)
+    compression, has_header = compression_of(compression_type), bool(header)
 
     def element(record: bytes) -> list[Array]:
         fields = fields_of(record, delimiter, quoted)

@@ -166,12 +166,12 @@ class OpenInterleaveIterator(InterleaveIterator):
         super().restore(inner, caller)
 
 
-def _cycle(cycle_length: Array) -> int:
+def cycle_of(cycle_length: Array) -> int:
     """How many datasets are open at a time; -1 leaves it to this process."""
-    return os.cpu_count() or 1 if int(cycle_length) == -1 else _positive(cycle_length, "cycle_length")
+    return os.cpu_count() or 1 if int(cycle_length) == -1 else positive(cycle_length, "cycle_length")
 
 
-def _positive(value: Array, name: str) -> int:
+def positive(value: Array, name: str) -> int:
     if int(value) < 1:
         raise InvalidArgumentError.of(f"{name} must be greater than zero.")
     return int(value)
@@ -188,7 +188,7 @@ def interleave_dataset(
     `scalar variant, n*[*argument], scalar int64, scalar int64 -> scalar variant`
     """
     function = Called(ctx, "f", "other_arguments", other_arguments)
-    turns = _cycle(cycle_length), _positive(block_length, "block_length")
+    turns = cycle_of(cycle_length), positive(block_length, "block_length")
     return Interleaved(source_of(input_dataset), function, *turns)
 
 
@@ -205,7 +205,7 @@ def parallel_interleave_dataset_v2(
     """
     function = Called(ctx, "f", "other_arguments", other_arguments)
     calls_at_once(num_parallel_calls)
-    cycle, block = _cycle(cycle_length), _positive(block_length, "block_length")
+    cycle, block = cycle_of(cycle_length), positive(block_length, "block_length")
     return Interleaved(source_of(input_dataset), function, cycle, block, ahead=max(16, 2 * block))
 
 
@@ -222,8 +222,8 @@ def parallel_interleave_dataset(
     `scalar variant, n*[*argument], scalar int64, scalar int64, scalar bool, scalar int64, scalar int64 -> scalar variant`
     """
     function = Called(ctx, "f", "other_arguments", other_arguments)
-    cycle, block = _cycle(cycle_length), _positive(block_length, "block_length")
-    ahead = _positive(buffer_output_elements, "buffer_output_elements")
+    cycle, block = cycle_of(cycle_length), positive(block_length, "block_length")
+    ahead = positive(buffer_output_elements, "buffer_output_elements")
     return Interleaved(source_of(input_dataset), function, cycle, block, max(ahead, 16), opens_all=True)
 
 

@@ -199,7 +199,7 @@ class ShuffleIterator(ElementIterator):
             self._input = None
 
 
-def _checked(buffer_size: Array) -> int:
+def checked_buffer(buffer_size: Array) -> int:
     if int(buffer_size) < 1:
         raise InvalidArgumentError.of("buffer_size must be greater than zero.")
     return int(buffer_size)
@@ -215,7 +215,7 @@ def shuffle_dataset(
     `scalar variant, scalar int64, scalar int64, scalar int64 -> scalar variant`
     """
     seeds = settled_seeds(int(seed), int(seed2))
-    return Shuffled(source_of(input_dataset), _checked(buffer_size), seeds, reshuffle_each_iteration)
+    return Shuffled(source_of(input_dataset), checked_buffer(buffer_size), seeds, reshuffle_each_iteration)
 
 
 @dataset_op("ShuffleAndRepeatDataset", "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64")
@@ -231,4 +231,4 @@ def shuffle_and_repeat_dataset(
     if times < -1 or times == 0:
         raise InvalidArgumentError.of("count must be greater than zero or equal to -1.")
     seeds = settled_seeds(int(seed), int(seed2))
-    return Shuffled(source_of(input_dataset), _checked(buffer_size), seeds, False, times)
+    return Shuffled(source_of(input_dataset), checked_buffer(buffer_size), seeds, False, times)

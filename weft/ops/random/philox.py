@@ -46,6 +46,16 @@ def stream_of_seed_tensor(xp: ArrayModule, seed: Array) -> Stream:
     return Stream((mixed[0], mixed[1]), (mixed[2], mixed[3]))
 
 
+def stream_of_key(key: Array, upper: Array) -> Stream:
+    """The stream of a key and an upper half of the counter, scalars of uint64."""
+    return Stream(_halves(key), _halves(upper))
+
+
+def joined(halves: tuple[Array, Array]) -> Array:
+    """The uint64 of its lower and its upper half."""
+    return halves[0] | halves[1] << _SHIFT
+
+
 def blocks(stream: Stream, index: Array) -> tuple[Array, Array, Array, Array]:
     """The four words of the blocks that `index` (an array of uint64) names, each as an array of that shape."""
     if isinstance(index, np.ndarray) and index.ndim:

@@ -80,6 +80,12 @@ def assign_sub_variable_op(resource: Array, value: Array, *, dtype: DType) -> Ar
     return resource - value
 
 
+@op("DisableCopyOnRead", "resource: resource ->", infer=no_outputs, gradient=None, stateful=True, reads=("resource",),
+    allows_uninitialized=True)  # fmt: skip
+def disable_copy_on_read(ctx: OpContext, resource: Array) -> None:
+    """Nothing: a read of a variable copies nothing here. `scalar resource ->`."""
+
+
 @op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", role=Role.PROBE,
     infer=scalar_shape, gradient=not_differentiable,
     stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip

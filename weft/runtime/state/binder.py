@@ -20,13 +20,19 @@ class Binder:
         resources: the task's state.
         values: tensors that are plain values, although their type may be that of a reference.
         only_asked: the variables that are only asked whether they have a value.
+        assigned: the resource variables that get a value.
     """
 
     def __init__(
-        self, resources: ResourceManager, values: Iterable[Tensor] = (), only_asked: Collection[Operation] = ()
+        self,
+        resources: ResourceManager,
+        values: Iterable[Tensor] = (),
+        only_asked: Collection[Operation] = (),
+        assigned: Collection[Operation] = (),
     ) -> None:
         self._resources = resources
         self._only_asked = only_asked
+        self._assigned = assigned
         self._slots: dict[Tensor, VariableSlot | None] = dict.fromkeys(values)
 
     def inside(self, arguments: Mapping[Tensor, VariableSlot | None]) -> Binder:
@@ -46,7 +52,9 @@ class Binder:
         if op.op_def.role is Role.VARIABLE:
             name = op.attrs.get("shared_name") or op.name
             container, dtype = op.attrs.get("container", ""), op.attrs["dtype"]
-            return self._resources.variable(container, name, dtype, declared_dims(op), declares=op not in self._only_asked)
+            renews = op in self._assigned if tensor.dtype is resource else None
+            declares = op not in self._only_asked
+            return self._resources.variable(container, name, dtype, declared_dims(op), declares, renews)
         if tensor.dtype.is_ref:
             wanted = op.op_def.updates[:1]
             for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):

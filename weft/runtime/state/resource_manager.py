@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from weft.errors import InvalidArgumentError, NotFoundError
+from weft.framework.aliases import Array
 from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
 from weft.runtime.state.variable_slot import VariableSlot
@@ -21,6 +22,26 @@ class HeldResource(NamedTuple):
     kind: str
     name: str
     description: str
+
+
+class _Foreseen(VariableSlot):
+    """A variable that has no value until some program makes it anew with this shape; for who asks whether it has one."""
+
+    __slots__ = ("_container", "_resources")
+
+    def __init__(self, resources: ResourceManager, container: str, there: VariableSlot, dims: Dims) -> None:
+        self._resources, self._container = resources, container
+        super().__init__(there.name, there.dtype, dims, is_declared=False)
+
+    @property
+    def value(self) -> Array:  # type: ignore[override]
+        """The value of the variable of that shape, None as long as there is none."""
+        slot = self._resources.find(self._container, VariableSlot, self.name)
+        return slot.value if dims_compatible(slot.dims, self.dims) else None
+
+    @value.setter
+    def value(self, value: object) -> None:
+        """Only the making of a slot sets it."""
 
 
 class ResourceManager:
@@ -54,7 +75,9 @@ class ResourceManager:
             raise NotFoundError.of(f"Resource {container}/{name}/{kind.__name__} does not exist.")
         return found  # type: ignore[no-any-return]
 
-    def variable(self, container: str, name: str, dtype: DType, dims: Dims = None, declares: bool = True) -> VariableSlot:
+    def variable(
+        self, container: str, name: str, dtype: DType, dims: Dims = None, declares: bool = True, renews: bool | None = None
+    ) -> VariableSlot:
         """The slot of a variable.
 
         Args:
@@ -63,6 +86,8 @@ class ResourceManager:
             dtype: what the program declares it as.
             dims: the dimensions declared.
             declares: whether the program reads or assigns it, rather than just asking whether it has a value.
+            renews: of a resource variable, whether the program assigns it; None for variables by reference. One of another
+                shape is made anew for a program that does. Steps that were prepared before keep the one that they had.
 
         Raises:
             InvalidArgumentError: another program declared it with another dtype or shape.
@@ -70,6 +95,11 @@ class ResourceManager:
         slot = self.find_or_create(container, VariableSlot, name, lambda: VariableSlot(name, dtype, dims, declares))
         if declares:
             slot.declare(dtype, dims)
+        if renews is not None and slot.is_declared and slot.dtype is dtype and not dims_compatible(slot.dims, dims):
+            if renews:
+                return self._renewed(container, slot, VariableSlot(name, dtype, dims))
+            if not declares:
+                return _Foreseen(self, container, slot, dims)
         if slot.is_declared and (slot.dtype is not dtype or not dims_compatible(slot.dims, dims)):
             raise InvalidArgumentError.of(
                 f"Variable {name!r} is held as {slot.dtype.name} of shape {_text(slot.dims)} by this task, but this graph "
@@ -77,6 +107,15 @@ class ResourceManager:
                 "name, or clear the container with Session.reset."
             )
         return slot
+
+    def _renewed(self, container: str, old: VariableSlot, new: VariableSlot) -> VariableSlot:
+        """Put a slot in the place of another, unless somebody has done so already; returns the one that is there."""
+        with self._lock:
+            slots = self._containers.setdefault(container or self.default_container, {})
+            key = (VariableSlot, new.name)
+            if slots.get(key) is old or not dims_compatible(slots[key].dims, new.dims):
+                slots[key] = new
+            return slots[key]  # type: ignore[no-any-return]
 
     def delete(self, container: str, kind: type[object], name: str) -> None:
         """Drop one resource; NotFoundError when there is none."""
