@@ -263,6 +263,7 @@ from weft.ops.control_flow.tensor_array import TensorArray as TensorArray
 from weft.ops.control_flow.vectorized_map import vectorized_map as vectorized_map
 from weft.ops.control_flow.while_loop import while_loop as while_loop
 from weft.ops.data import later_versions as _later_datasets  # registers what tf.data of TensorFlow 2 has
+from weft.ops.data_flow import resource_accumulators as _resource_accumulators  # registers accumulators of TensorFlow 2
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
 from weft.ops.data_flow.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
@@ -294,6 +295,8 @@ from weft.ops.debugging.checks import is_non_decreasing as is_non_decreasing
 from weft.ops.debugging.checks import is_numeric_tensor as is_numeric_tensor
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.debugging.numerics_check import add_check_numerics_ops as add_check_numerics_ops
+from weft.ops.image import backward as _image_gradients  # registers gradients of images in graphs made by TensorFlow
+from weft.ops.io import parse_example_v2 as _parse_example_v2  # registers what parse_example of TensorFlow 2 has
 from weft.ops.io.csv_records import decode_csv as decode_csv
 from weft.ops.io.example_features import FixedLenFeature as FixedLenFeature
 from weft.ops.io.example_features import FixedLenSequenceFeature as FixedLenSequenceFeature
@@ -483,6 +486,7 @@ from weft.ops.process.script import py_function as py_function
 from weft.ops.process.session_tensor import delete_session_tensor as delete_session_tensor
 from weft.ops.process.session_tensor import get_session_handle as get_session_handle
 from weft.ops.process.session_tensor import get_session_tensor as get_session_tensor
+from weft.ops.ragged import conversions as _ragged_conversions  # registers what ragged tensors of TensorFlow 2 have
 from weft.ops.ragged import indexing as _ragged_indexing  # gives RaggedTensor its []
 from weft.ops.ragged.strings import string_split as string_split
 from weft.ops.ragged.tensor import RaggedTensor as RaggedTensor

@@ -7,6 +7,7 @@ import colorsys
 
 import numpy as np
 
+from weft.framework import dtypes
 from weft.testing.op_checks import Case
 
 _RANDOM = np.random.RandomState(0)
@@ -80,6 +81,16 @@ CASES = [
          expected=lambda *_: (np.array([3, 0], np.int32), np.array([0.95, 0.9], np.float32), np.array(2, np.int32))),
     Case("NonMaxSuppressionWithOverlaps", [_OVERLAPS, _SCORES, np.int32(3), np.float32(0.5), np.float32(0)],
          expected=_overlap_choice, sweep=False, known_shape=False),
+    Case("DrawBoundingBoxes", [np.zeros((1, 3, 3, 1), np.float32), np.array([[[0, 0, 1, 1]]], np.float32)], sweep=False,
+         expected=lambda *_: np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]], np.float32)[None, :, :, None]),
+    Case("AdjustContrastv2", [_IMAGES, np.float32(0.5)], sweep=False,
+         expected=lambda x, f: (x - x.mean((1, 2), keepdims=True)) * f + x.mean((1, 2), keepdims=True)),
+    Case("ResizeNearestNeighborGrad", [np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1), np.array([2, 2], np.int32)],
+         sweep=False, expected=lambda *_: np.array([[10, 18], [42, 50]], np.float32)[None, :, :, None]),
+    Case("CropAndResizeGradImage", [np.ones((2, 3, 2, 3), np.float32), _BOXES, np.array([1, 0], np.int32),
+         np.array([2, 5, 4, 3], np.int32)], {"T": dtypes.float32}, sweep=False),
+    Case("CropAndResizeGradBoxes", [np.ones((2, 3, 2, 3), np.float32), _IMAGES, _BOXES, np.array([1, 0], np.int32)],
+         sweep=False),
     Case("DrawBoundingBoxesV2", [np.zeros((1, 3, 3, 1), np.float32), np.array([[[0, 0, 1, 1]]], np.float32),
          np.full((1, 1), 2, np.float32)], sweep=False,
          expected=lambda *_: np.array([[2, 2, 2], [2, 0, 2], [2, 2, 2]], np.float32).reshape(1, 3, 3, 1)),

@@ -49,6 +49,7 @@ WITHOUT_CASE: Final = {
     "MergeSummary": "test_summary_ops",
     "DecodeCSV": "test_csv_records",
     "ParseExample": "test_parse_example",
+    "ParseExampleV2": "test_parse_example_v2",
     "ParseSingleExample": "test_parse_example",
 }
 

@@ -13,6 +13,7 @@ from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -43,6 +44,13 @@ def _filled_shape(node: Operation) -> list[Dims]:
 def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType = dtypes.int32) -> Result:
     """A tensor each element of which is `value`: `[rank], scalar -> [*dims]`."""
     return xp.broadcast_to(value, tuple(int(size) for size in np.ravel(dims)))
+
+
+@op("Empty", "shape: int32 -> output: dtype", infer=lambda node: [constant_dims(node.inputs[0])],
+    gradient=not_differentiable, stateful=True)  # fmt: skip
+def empty(ctx: OpContext, shape: Array, *, dtype: DType, init: bool = False) -> Result:
+    """A tensor whose elements nobody should rely on; here they are zeros: `[rank] -> [*shape]`."""
+    return np.full(tuple(int(size) for size in np.ravel(shape)), zero_of(dtype), dtype.as_numpy_dtype)
 
 
 def fill(dims: DynamicShape, value: TensorLike, name: str | None = None) -> Tensor:

@@ -18,7 +18,8 @@ from weft.ops.math.elementwise import NUMBERS
 _TYPES = {"dtype": NUMBERS}
 
 
-def _handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: Dims, reduction_type: str) -> Array:
+def accumulator_handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: Dims, reduction_type: str) -> Array:
+    """The handle of the node's accumulator, which is made if it is not there."""
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
     state = ctx.find_or_create(kind, lambda: kind(name, dtype, shape, reduction_type))
     state.check_same(dtype, shape, reduction_type)
@@ -27,7 +28,8 @@ def _handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: D
     return handle
 
 
-def _find(ctx: OpContext, handle: Array) -> AccumulatorState:
+def accumulator_behind(ctx: OpContext, handle: Array) -> AccumulatorState:
+    """The accumulator of a handle."""
     kind = handle.item().split(b"\0")[1]
     found: AccumulatorState = ctx.find(
         SparseAccumulatorState if kind == b"SparseAccumulatorState" else DenseAccumulatorState, handle
@@ -44,7 +46,7 @@ def _handle_shape(node: Operation) -> list[Dims]:
 def conditional_accumulator(ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
                             reduction_type: str = "MEAN") -> Result:  # fmt: skip
     """An accumulator of dense gradients: `-> scalar string`."""
-    return _handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
+    return accumulator_handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
 
 
 @op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, types=_TYPES)
@@ -53,14 +55,14 @@ def sparse_conditional_accumulator(
     reduction_type: str = "MEAN",
 ) -> Result:  # fmt: skip
     """An accumulator of gradients of some rows: `-> scalar string`."""
-    return _handle(ctx, SparseAccumulatorState, dtype, shape, reduction_type)
+    return accumulator_handle(ctx, SparseAccumulatorState, dtype, shape, reduction_type)
 
 
 @op("AccumulatorApplyGradient", "handle: Ref(string), local_step: int64, gradient: dtype ->", infer=no_outputs,
     gradient=None, stateful=True)  # fmt: skip
 def accumulator_apply_gradient(ctx: OpContext, handle: Array, local_step: Array, gradient: Array, *, dtype: DType) -> tuple[()]:
     """Add a gradient unless it is stale: `scalar string, scalar int64, [*shape] ->`."""
-    _find(ctx, handle).apply(ctx, int(local_step), gradient)
+    accumulator_behind(ctx, handle).apply(ctx, int(local_step), gradient)
     return ()
 
 
@@ -68,7 +70,7 @@ def accumulator_apply_gradient(ctx: OpContext, handle: Array, local_step: Array,
     stateful=True)  # fmt: skip
 def accumulator_num_accumulated(ctx: OpContext, handle: Array) -> Result:
     """The number of gradients in it: `scalar string -> scalar int32`."""
-    return np.asarray(_find(ctx, handle).count, np.int32)
+    return np.asarray(accumulator_behind(ctx, handle).count, np.int32)
 
 
 @op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True)
@@ -78,7 +80,7 @@ def accumulator_report(ctx: OpContext, handle: Array) -> Result:
     `scalar string -> scalar string`
     """
     report = np.empty((), np.object_)
-    report[()] = json.dumps(_find(ctx, handle).report()).encode()
+    report[()] = json.dumps(accumulator_behind(ctx, handle).report()).encode()
     return report
 
 
@@ -86,35 +88,35 @@ def accumulator_report(ctx: OpContext, handle: Array) -> Result:
     stateful=True)  # fmt: skip
 def accumulator_set_global_step(ctx: OpContext, handle: Array, new_global_step: Array) -> tuple[()]:
     """Set the step before which gradients are stale: `scalar string, scalar int64 ->`."""
-    _find(ctx, handle).set_step(int(new_global_step))
+    accumulator_behind(ctx, handle).set_step(int(new_global_step))
     return ()
 
 
 @op("AccumulatorRestart", "handle: Ref(string), global_step: int64 ->", infer=no_outputs, gradient=None, stateful=True)
 def accumulator_restart(ctx: OpContext, handle: Array, global_step: Array) -> tuple[()]:
     """Drop what is in it and begin at a step, which may be earlier than its own: `scalar string, scalar int64 ->`."""
-    _find(ctx, handle).restart(int(global_step))
+    accumulator_behind(ctx, handle).restart(int(global_step))
     return ()
 
 
 @op("AccumulatorLimit", "handle: Ref(string), num_required: int32 ->", infer=no_outputs, gradient=None, stateful=True)
 def accumulator_limit(ctx: OpContext, handle: Array, num_required: Array) -> tuple[()]:
     """Let takers, also those that wait, need so many gradients at most: `scalar string, scalar int32 ->`."""
-    _find(ctx, handle).limit(int(num_required))
+    accumulator_behind(ctx, handle).limit(int(num_required))
     return ()
 
 
 @op("AccumulatorJoin", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True)
 def accumulator_join(ctx: OpContext, handle: Array) -> tuple[()]:
     """Know this session as one that will give gradients: `scalar string ->`."""
-    _find(ctx, handle).join(ctx)
+    accumulator_behind(ctx, handle).join(ctx)
     return ()
 
 
 @op("AccumulatorLeave", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True)
 def accumulator_leave(ctx: OpContext, handle: Array, *, everyone: bool = False) -> tuple[()]:
     """Note that this session gives no more gradients, or with `everyone` that no session known does: `scalar string ->`."""
-    _find(ctx, handle).leave(ctx, everyone)
+    accumulator_behind(ctx, handle).leave(ctx, everyone)
     return ()
 
 
@@ -127,7 +129,7 @@ def _dense_shape(node: Operation) -> list[Dims]:
     stateful=True)  # fmt: skip
 def accumulator_take_gradient(ctx: OpContext, handle: Array, num_required: Array, *, dtype: DType) -> Result:
     """Wait for gradients and take their mean: `scalar string, scalar int32 -> [*shape]`."""
-    return _find(ctx, handle).take(ctx, int(num_required))
+    return accumulator_behind(ctx, handle).take(ctx, int(num_required))
 
 
 @op("SparseAccumulatorApplyGradient",
@@ -142,7 +144,7 @@ def sparse_accumulator_apply_gradient(
     `scalar string, scalar int64, [n] int64, [n, *inner], [rank] int64 ->`
     """
     shape = gradient_shape if has_known_shape else np.zeros(0, np.int64)
-    _find(ctx, handle).apply(ctx, int(local_step), gradient_indices, gradient_values, shape)
+    accumulator_behind(ctx, handle).apply(ctx, int(local_step), gradient_indices, gradient_values, shape)
     return ()
 
 
@@ -161,5 +163,5 @@ def sparse_accumulator_take_gradient(
 
     `scalar string, scalar int32 -> [n] int64, [n, *inner], [rank] int64`
     """
-    indices, values, shape = _find(ctx, handle).take(ctx, int(num_required))
+    indices, values, shape = accumulator_behind(ctx, handle).take(ctx, int(num_required))
     return indices, values, shape

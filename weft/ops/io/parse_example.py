@@ -165,11 +165,20 @@ def parse_example_node(
     `[batch] string, [names] string, Nsparse*scalar string, Ndense*scalar string, Ndense*[*default] ->
     Nsparse*[n, 2] int64, Nsparse*[n], Nsparse*[2] int64, Ndense*[batch, *shape]`
     """
-    sparse = [_Sparse(_key(key), dtypes.as_dtype(kind)) for key, kind in zip(sparse_keys, sparse_types, strict=True)]
-    dense = [
-        _Dense(_key(key), dtypes.as_dtype(kind), _dims(dims), default)
-        for key, kind, dims, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
-    ]
+    wanted = zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
+    return parsed_batch(serialized, names, list(zip(sparse_keys, sparse_types, strict=True)), list(wanted))
+
+
+def parsed_batch(
+    serialized: Array, names: Array, sparse_features: Sequence[tuple[Array, DType]],
+    dense_features: Sequence[tuple[Array, DType, Dims, Array]],
+) -> tuple[Array, ...]:  # fmt: skip
+    """The features of a batch of examples, by keys and types, and for dense ones shapes and defaults.
+
+    Indices, values and shapes of the sparse ones come first.
+    """
+    sparse = [_Sparse(_key(key), dtypes.as_dtype(kind)) for key, kind in sparse_features]
+    dense = [_Dense(_key(key), dtypes.as_dtype(kind), _dims(dims), default) for key, kind, dims, default in dense_features]
     texts = serialized.tolist()
     found = _by_column(texts, sparse, dense) if len(texts) >= _FEWEST_AT_ONCE else None
     return _by_record(texts, names, sparse, dense) if found is None else found

@@ -17,9 +17,10 @@ from weft.ops.math.trigonometry import cos, sin
 from weft.ops.math.unary import exp, log
 
 _Slope = Callable[[Tensor, Tensor], Tensor]
+_Builder = Callable[..., Tensor]
 
 
-def _declared(name: str, function: Callable[[Array], Array], slope: _Slope, text: str) -> Callable[..., Tensor]:
+def _declared(name: str, function: Callable[[Array], Array], slope: _Slope, text: str) -> _Builder:
     """Declare a function of each element.
 
     Args:
@@ -44,35 +45,41 @@ def _fresnel(part: int) -> Callable[[Array], Array]:
     return lambda x: special.fresnel(x)[part]
 
 
-bessel_j0 = _declared("BesselJ0", special.j0, lambda x, _: neg(bessel_j1(x)), "The Bessel function of order 0")
-bessel_j1 = _declared("BesselJ1", special.j1, lambda x, y: sub(bessel_j0(x), real_div(y, x)), "The Bessel function of order 1")
-bessel_y0 = _declared(
+bessel_j0: _Builder = _declared("BesselJ0", special.j0, lambda x, _: neg(bessel_j1(x)), "The Bessel function of order 0")
+bessel_j1: _Builder = _declared(
+    "BesselJ1", special.j1, lambda x, y: sub(bessel_j0(x), real_div(y, x)), "The Bessel function of order 1"
+)
+bessel_y0: _Builder = _declared(
     "BesselY0", special.y0, lambda x, _: neg(bessel_y1(x)), "The Bessel function of the second kind of order 0"
 )
-bessel_y1 = _declared(
+bessel_y1: _Builder = _declared(
     "BesselY1", special.y1, lambda x, y: sub(bessel_y0(x), real_div(y, x)), "The Bessel function of the second kind of order 1"
 )
-bessel_i0 = _declared("BesselI0", special.i0, lambda x, _: bessel_i1(x), "The modified Bessel function of order 0")
-bessel_i1 = _declared(
+bessel_i0: _Builder = _declared("BesselI0", special.i0, lambda x, _: bessel_i1(x), "The modified Bessel function of order 0")
+bessel_i1: _Builder = _declared(
     "BesselI1", special.i1, lambda x, y: sub(bessel_i0(x), real_div(y, x)), "The modified Bessel function of order 1"
 )
-bessel_k0 = _declared(
+bessel_k0: _Builder = _declared(
     "BesselK0", special.k0, lambda x, _: neg(bessel_k1(x)), "The modified Bessel function of the second kind of order 0"
 )
-bessel_k1 = _declared(
+bessel_k1: _Builder = _declared(
     "BesselK1", special.k1, lambda x, y: sub(neg(bessel_k0(x)), real_div(y, x)),
     "The modified Bessel function of the second kind of order 1",
 )  # fmt: skip
-bessel_k0e = _declared("BesselK0e", special.k0e, lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times the exponential of `x`")
-bessel_k1e = _declared(
+bessel_k0e: _Builder = _declared(
+    "BesselK0e", special.k0e, lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times the exponential of `x`"
+)
+bessel_k1e: _Builder = _declared(
     "BesselK1e", special.k1e, lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times the exponential of `x`"
 )
-expint = _declared("Expint", special.expi, lambda x, _: real_div(exp(x), x), "The exponential integral Ei")
-dawsn = _declared("Dawsn", special.dawsn, lambda x, y: add(mul(mul(x, y), -2.0), 1.0), "Dawson's integral")
-spence = _declared("Spence", special.spence, lambda x, _: real_div(log(x), add(neg(x), 1.0)), "Spence's integral, the dilogarithm")
-fresnel_sin = _declared(
+expint: _Builder = _declared("Expint", special.expi, lambda x, _: real_div(exp(x), x), "The exponential integral Ei")
+dawsn: _Builder = _declared("Dawsn", special.dawsn, lambda x, y: add(mul(mul(x, y), -2.0), 1.0), "Dawson's integral")
+spence: _Builder = _declared(
+    "Spence", special.spence, lambda x, _: real_div(log(x), add(neg(x), 1.0)), "Spence's integral, the dilogarithm"
+)
+fresnel_sin: _Builder = _declared(
     "FresnelSin", _fresnel(0), lambda x, _: sin(mul(square(x), math.pi / 2)), "The Fresnel integral of the sine"
 )
-fresnel_cos = _declared(
+fresnel_cos: _Builder = _declared(
     "FresnelCos", _fresnel(1), lambda x, _: cos(mul(square(x), math.pi / 2)), "The Fresnel integral of the cosine"
 )

@@ -10,6 +10,7 @@ from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, Tensor
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -47,6 +48,34 @@ def bincount_node(xp: ArrayModule, arr: Array, size: Array, weights: Array) -> R
         np.add.at(bins, flat[kept], given[kept])
         return bins
     return xp.zeros(count, weights.dtype).at[xp.where(kept, flat, count)].add(given, mode="drop")
+
+
+def _dense_bins_shape(node: Operation) -> list[Dims]:
+    [bins] = _bins_shape(node)
+    dims = node.inputs[0].dims
+    return [None if dims is None else (*dims[:-1], *(bins or ()))]
+
+
+@op("DenseBincount", "input: Tidx, size: Tidx, weights: T -> output: T", infer=_dense_bins_shape, gradient=None,
+    types={"Tidx": (dtypes.int32, dtypes.int64), "T": _COUNTS})  # fmt: skip
+def dense_bincount(ctx: OpContext, input: Array, size: Array, weights: Array, *, binary_output: bool = False) -> Result:
+    """How often each of the numbers below `size` occurs in each row, whether it does, or the sum of its weights.
+
+    `[..., n], scalar, [..., n] -> [..., size]`, or with empty weights; there is one row, or a batch of rows.
+    """
+    if input.ndim > 2:
+        raise InvalidArgumentError.of(f"Shape must be at most rank 2 but is rank {input.ndim}")
+    if input.size and input.min() < 0:
+        raise InvalidArgumentError.of("Input arr must be non-negative!")
+    rows = np.atleast_2d(input)
+    given = np.broadcast_to(np.ones((), weights.dtype), rows.shape) if not weights.size else weights.reshape(rows.shape)
+    bins = np.zeros((len(rows), int(size)), weights.dtype)
+    row, column = np.nonzero(rows < int(size))
+    if binary_output:
+        bins[row, rows[row, column]] = 1
+    else:
+        np.add.at(bins, (row, rows[row, column]), given[row, column])
+    return bins.reshape(*input.shape[:-1], int(size))
 
 
 def bincount(

@@ -34,7 +34,7 @@ class _Foreseen(VariableSlot):
         super().__init__(there.name, there.dtype, dims, is_declared=False)
 
     @property
-    def value(self) -> Array:  # type: ignore[override]
+    def value(self) -> Array:
         """The value of the variable of that shape, None as long as there is none."""
         slot = self._resources.find(self._container, VariableSlot, self.name)
         return slot.value if dims_compatible(slot.dims, self.dims) else None

@@ -1,0 +1,140 @@
+"""Ragged tensors to dense and sparse ones, and their rows chosen, as clients of TensorFlow 2 write it in one op each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError, UnimplementedError
+from weft.framework import dtypes
+from weft.framework.aliases import Array, Result
+from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
+from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation
+from weft.ops.array.shape_ops import INDEX
+from weft.ops.declaration import op
+
+
+def _lengths(kind: str, partition: Array, rows: int | None) -> Array:
+    """The length of each row of a partition."""
+    if kind == "ROW_SPLITS":
+        return np.diff(partition)
+    if kind == "ROW_LENGTHS":
+        return partition
+    if kind == "VALUE_ROWIDS":
+        return np.bincount(partition, minlength=rows or 0)
+    raise InvalidArgumentError.of(f"Unsupported row partition type: {kind}")
+
+
+def _partitions(kinds: Sequence[str], tensors: Sequence[Array]) -> list[Array]:
+    """The rows' lengths, the outermost partition first."""
+    found: list[Array] = []
+    rows = None
+    for kind, tensor in zip(kinds, tensors, strict=True):
+        if kind == "FIRST_DIM_SIZE":
+            rows = int(tensor)
+            continue
+        lengths = _lengths(kind, tensor, rows)
+        found.append(lengths)
+        rows = int(lengths.sum())
+    return found
+
+
+def _positions(lengths: Sequence[Array]) -> Array:
+    """For each innermost value its index in every ragged dimension: `[values, partitions + 1]`."""
+    found = np.arange(len(lengths[0])).reshape(-1, 1)
+    for each in lengths:
+        begins = np.cumsum(each) - each
+        inner = np.arange(int(each.sum())) - np.repeat(begins, each)
+        found = np.concatenate([np.repeat(found, each, axis=0), inner.reshape(-1, 1)], axis=1)
+    return found
+
+
+def _dense_shape(node: Operation) -> list[Dims]:
+    known = constant_value(node.inputs[0])
+    if known is None or np.ndim(known) == 0:
+        return [None]
+    return [tuple(None if size < 0 else int(size) for size in known)]
+
+
+@op("RaggedTensorToTensor", "shape: Tshape, values: T, default_value: T, "
+    "row_partition_tensors: num_row_partition_tensors*Tindex -> result: T",
+    infer=_dense_shape, gradient=None, types={"Tindex": INDEX, "Tshape": INDEX})  # fmt: skip
+def ragged_tensor_to_tensor(
+    ctx: OpContext, shape: Array, values: Array, default_value: Array, row_partition_tensors: list[Array], *,
+    num_row_partition_tensors: int, row_partition_types: list[str],
+) -> Result:  # fmt: skip
+    """Rows of one length, filled up with the default and cut off where the shape says so.
+
+    `[...], [n, *inner], [...], partitions*[...] -> [*shape]`
+    """
+    lengths = _partitions(row_partition_types, row_partition_tensors)
+    if not lengths:
+        raise InvalidArgumentError.of("RaggedTensorToTensor needs a row partition of at least one ragged dimension")
+    positions = _positions(lengths)
+    inner = values.shape[1:]
+    full = [len(lengths[0]), *(int(each.max(initial=0)) for each in lengths), *inner]
+    wanted = np.ravel(shape).tolist() if shape.ndim else [-1] * len(full)
+    if len(wanted) != len(full):
+        raise InvalidArgumentError.of(f"Shape {wanted} has {len(wanted)} dimensions, the ragged tensor has {len(full)}")
+    sizes = [found if size < 0 else int(size) for size, found in zip(wanted, full, strict=True)]
+    result = np.empty(sizes, values.dtype)
+    result[...] = np.broadcast_to(default_value, (*sizes[: positions.shape[1]], *inner))
+    kept = (positions < np.array(sizes[: positions.shape[1]])).all(axis=1)
+    result[tuple(positions[kept].T)] = values[kept]
+    return result
+
+
+def _sparse_shapes(node: Operation) -> list[Dims]:
+    inner = node.inputs[-1].dims
+    rank = None if inner is None else node.attrs["RAGGED_RANK"] + len(inner)
+    return [(None, rank), (None,), (rank,)]
+
+
+@op("RaggedTensorToSparse", "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: T -> sparse_indices: int64, "
+    "sparse_values: T, sparse_dense_shape: int64", infer=_sparse_shapes, gradient=None, types={"Tsplits": INDEX},
+    defaults={"Tsplits": dtypes.int64})  # fmt: skip
+def ragged_tensor_to_sparse(
+    ctx: OpContext, rt_nested_splits: list[Array], rt_dense_values: Array, *, RAGGED_RANK: int
+) -> tuple[Result, Result, Result]:
+    """A sparse tensor of all values: `n*[rows + 1], [m, *inner] -> [k, rank] int64, [k], [rank] int64`."""
+    lengths = [np.diff(splits) for splits in rt_nested_splits]
+    positions = _positions(lengths)
+    inner = rt_dense_values.shape[1:]
+    within = np.indices(inner).reshape(len(inner), -1).T if inner else np.zeros((1, 0), np.int64)
+    count = len(within)
+    indices = np.concatenate([np.repeat(positions, count, axis=0), np.tile(within, (len(positions), 1))], axis=1)
+    shape = [len(lengths[0]), *(int(each.max(initial=0)) for each in lengths), *inner]
+    return indices.astype(np.int64), rt_dense_values.reshape(-1), np.array(shape, np.int64)
+
+
+def _gathered_shapes(node: Operation) -> list[Dims]:
+    count = node.attrs["OUTPUT_RAGGED_RANK"]
+    values = node.inputs[node.attrs["PARAMS_RAGGED_RANK"]].dims
+    return [*[(None,)] * count, None if values is None else (None, *values[1:])]
+
+
+@op("RaggedGather", "params_nested_splits: PARAMS_RAGGED_RANK*Tsplits, params_dense_values: Tvalues, indices: Tindices -> "
+    "output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues", infer=_gathered_shapes, gradient=None,
+    types={"Tindices": INDEX, "Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64})  # fmt: skip
+def ragged_gather(
+    ctx: OpContext, params_nested_splits: list[Array], params_dense_values: Array, indices: Array, *, Tsplits: DType,
+    PARAMS_RAGGED_RANK: int, OUTPUT_RAGGED_RANK: int,
+) -> Array:  # fmt: skip
+    """The rows chosen: `n*[rows + 1], [m, *inner], [count] -> n*[count + 1], [k, *inner]`."""
+    if indices.ndim != 1:
+        raise UnimplementedError.of(f"RaggedGather of indices of {indices.ndim} dimensions; weft has it for a vector of rows")
+    count = len(params_nested_splits[0]) - 1
+    wrong = np.flatnonzero((indices < 0) | (indices >= count))
+    if wrong.size:
+        raise InvalidArgumentError.of(f"indices[{wrong[0]}] = {indices[wrong[0]]} is not in [0, {count})")
+    rows, outputs = indices, []
+    for splits in params_nested_splits:
+        lengths = np.diff(splits)[rows]
+        outputs.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits.dtype))
+        begins = np.repeat(splits[:-1][rows], lengths)
+        rows = begins + np.arange(int(lengths.sum())) - np.repeat(outputs[-1][:-1], lengths)
+    return (*outputs, params_dense_values[rows])
