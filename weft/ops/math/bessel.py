@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special
 
 from weft.framework.aliases import Array, Gradients, Result
 from weft.framework.op_context import OpContext
@@ -20,66 +21,70 @@ _Slope = Callable[[Tensor, Tensor], Tensor]
 _Builder = Callable[..., Tensor]
 
 
-def _declared(name: str, function: Callable[[Array], Array], slope: _Slope, text: str) -> _Builder:
+@functools.cache
+def _scipy(name: str) -> Callable[[Array], Array]:
+    # Few programs need it, and importing it takes long.
+    function: Callable[[Array], Array] = getattr(importlib.import_module("scipy.special"), name)
+    return function
+
+
+def _declared(name: str, function: str, slope: _Slope, text: str) -> _Builder:
     """Declare a function of each element.
 
     Args:
         name: the op type.
-        function: computes it in float64.
+        function: its name in SciPy, with the number of the result where there are several.
         slope: the derivative, of `x` and the function's value there.
         text: what it is.
     """
+
+    function, _, place = function.partition(" ")
 
     def gradient(node: Operation, grad: Tensor) -> Gradients:
         return [mul(grad, slope(node.inputs[0], node.outputs[0]))]
 
     def kernel(ctx: OpContext, x: Array) -> Result:
         with np.errstate(all="ignore"):
-            return np.asarray(function(x.astype(np.float64))).astype(x.dtype)
+            computed = _scipy(function)(x.astype(np.float64))
+        return np.asarray(computed[int(place)] if place else computed).astype(x.dtype)
 
     kernel.__doc__ = f"{text}: `[...] -> [...]`."
     return op(name, "x: T -> y: T", infer=same_as_input, gradient=gradient, types={"T": FLOATS})(kernel)
 
 
-def _fresnel(part: int) -> Callable[[Array], Array]:
-    return lambda x: special.fresnel(x)[part]
-
-
-bessel_j0: _Builder = _declared("BesselJ0", special.j0, lambda x, _: neg(bessel_j1(x)), "The Bessel function of order 0")
+bessel_j0: _Builder = _declared("BesselJ0", "j0", lambda x, _: neg(bessel_j1(x)), "The Bessel function of order 0")
 bessel_j1: _Builder = _declared(
-    "BesselJ1", special.j1, lambda x, y: sub(bessel_j0(x), real_div(y, x)), "The Bessel function of order 1"
+    "BesselJ1", "j1", lambda x, y: sub(bessel_j0(x), real_div(y, x)), "The Bessel function of order 1"
 )
 bessel_y0: _Builder = _declared(
-    "BesselY0", special.y0, lambda x, _: neg(bessel_y1(x)), "The Bessel function of the second kind of order 0"
+    "BesselY0", "y0", lambda x, _: neg(bessel_y1(x)), "The Bessel function of the second kind of order 0"
 )
 bessel_y1: _Builder = _declared(
-    "BesselY1", special.y1, lambda x, y: sub(bessel_y0(x), real_div(y, x)), "The Bessel function of the second kind of order 1"
+    "BesselY1", "y1", lambda x, y: sub(bessel_y0(x), real_div(y, x)), "The Bessel function of the second kind of order 1"
 )
-bessel_i0: _Builder = _declared("BesselI0", special.i0, lambda x, _: bessel_i1(x), "The modified Bessel function of order 0")
+bessel_i0: _Builder = _declared("BesselI0", "i0", lambda x, _: bessel_i1(x), "The modified Bessel function of order 0")
 bessel_i1: _Builder = _declared(
-    "BesselI1", special.i1, lambda x, y: sub(bessel_i0(x), real_div(y, x)), "The modified Bessel function of order 1"
+    "BesselI1", "i1", lambda x, y: sub(bessel_i0(x), real_div(y, x)), "The modified Bessel function of order 1"
 )
 bessel_k0: _Builder = _declared(
-    "BesselK0", special.k0, lambda x, _: neg(bessel_k1(x)), "The modified Bessel function of the second kind of order 0"
+    "BesselK0", "k0", lambda x, _: neg(bessel_k1(x)), "The modified Bessel function of the second kind of order 0"
 )
 bessel_k1: _Builder = _declared(
-    "BesselK1", special.k1, lambda x, y: sub(neg(bessel_k0(x)), real_div(y, x)),
+    "BesselK1", "k1", lambda x, y: sub(neg(bessel_k0(x)), real_div(y, x)),
     "The modified Bessel function of the second kind of order 1",
 )  # fmt: skip
-bessel_k0e: _Builder = _declared(
-    "BesselK0e", special.k0e, lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times the exponential of `x`"
-)
+bessel_k0e: _Builder = _declared("BesselK0e", "k0e", lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times `exp(x)`")
 bessel_k1e: _Builder = _declared(
-    "BesselK1e", special.k1e, lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times the exponential of `x`"
+    "BesselK1e", "k1e", lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times `exp(x)`"
 )
-expint: _Builder = _declared("Expint", special.expi, lambda x, _: real_div(exp(x), x), "The exponential integral Ei")
-dawsn: _Builder = _declared("Dawsn", special.dawsn, lambda x, y: add(mul(mul(x, y), -2.0), 1.0), "Dawson's integral")
+expint: _Builder = _declared("Expint", "expi", lambda x, _: real_div(exp(x), x), "The exponential integral Ei")
+dawsn: _Builder = _declared("Dawsn", "dawsn", lambda x, y: add(mul(mul(x, y), -2.0), 1.0), "Dawson's integral")
 spence: _Builder = _declared(
-    "Spence", special.spence, lambda x, _: real_div(log(x), add(neg(x), 1.0)), "Spence's integral, the dilogarithm"
+    "Spence", "spence", lambda x, _: real_div(log(x), add(neg(x), 1.0)), "Spence's integral, the dilogarithm"
 )
 fresnel_sin: _Builder = _declared(
-    "FresnelSin", _fresnel(0), lambda x, _: sin(mul(square(x), math.pi / 2)), "The Fresnel integral of the sine"
+    "FresnelSin", "fresnel 0", lambda x, _: sin(mul(square(x), math.pi / 2)), "The Fresnel integral of the sine"
 )
 fresnel_cos: _Builder = _declared(
-    "FresnelCos", _fresnel(1), lambda x, _: cos(mul(square(x), math.pi / 2)), "The Fresnel integral of the cosine"
+    "FresnelCos", "fresnel 1", lambda x, _: cos(mul(square(x), math.pi / 2)), "The Fresnel integral of the cosine"
 )
