@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk names notebooks manual docs
-.PHONY: clean slurm pods ray installed
+.PHONY: clean slurm pods ray ssh installed
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -29,6 +29,7 @@ help:
 	@echo "make pods       the life of a job's pods, in network namespaces with a name server; takes root"
 	@echo "make installed  install the wheel and the sdist into clean environments of each Python in PYTHONS, and run a job there"
 	@echo "make ray        jobs on a real Ray cluster of two nodes on this machine; installs Ray"
+	@echo "make ssh        jobs on two addresses of this machine behind a real sshd; installs it by apt-get where root can"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
@@ -123,6 +124,12 @@ slurm: $(VENV)/installed-dev
 ray: $(VENV)/installed-dev
 	$(PIP) --editable '.[ray]' || echo "Ray cannot be installed here"
 	$(BIN)/python -m pytest tests/schedulers/test_ray.py -rs -W ignore
+
+ssh: $(VENV)/installed-dev
+	@test -x /usr/sbin/sshd || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends openssh-server; } || \
+	  echo "sshd is not here and cannot be installed: it takes root and apt-get (openssh-server)"
+	$(BIN)/python -m pytest tests/schedulers/test_ssh.py -rs
 
 PYTHONS ?= python3.11 python3.12 python3.13
 installed: $(VENV)/installed-dev

@@ -108,6 +108,10 @@ class ClusterJob:
         """
         return [sys.executable, self.program, *(self.place(task).flags() if self.flags else ()), *self.arguments]
 
+    def payload(self, task: LaunchedTask) -> bytes | None:
+        """What the task's process reads first; None where it has nothing to read."""
+        return None
+
     def environment(self, task: LaunchedTask, inherited: Mapping[str, str]) -> dict[str, str]:
         """The environment of a task: the launcher's, its own, the cluster in TF_CONFIG, and output that is not held back."""
         own = self.environments.get(task, {})

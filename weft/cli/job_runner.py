@@ -89,7 +89,7 @@ class JobRunner:
 
     async def _start(self, task: LaunchedTask, group: ProcessGroup, background: asyncio.TaskGroup) -> None:
         environment = self._job.environment(task, os.environ)
-        process, output, news = await group.start(self._job.command(task), environment)
+        process, output, news = await group.start(self._job.command(task), environment, self._job.payload(task))
         self._processes[task] = process
         self._readers[task] = background.create_task(self._show_output(task, output))
         background.create_task(self._report_end(task, process))

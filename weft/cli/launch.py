@@ -6,13 +6,17 @@ import argparse
 import asyncio
 import math
 import os
+import sys
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import display_for_this_terminal
+from weft.cli.host_places import hosts_of
+from weft.cli.hosts_job import HostsJob
 from weft.cli.job_options import add_job_options, job_from
 from weft.cli.job_runner import JobRunner
 from weft.cli.on_ray import RayRunner, ray_module
 from weft.cli.parser import OneLineParser
+from weft.errors import OpError
 from weft.jobs.description import JobDescription, JobError
 from weft.platform.free_ports import free_ports
 from weft.platform.installed_gpus import installed_gpus
@@ -38,19 +42,27 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.add_argument("--until", metavar="TASK", help="end the job when this task has ended, such as worker:0")
     parser.add_argument("--on", choices=["ray"], help="start the tasks in a Ray cluster instead of on this machine")
     parser.add_argument("--ray-address", default="auto", metavar="HOST:PORT", help="the Ray cluster's (that of this machine)")
+    parser.add_argument("--hosts", metavar="A,B:4,...", help="start the tasks on these hosts by ssh; B takes 4 of them")
+    parser.add_argument("--python", default=sys.executable, metavar="FILE", help="the interpreter on those hosts (this one)")
+    parser.add_argument("--port-base", type=_port, metavar="PORT", help="the first port on each of those hosts (any)")
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     described = job_from(arguments, parser)
+    if arguments.on == "ray" and arguments.hosts is not None:
+        parser.error("--on ray and --hosts: Ray has hosts of its own")
     if arguments.on == "ray":
         return _run_on_ray(described, arguments, parser)
     try:
-        ports = free_ports(described.task_count)
-    except OSError as error:
+        if arguments.hosts is not None:
+            job: ClusterJob = HostsJob.on(described, hosts_of(arguments.hosts), arguments.python, arguments.port_base)
+        else:
+            addresses = (f"127.0.0.1:{port}" for port in free_ports(described.task_count))
+            job = ClusterJob.of(described, addresses, _gpus(described, parser))
+    except (JobError, OpError, OSError) as error:
         parser.error(str(error))
-    job = ClusterJob.of(described, (f"127.0.0.1:{port}" for port in ports), _gpus(described, parser))
     until = None if arguments.until is None else _task(arguments.until, job, parser)
     with display_for_this_terminal([task.name for task in job.tasks]) as display:
         for hint in _hints(arguments.args, parser):
@@ -100,6 +112,12 @@ def _hints(arguments: list[str], parser: OneLineParser) -> list[str]:
     before_end = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alike = [each for each in before_end if each.startswith("--") and each.partition("=")[0] in parser.options]
     return [f"{each} stands after PROGRAM, so the program gets it; before PROGRAM it would be the launcher's" for each in alike]
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"expected a port, got {text!r}")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -46,12 +46,13 @@ class ProcessGroup:
             self._watchdog.stdin.close()
 
     async def start(
-        self, command: Sequence[str], environment: Mapping[str, str]
+        self, command: Sequence[str], environment: Mapping[str, str], payload: bytes | None = None
     ) -> tuple[asyncio.subprocess.Process, asyncio.StreamReader, asyncio.StreamReader]:
         """Start a process; return it, what it and its children write, both streams in the order of writing, and its news.
 
         The output ends when the last of them has closed it, which may be after the process's own end. The news are what the
-        process tells its launcher (`weft.platform.launcher_link`).
+        process tells its launcher (`weft.platform.launcher_link`). It reads the payload on its standard input, which then stays
+        open as long as this process lives; without one there is no input.
         """
         read_end, write_end = os.pipe()
         news_end, telling_end = os.pipe()
@@ -59,7 +60,7 @@ class ProcessGroup:
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if payload is None else subprocess.PIPE,
                 stdout=write_end,
                 stderr=write_end,
                 env={**environment, VARIABLE: descriptor_text(telling_end)},
@@ -73,6 +74,8 @@ class ProcessGroup:
         finally:
             os.close(write_end)
             os.close(telling_end)
+        if payload is not None and process.stdin is not None:
+            process.stdin.write(payload)
         return process, await self._stream(read_end), await self._stream(news_end)
 
     async def _stream(self, descriptor: int) -> asyncio.StreamReader:

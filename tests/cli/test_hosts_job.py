@@ -1,0 +1,64 @@
+"""Tasks behind ssh: a stand-in for ssh that runs the other host's shell here."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.cli.command_line import main
+from weft.cli.host_places import Host, hosts_of, placed
+from weft.jobs.description import JobError
+
+ROOT = Path(__file__).parents[2]
+# What sshd does: the user's shell gets the words after the host, and the input ends with the connection.
+SSH = '#!/bin/sh\nwhile [ "$1" != "--" ]; do shift; done\necho "$2" >>"$SSH_LOG"\nexec sh -c "$3"\n'
+
+
+def test_hosts_are_filled_one_after_the_other():
+    hosts = hosts_of("a,me@b:2")
+    assert hosts == [Host("a"), Host("b", 2, "me")]
+    assert [(host.target, address) for host, address in placed(hosts, 3, 9000)] == [
+        ("a", "a:9000"), ("me@b", "b:9000"), ("me@b", "b:9001"),
+    ]  # fmt: skip
+
+
+def test_an_address_of_ipv6_stands_in_brackets():
+    assert hosts_of("[::1]:2")[0] == Host("[::1]", 2)
+    assert hosts_of("[::1]")[0].target == "::1"
+
+
+@pytest.mark.parametrize("text", ["", "a,,b", "a:", "a:x", "a:0", "-oProxyCommand=x", "a b"])
+def test_what_is_no_host_is_refused(text):
+    with pytest.raises(JobError, match="--hosts: expected HOST or HOST:TASKS, such as b:4, got"):
+        hosts_of(text)
+
+
+def test_hosts_that_take_too_few_tasks_are_told(capsys):
+    with pytest.raises(SystemExit):
+        main(["launch", "--hosts=a,b:2", "--worker=4", __file__])
+    error = capsys.readouterr().err
+    assert "--hosts: 4 tasks need a place each, and the hosts take 3; HOST:TASKS says how many" in error
+    assert error.count("\n") == 1
+
+
+def test_tasks_run_on_their_hosts_with_a_token_that_no_command_line_shows(program, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "ssh").write_text(SSH)
+    (folder / "ssh").chmod(0o755)
+    text = "print(job, index, flags['worker_hosts'], len(os.environ['WEFT_CLUSTER_TOKEN']), args)\nsys.exit(index)"
+    environment = {
+        **os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "SSH_LOG": str(tmp_path / "log"), "PYTHONPATH": str(ROOT),
+    }  # fmt: skip
+    environment.pop("WEFT_CLUSTER_TOKEN", None)
+    command = [sys.executable, "-m", "weft", "launch", "--hosts", "127.0.0.2,127.0.0.3", "--port-base", "9000"]
+    ran = subprocess.run(
+        [*command, "--python", sys.executable, "--worker", "2", program(worker=text), "own"],
+        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    hosts = "127.0.0.2:9000,127.0.0.3:9000"
+    assert f"worker:1 | worker 1 {hosts} 64 ['own']" in ran.stdout, ran.stderr
+    assert ran.returncode == 1
+    assert sorted((tmp_path / "log").read_text().split()) == ["127.0.0.2", "127.0.0.3"]

@@ -1,0 +1,62 @@
+"""Hosts to which a launcher goes by ssh, and which of a job's tasks each gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from weft.jobs.description import JobError
+
+# An address of IPv6 has colons of its own, and stands in brackets.
+_HOST: Final = re.compile(r"(?:(?P<user>[\w.-]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[\w.-]+)(?::(?P<slots>\d+))?")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host.
+
+    Args:
+        name: what it is called, by ssh and by the other tasks.
+        slots: how many tasks it takes.
+        user: as whom ssh goes there; None leaves it to ssh.
+    """
+
+    name: str
+    slots: int = 1
+    user: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The host that `NAME`, `NAME:SLOTS` or `USER@NAME:SLOTS` stands for; JobError for other text."""
+        found = _HOST.fullmatch(text)
+        # A name that begins with a hyphen would be an option of ssh's.
+        if found is None or found["host"].startswith("-") or found["slots"] == "0":
+            raise JobError(f"--hosts: expected HOST or HOST:TASKS, such as b:4, got {text!r}")
+        return cls(found["host"], int(found["slots"] or 1), found["user"])
+
+    @property
+    def target(self) -> str:
+        """What ssh is told."""
+        name = self.name.strip("[]")
+        return name if self.user is None else f"{self.user}@{name}"
+
+
+def hosts_of(text: str) -> list[Host]:
+    """The hosts of a list such as `a,b:4,c`; JobError names what is none."""
+    return [Host.of(each.strip()) for each in text.split(",")]
+
+
+def placed(hosts: Sequence[Host], task_count: int, port_base: int) -> list[tuple[Host, str]]:
+    """For each task its host, where hosts are filled one after the other, and its address.
+
+    Raises:
+        JobError: the hosts take fewer tasks.
+    """
+    slots = [(host, f"{host.name}:{port_base + slot}") for host in hosts for slot in range(host.slots)]
+    if len(slots) < task_count:
+        raise JobError(
+            f"--hosts: {task_count} tasks need a place each, and the hosts take {len(slots)}; HOST:TASKS says how many"
+        )
+    return slots[:task_count]

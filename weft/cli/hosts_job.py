@@ -1,0 +1,76 @@
+"""A job whose tasks run on other hosts, each behind an ssh of its own."""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Self
+
+from weft.cli.cluster_job import ClusterJob, LaunchedTask
+from weft.cli.host_places import Host, placed
+from weft.cli.remote_task import told
+from weft.credentials.cluster_token import VARIABLE, find_token, new_token
+from weft.jobs.description import JobDescription
+
+# Below the ports that systems give to outgoing connections.
+_PORT_BASES: Final = range(12_000, 30_000, 64)
+
+
+@dataclass(frozen=True)
+class HostsJob(ClusterJob):
+    """A program and the tasks that it runs as on other hosts.
+
+    Args:
+        targets: where ssh goes, by task.
+        python: the interpreter there.
+        folder: where tasks run there.
+        token: the cluster's.
+    """
+
+    targets: Mapping[LaunchedTask, str] = field(default_factory=dict, hash=False)
+    python: str = "python3"
+    folder: str = "."
+    token: str = ""
+
+    @classmethod
+    def on(cls, job: JobDescription, hosts: Sequence[Host], python: str, port_base: int | None = None) -> Self:
+        """The tasks of a job on hosts.
+
+        Args:
+            job: the job.
+            hosts: where, one after the other.
+            python: the interpreter there.
+            port_base: the first port on each host; any when None.
+
+        Raises:
+            JobError: the hosts take fewer tasks.
+            OpError: the token of the environment cannot be used.
+        """
+        places = placed(hosts, job.task_count, random.choice(_PORT_BASES) if port_base is None else port_base)
+        roles = [role for role, count in job.counts.items() for _ in range(count)]
+        members = [address for role, (_, address) in zip(roles, places, strict=True) if role != "evaluator"]
+        base = ClusterJob.of(job, members)
+        targets = {task: host.target for task, (host, _) in zip(base.tasks, places, strict=True)}
+        found = find_token(os.environ)
+        token = new_token() if found is None else found.decode()
+        program = str(Path(base.program).resolve())
+        return cls(base.tasks, program, base.arguments, base.flags, base.environments, targets, python, str(Path.cwd()), token)
+
+    def command(self, task: LaunchedTask) -> list[str]:
+        """The command that goes to the task's host; what runs there is said by `payload`."""
+        # The shell of the other host reads the words once more.
+        there = shlex.join([self.python, "-m", "weft.cli.remote_task"])
+        return ["ssh", "-T", "-o", "BatchMode=yes", "--", self.targets[task], f"cd {shlex.quote(self.folder)} && exec {there}"]
+
+    def environment(self, task: LaunchedTask, inherited: Mapping[str, str]) -> dict[str, str]:
+        """The environment of ssh: the launcher's."""
+        return dict(inherited)
+
+    def payload(self, task: LaunchedTask) -> bytes | None:
+        """The program, its arguments and its environment, with the token."""
+        environment = {**super().environment(task, {}), VARIABLE: self.token}
+        return told(super().command(task), environment, self.folder)
