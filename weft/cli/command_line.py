@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "doctor": ("weft.cli.doctor.command", "check this machine, and the servers of a cluster"),
     "top": ("weft.cli.watching.top", "show the tasks of a cluster in a terminal, again and again"),
     "watch": ("weft.cli.watching.watch", "show a cluster in a browser while it runs"),
+    "trace": ("weft.cli.watching.trace", "record the steps of a whole cluster for Perfetto"),
     "checkpoint": ("weft.cli.checkpoint.command", "list, show, compare, export and verify checkpoints"),
     "credentials": ("weft.cli.credentials", "make a cluster's token or certificates"),
     "saved-model": ("weft.cli.saved_model.command", "show or run a SavedModel"),

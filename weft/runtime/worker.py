@@ -18,9 +18,11 @@ from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable
 from weft.runtime.executor import Executor, Outlet
 from weft.runtime.inter_op_pool import InterOpPool
+from weft.runtime.recording import Recording
 from weft.runtime.run_totals import RunTotals, note_staleness
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
+from weft.runtime.step.recorded_step import RecordedStep
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.xla.allocation import keep_some_freed_memory
@@ -58,6 +60,8 @@ class Worker:
         self.resources = resources
         self.file_access = file_access
         self.limits = limits
+        self.recording: Recording | None = None
+        """Where steps that begin from now on note what they do; None while nobody records them."""
         self.stopped: OpError | None = None
         """Why no more steps are taken; None while they are."""
         self._draining: OpError | None = None
@@ -154,7 +158,11 @@ class Worker:
                     self.updates += 1
             on_done(step)
 
-        step = Step(executor, step_id, feeds, finish, trace, inbox)
+        recording = self.recording
+        if recording is None:
+            step = Step(executor, step_id, feeds, finish, trace, inbox)
+        else:
+            step = RecordedStep(executor, step_id, feeds, finish, trace, inbox, recording)
         step.updates_before = self.updates
         with self._lock:
             refusal = self.stopped or self._draining

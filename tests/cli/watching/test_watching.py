@@ -18,7 +18,14 @@ from weft.cli.watching import charts, sections
 from weft.cli.watching.cluster_view import ClusterView, TaskView
 from weft.cli.watching.page import LivePage
 from weft.cli.watching.rates import Rates, rates_between
-from weft.distributed.client.task_report import FailureReport, GraphReport, PeerReport, QueueReport, TaskReport, VariableReport
+from weft.distributed.client.observation.task_report import (
+    FailureReport,
+    GraphReport,
+    PeerReport,
+    QueueReport,
+    TaskReport,
+    VariableReport,
+)
 from weft.distributed.rpc.pages.http_door import HttpDoor
 from weft.distributed.server.server import Server
 from weft.platform.free_ports import free_ports

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from weft.cli.watching.rates import Rates, rates_between
-from weft.distributed.client.observing import ClusterObserver
-from weft.distributed.client.task_report import TaskReport, short_name
+from weft.distributed.client.observation.observing import ClusterObserver
+from weft.distributed.client.observation.task_report import TaskReport, short_name
 from weft.errors import OpError
 
 _KEPT: Final = 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from weft.distributed.client.task_report import TaskReport, short_name
+from weft.distributed.client.observation.task_report import TaskReport, short_name
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from weft.cli.columns import size_text
 from weft.cli.watching import charts
 from weft.cli.watching.cluster_view import ClusterView, TaskView
 from weft.cli.watching.top import duration_text
-from weft.distributed.client.task_report import short_name, staleness_bounds
+from weft.distributed.client.observation.task_report import short_name, staleness_bounds
 
 _MOST_ROWS: Final = 12
 _MOST_LINES: Final = 200

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.distributed.client.cluster_table import cluster_table
-from weft.distributed.client.observing import ClusterObserver
+from weft.distributed.client.observation.cluster_table import cluster_table
+from weft.distributed.client.observation.observing import ClusterObserver
 from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.master_requests import wait_until_serving
 from weft.distributed.server.server import Server

@@ -217,7 +217,7 @@ class Server:
             MasterService(self._sessions, self, gate),
             WorkerService(self._worker, self, gate, self._taskers),
             StopService(self._task.name, self.stop, gate),
-            ObservationService(self._observed.reporter, gate),
+            ObservationService(self._observed, gate),
         )
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
         self._health.add_to(self._rpc)

@@ -24,6 +24,7 @@ from weft.runtime.compiled.stoppable import Stops, has_loops
 from weft.runtime.compiled.traced_state import TracedState
 from weft.runtime.compiled.tracing import trace
 from weft.runtime.program.program import Program
+from weft.runtime.recording import code_news
 from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device, usable
 from weft.runtime.xla.code_cache import cache_hits
 from weft.runtime.xla.compiler_options import jit
@@ -175,6 +176,7 @@ class CompiledStage:
             self.compile_s += took_s
         else:
             self.ahead_s += took_s
+        code_news.tell(self._program.nodes[-1].name, took_s)
 
     def operations(self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array]) -> float:
         """How many floating-point operations XLA counts in the code for inputs of these shapes; takes about as long as tracing.
@@ -233,7 +235,9 @@ class CompiledStage:
             if self._compiling is not None:
                 self._end_compiling()
         if self._traces > known:
-            self.compile_s += time.perf_counter() - self._traced_at_s
+            took_s = time.perf_counter() - self._traced_at_s
+            self.compile_s += took_s
+            code_news.tell(self._program.nodes[-1].name, took_s)
         return results
 
     def _note_ready(self, signature: Signature) -> None:

@@ -13,8 +13,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import weft as tf
-from weft.distributed.client.observing import ClusterObserver, TaskObserver
-from weft.distributed.client.task_report import TaskReport, short_name
+from weft.distributed.client.observation.observing import ClusterObserver, TaskObserver
+from weft.distributed.client.observation.task_report import TaskReport, short_name
 from weft.distributed.server.observation.metrics import MetricsPages
 from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.server.server import Server

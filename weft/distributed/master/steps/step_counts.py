@@ -7,6 +7,7 @@ from collections import deque
 from typing import Final, NamedTuple
 
 from weft.errors import OpError, OutOfRangeError
+from weft.runtime.recording import Recording
 
 _KEPT: Final = 50
 
@@ -23,7 +24,7 @@ class StepFailure(NamedTuple):
 class StepCounts:
     """Counted by the threads that run steps, without a lock: a race loses a count."""
 
-    __slots__ = ("ended", "failed", "failures", "inline", "total_s")
+    __slots__ = ("ended", "failed", "failures", "inline", "recording", "total_s")
 
     def __init__(self) -> None:
         self.inline = 0
@@ -33,6 +34,8 @@ class StepCounts:
         self.total_s = 0.0
         """How long those took."""
         self.failed = 0
+        self.recording: Recording | None = None
+        """Where steps that begin from now on note what they do; None while nobody records them."""
         self.failures: deque[StepFailure] = deque(maxlen=_KEPT)
         """The latest, the oldest first."""
 

@@ -10,6 +10,7 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.steps.deployment import Deployment, Part
 from weft.distributed.master.steps.live_steps import LiveSteps
+from weft.distributed.master.steps.recorded_run import RecordedRun
 from weft.distributed.master.steps.registrar import Registrar
 from weft.distributed.master.steps.step_metadata import is_traced, metadata_of, with_timeout
 from weft.distributed.master.steps.step_run import StepRun
@@ -80,6 +81,9 @@ class StepPlan:
 
     def new_step(self) -> StepRun:
         """A step for one `run`, which may be cancelled from now on."""
+        recording = self._counts.recording
+        if recording is not None:
+            return RecordedRun(self._steps.next_id(), self._deployment.parts, self._steps, recording)
         return StepRun(self._steps.next_id(), self._deployment.parts, self._steps)
 
     def run(
@@ -101,14 +105,14 @@ class StepPlan:
                 if step is not None:
                     step.discard()
                 raise
-        single = self._single
+        single, counts = self._single, self._counts
         if (
             single is not None
             and single.stage.times.is_short
             and step is None
+            and counts.recording is None
             and (options is None or not _is_watched(options))
         ):
-            counts = self._counts
             counts.inline += 1
             try:
                 return single.run(feeds), None

@@ -15,7 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from weft.distributed.client.task_report import TaskReport, short_name, staleness_bounds
+from weft.distributed.client.observation.task_report import TaskReport, short_name, staleness_bounds
 from weft.distributed.rpc.pages.http_door import Page
 
 PATH: Final = "/metrics"

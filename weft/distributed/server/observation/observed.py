@@ -13,6 +13,7 @@ from weft.distributed.master.master import Master
 from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.pages.http_door import HttpDoor, page_token
 from weft.distributed.server.admissions import Admissions
+from weft.distributed.server.observation.recorder import Recorder
 from weft.distributed.server.observation.reporter import Reporter
 from weft.distributed.server.server_def import OwnTask
 from weft.distributed.worker.network.task_network import TaskNetwork
@@ -44,6 +45,7 @@ class Observed:
         self._wanted = _port_of(os.environ) if metrics_port is None else metrics_port
         self._cluster = task_names(task.cluster)
         self._door: HttpDoor | None = None
+        self.recorder = Recorder(master, worker)
         self.reporter = Reporter(master, worker, network, self._cluster)
 
     def open(self, port: int) -> None:
@@ -69,6 +71,7 @@ class Observed:
         """End."""
         if self._door is not None:
             self._door.stop()
+        self.recorder.close()
         self.reporter.sampler.stop()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from weft.distributed.client.task_report import (
+from weft.distributed.client.observation.task_report import (
     DeviceReport,
     FailureReport,
     GraphReport,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from weft.distributed.client.task_report import TaskReport, short_name
+from weft.distributed.client.observation.task_report import TaskReport, short_name
 from weft.errors import OpError
 
 

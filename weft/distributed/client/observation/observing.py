@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final, TypeAlias, TypeVar
 
-from google.protobuf.wrappers_pb2 import StringValue
+from google.protobuf.wrappers_pb2 import DoubleValue, StringValue
 
-from weft.distributed.client.task_report import TaskReport
+from weft.distributed.client.observation.task_report import TaskReport
 from weft.distributed.rpc.stub import RpcStub
 from weft.errors import OpError, UnimplementedError
 
 SERVICE: Final = "weft.ObservationService"
-METHODS: Final = {"Report": (StringValue, StringValue)}
+METHODS: Final = {
+    "Report": (StringValue, StringValue),
+    "Clock": (StringValue, DoubleValue),
+    "BeginRecording": (DoubleValue, StringValue),
+    "EndRecording": (StringValue, StringValue),
+}
+_CLOCK_LOOKS: Final = 8
 _AT_ONCE: Final = 16
+
+T = TypeVar("T")
+Json: TypeAlias = dict[str, Any]
 
 
 class TaskObserver:
@@ -40,6 +51,25 @@ class TaskObserver:
             return TaskReport.from_json(self._stub.call("Report", StringValue(), timeout_s).value)
         except ValueError as error:
             raise UnimplementedError.of(f"The server at {self.address} tells of itself in another form: {error}") from None
+
+    def clock_offset_s(self, timeout_s: float) -> float:
+        """How far the task's clock is ahead of this process's, by the shortest of some round trips."""
+        best = (float("inf"), 0.0)
+        for _ in range(_CLOCK_LOOKS):
+            before_s = time.time()
+            there_s = self._stub.call("Clock", StringValue(), timeout_s).value
+            after_s = time.time()
+            best = min(best, (after_s - before_s, there_s - (before_s + after_s) / 2))
+        return best[1]
+
+    def begin_recording(self, seconds: float, timeout_s: float) -> None:
+        """Have the task record its steps, for so long at most."""
+        self._stub.call("BeginRecording", DoubleValue(value=seconds), timeout_s)
+
+    def end_recording(self, timeout_s: float) -> Json:
+        """End that, and take what was recorded."""
+        found: Json = json.loads(self._stub.call("EndRecording", StringValue(), timeout_s).value)
+        return found
 
     def close(self) -> None:
         """Close the connection."""
@@ -73,14 +103,19 @@ class ClusterObserver:
 
     def reports(self) -> dict[str, TaskReport | OpError]:
         """By task its report, or why it could not be had. Blocks for the timeout at most."""
-        asked = {task: self._pool.submit(self._ask, observer) for task, observer in self._observers.items()}
-        return {task: answer.result() for task, answer in asked.items()}
+        return self.of_all(lambda observer: observer.report(self._timeout_s))
 
-    def _ask(self, observer: TaskObserver) -> TaskReport | OpError:
-        try:
-            return observer.report(self._timeout_s)
-        except OpError as error:
-            return error
+    def of_all(self, ask: Callable[[TaskObserver], T]) -> dict[str, T | OpError]:
+        """Ask all tasks at once; by task its answer, or why there is none."""
+
+        def answer(observer: TaskObserver) -> T | OpError:
+            try:
+                return ask(observer)
+            except OpError as error:
+                return error
+
+        asked = {task: self._pool.submit(answer, observer) for task, observer in self._observers.items()}
+        return {task: future.result() for task, future in asked.items()}
 
     @property
     def addresses(self) -> dict[str, str]:

@@ -1,0 +1,138 @@
+"""One trace of all tasks: slices that nest, arrows that lead forward, clocks that agree; and steps that nobody records."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.cli.command_line import main
+from weft.distributed.client.observation.cluster_trace import ClusterTrace, TaskEvent, record
+from weft.distributed.client.observation.observing import Json, TaskObserver
+from weft.distributed.server.server import Server
+from weft.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError
+
+
+def slices_of(trace: ClusterTrace) -> tuple[list[Json], list[tuple[Json, Json]]]:
+    """The slices of a trace, and the arrows between them by their two ends; checked for form."""
+    events = json.loads(trace.as_json())["traceEvents"]
+    lanes = defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            assert event["dur"] > 0
+            lanes[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+    for spans in lanes.values():
+        open_until: list[float] = []
+        for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while open_until and open_until[-1] <= begin + 1e-3:
+                open_until.pop()
+            assert not open_until or end <= open_until[-1] + 0.01, "a slice begins in another and ends behind it"
+            open_until.append(end)
+    ends: dict[int, dict[str, Json]] = defaultdict(dict)
+    for event in events:
+        if event["ph"] in ("s", "f"):
+            ends[event["id"]][event["ph"]] = event
+    arrows = [(each["s"], each["f"]) for each in ends.values()]
+    assert all(begin["ts"] <= end["ts"] for begin, end in arrows)
+    return [event for event in events if event["ph"] == "X"], arrows
+
+
+def test_a_step_of_a_cluster_is_one_picture() -> None:
+    with tf.LocalCluster(ps=1, worker=1) as cluster:
+        with tf.Graph().as_default() as graph:
+            with tf.device("/job:ps/task:0"):
+                weights = tf.get_variable("weights", [8, 2], initializer=tf.zeros_initializer())
+            with tf.device("/job:worker/task:0"):
+                fed = tf.placeholder(tf.float32, [None, 8])
+                loss = tf.reduce_sum(tf.square(tf.matmul(fed, weights) - 1.0))
+            step = tf.train.GradientDescentOptimizer(1e-3).minimize(loss)
+            init = tf.global_variables_initializer()
+        with tf.Session(cluster.target("worker"), graph=graph) as session:
+            session.run(init)
+            address = cluster.target("ps").removeprefix("grpc://")
+
+            def three_steps() -> None:
+                for _ in range(3):
+                    session.run(step, {fed: np.ones((4, 8), np.float32)})
+
+            three_steps()
+            trace = record(address, three_steps)
+            before = len(trace.events)
+            three_steps()
+    assert (trace.steps, trace.missing, trace.dropped) == (3, {}, {})
+    assert len(trace.events) == before
+    assert {event.task.split("/")[1] for event in trace.events if event.task != "client"} == {"job:ps", "job:worker"}
+    slices, arrows = slices_of(trace)
+    names = [each["name"] for each in slices]
+    assert names.count("step") == 3
+    assert names.count("part") == 6
+    assert names.count("run") == 1
+    (client,) = (each for each in slices if each["name"] == "run")
+    # By the aligned clocks the steps lie within the time that the client waited for them.
+    for each in slices:
+        assert client["ts"] - 2000 <= each["ts"] <= client["ts"] + client["dur"] + 2000
+    between = {(begin["name"].partition(" ")[2] or begin["name"], begin["pid"], end["pid"]) for begin, end in arrows}
+    server, worker = sorted({each["pid"] for each in slices if each["name"] == "part"})
+    assert {("ask", worker, server), ("done", server, worker), ("bytes", server, worker), ("bytes", worker, server)} <= between
+
+
+def test_a_failed_step_and_one_of_a_single_stage_are_recorded_too() -> None:
+    with Server({"worker": ["localhost:0"]}) as server, tf.Session(server.target) as session:
+        check = tf.check_numerics(tf.placeholder(tf.float32, [], name="fed"), "it is no number")
+
+        def one_that_fails() -> None:
+            session.run(check, {"fed:0": 1.0})
+            with pytest.raises(InvalidArgumentError):
+                session.run(check, {"fed:0": float("nan")})
+
+        trace = record(server.target.removeprefix("grpc://"), one_that_fails)
+    assert [bool(event.more["error"]) for event in trace.events if event.kind == "step"] == [False, True]
+    slices_of(trace)
+
+
+def test_only_one_records_at_a_time_and_nothing_is_left_on() -> None:
+    with Server({"worker": ["localhost:0"]}) as server:
+        one, other = TaskObserver(server.target.removeprefix("grpc://")), TaskObserver(server.target.removeprefix("grpc://"))
+        try:
+            one.begin_recording(60.0, 5.0)
+            with pytest.raises(AlreadyExistsError, match="recorded by somebody else"):
+                other.begin_recording(60.0, 5.0)
+            assert server.worker.recording is not None
+            assert one.end_recording(5.0) == {"events": [], "dropped": 0}
+            assert server.worker.recording is None
+            with pytest.raises(FailedPreconditionError, match="not being recorded"):
+                one.end_recording(5.0)
+        finally:
+            one.close()
+            other.close()
+
+
+def test_what_ran_at_a_time_gets_lanes_of_its_own() -> None:
+    more = {"step": "1", "error": ""}
+    parts = [TaskEvent("/job:a/task:0", "part", "s", 0.0, 2.0, more)]
+    parts.append(TaskEvent("/job:a/task:0", "part", "s", 1.0, 3.0, {"step": "2", "error": ""}))
+    for begin, step in ((0.5, "1"), (0.6, "1"), (1.5, "2")):
+        stage = {"step": step, "device": "CPU:0", "number": 0, "ready_s": begin - 0.3, "way": "host"}
+        parts.append(TaskEvent("/job:a/task:0", "stage", "Add", begin, begin + 0.4, stage))
+    slices, _ = slices_of(ClusterTrace(parts, {}, {}))
+    assert len({each["tid"] for each in slices if each["name"] == "part"}) == 2
+    assert len({each["tid"] for each in slices if each["name"] == "Add"}) == 3
+    assert [each["dur"] for each in slices if each["name"] == "queued"] == [pytest.approx(300_000), pytest.approx(300_000)]
+
+
+def test_the_command_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Server({"worker": ["localhost:0"]}) as server:
+        path = tmp_path / "trace.json"
+        assert main(["trace", server.target, "-o", str(path), "--seconds", "0.1"]) == 0
+        assert "Recorded 0 steps" in capsys.readouterr().out
+        assert json.loads(path.read_text())["otherData"] == {"missing": {}, "dropped": {}}
+        assert main(["trace", server.target, "-o", str(tmp_path / "no" / "folder"), "--seconds", "0.1"]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.endswith("No such file or directory")
+        with pytest.raises(SystemExit):
+            main(["trace", server.target, "--seconds", "-1"])
+        assert "expected seconds, more than 0, got '-1'" in capsys.readouterr().err
