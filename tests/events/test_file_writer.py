@@ -126,3 +126,12 @@ def test_a_directory_has_one_cached_writer(tmp_path: Path) -> None:
     assert tf.summary.FileWriterCache.get(str(tmp_path)) is writer
     tf.summary.FileWriterCache.clear()
     assert tf.summary.FileWriterCache.get(str(tmp_path)) is not writer
+
+
+def test_the_meta_graph_of_a_written_graph_tells_who_wrote_it_and_its_ops(tmp_path: Path) -> None:
+    tf.constant(1.0) + 2.0
+    tf.summary.FileWriter(str(tmp_path), tf.get_default_graph()).close()
+    (event,) = [event for event in raw_events(files(tmp_path)[0]) if event.HasField("meta_graph_def")]
+    info = meta_graph_pb2.MetaGraphDef.FromString(event.meta_graph_def).meta_info_def
+    assert info.tensorflow_version == "1.15.0"
+    assert {op.name for op in info.stripped_op_list.op} == {node.op for node in tf.get_default_graph().as_graph_def().node}

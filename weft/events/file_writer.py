@@ -13,6 +13,7 @@ from tensorboard.compat.proto import event_pb2, graph_pb2, meta_graph_pb2, summa
 from weft.events.event_file import EventFile
 from weft.framework.aliases import SessionLike
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.op_list import describe
 from weft.framework.operation import Tensor
 from weft.ops.variables.variable import Variable
 
@@ -60,7 +61,9 @@ class FileWriter:
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
             written = graph_def if graph is None else graph.as_graph_def(add_shapes=True)
-            self.add_meta_graph(meta_graph_pb2.MetaGraphDef(graph_def=written))
+            meta_graph = meta_graph_pb2.MetaGraphDef(graph_def=written)
+            describe(meta_graph)
+            self.add_meta_graph(meta_graph)
 
     def __enter__(self) -> FileWriter:
         return self

@@ -6,10 +6,24 @@ default may be left out.
 
 from __future__ import annotations
 
-from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2
+from typing import Final
+
+from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, node_def_pb2, op_def_pb2
 
 from weft.framework import attr_value, op_registry
 from weft.framework.op_def import REQUIRED, to_op_def_proto
+
+# What readers take for the version of the writer: that of the API.
+_API_VERSION: Final = "1.15.0"
+
+
+def describe(meta_graph_def: meta_graph_pb2.MetaGraphDef) -> None:
+    """Let a MetaGraphDef tell who wrote it and, unless it does already, which ops its graph uses, as they are declared here."""
+    info = meta_graph_def.meta_info_def
+    info.tensorflow_version = _API_VERSION
+    info.tensorflow_git_version = "weft"
+    if not info.stripped_op_list.op:
+        info.stripped_op_list.CopyFrom(stripped_op_list(meta_graph_def.graph_def))
 
 
 def stripped_op_list(graph_def: graph_pb2.GraphDef) -> op_def_pb2.OpList:

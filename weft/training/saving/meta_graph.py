@@ -14,16 +14,14 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.graph_file import read_proto, write_graph
 from weft.framework.importer import import_graph_def
 from weft.framework.name_prefix import strip_name_scope
+from weft.framework.op_list import describe
 from weft.framework.op_list import strip_default_attrs as strip_defaults
-from weft.framework.op_list import stripped_op_list
 from weft.framework.operation import Operation, Tensor
 from weft.ops.variables.variable import Variable
 from weft.training.saving.collection_def import UNBOUND_INPUT_PREFIX, add_collection_def, restore_collections, should_include
 
 MetaGraphDef = meta_graph_pb2.MetaGraphDef
 
-# What readers take for the version of the writer: that of the API.
-_API_VERSION: Final = "1.15.0"
 _UNBOUND_INPUTS: Final = "unbound_inputs"
 _LARGEST_PROTO_BYTES: Final = (1 << 31) - 1
 _SAVE_AND_RESTORE_OPS: Final = frozenset(
@@ -104,7 +102,10 @@ def export_scoped_meta_graph(
     meta_graph_def = MetaGraphDef(graph_def=proto, saver_def=saver_def)
     if meta_info_def is not None:
         meta_graph_def.meta_info_def.CopyFrom(meta_info_def)
-    _describe(meta_graph_def, strip_default_attrs)
+    describe(meta_graph_def)
+    if strip_default_attrs:
+        strip_defaults(meta_graph_def.graph_def)
+        meta_graph_def.meta_info_def.stripped_default_attrs = True
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
         contents = None
         if clear_extraneous_savers and key == GraphKeys.SAVERS:
@@ -133,17 +134,6 @@ def _check_types(
     ):
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"{name} must be of type {kind.__name__}. Received type: {type(value)}.")
-
-
-def _describe(meta_graph_def: meta_graph_pb2.MetaGraphDef, strip_default_attrs: bool) -> None:
-    info = meta_graph_def.meta_info_def
-    info.tensorflow_version = _API_VERSION
-    info.tensorflow_git_version = "weft"
-    if not info.stripped_op_list.op:
-        info.stripped_op_list.CopyFrom(stripped_op_list(meta_graph_def.graph_def))
-    if strip_default_attrs:
-        strip_defaults(meta_graph_def.graph_def)
-        info.stripped_default_attrs = True
 
 
 def _saver_of(saver_def: saver_pb2.SaverDef | None) -> Any:
