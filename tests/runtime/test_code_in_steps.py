@@ -48,7 +48,10 @@ def counting(session: tf.Session) -> tuple[Any, Any, Any]:
     """A step that counts its runs in a variable, cold by one run."""
     x = tf.placeholder(tf.float32, [4])
     count = tf.get_variable("count", [], initializer=tf.zeros_initializer(), use_resource=True)
-    step = count.assign_add(tf.reduce_sum(tf.tanh(x)) + 1.0)
+    y = x
+    for _ in range(20):
+        y = tf.tanh(y)
+    step = count.assign_add(tf.reduce_sum(y) + 1.0)
     session.run(tf.global_variables_initializer())
     for _ in range(COLD_RUNS):
         session.run(step, {x: np.zeros(4)})

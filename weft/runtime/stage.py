@@ -35,6 +35,10 @@ _LARGE_ELEMENTS: Final = 1 << 16
 """Before anything has run: what makes arrays of fewer elements is short."""
 
 
+_LONG_COMPILATION: Final = 16
+"""To hand a stage of fewer nodes to another thread, until it is compiled, is not worth it: its code is soon made."""
+
+
 class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
 
@@ -46,8 +50,8 @@ class Stage:
         kind: what the passes made of it.
         program: what it runs.
         wiring: how it stands among others.
-        waits_for_code: whether its session's steps compile, which takes 0.1 s and more: on a pool's thread neither deadline nor
-            Ctrl-C waits for that.
+        waits_for_code: whether its session's steps compile, which takes 0.1 s and more unless it is small: on a pool's thread
+            neither deadline nor Ctrl-C waits for that.
     """
 
     def __init__(
@@ -65,7 +69,8 @@ class Stage:
         self.has_loops = has_loops(program)
         self.rules = rules = CompileRules(program, kind, device, wiring.outside)
         self.times = times = RunTimes(
-            not _makes_large(program), rules.fixed is None and (waits_for_code or rules.waits_for_code)
+            not _makes_large(program),
+            rules.fixed is None and len(program.nodes) >= _LONG_COMPILATION and (waits_for_code or rules.waits_for_code),
         )
         self.host = HostWay(program, kind, wiring, may_block=may_block, only_updates=rules.only_updates, times=times)
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)
