@@ -36,7 +36,7 @@ else:
             return __dir__()
         # The import system and tools ask every module for names such as __wrapped__.
         if not name.startswith("__") or name in _VERSIONS:
-            names = vars(_importlib.import_module("weft.namespace"))
+            names = vars(_import_paths.engine())
             if name in names:
                 # From now on they are found without this function.
                 globals().update({each: names[each] for each in (*_public(names), *_VERSIONS) if each in names})
@@ -44,7 +44,7 @@ else:
         _missing_names.refuse(_sys.modules[__name__], "", name)
 
     def __dir__() -> list[str]:
-        return _public(vars(_importlib.import_module("weft.namespace")))
+        return _public(vars(_import_paths.engine()))
 
     def _public(names: dict[str, object]) -> list[str]:
         return [each for each in names if not each.startswith("_") and each != "annotations"]

@@ -5,11 +5,6 @@ Importing it loads the engine, and registers every op and gradient. `weft` does 
 
 from __future__ import annotations
 
-import gc as _gc
-
-from weft.platform import first_import as _first_import
-
-# isort: split
 from weft import errors as errors
 from weft import examples as examples
 from weft.api import bitwise as bitwise
@@ -692,7 +687,3 @@ for _door, _name in ((app, "app"), (errors, "errors"), (flags, "flags"), (gfile,
     _missing_names.watch(_door, _name)
 _short_traceback.install()
 _notebook_traceback.install()
-
-# What importing has made stays for good. A full collection would look at all of it, which takes 70 ms and more and lets every
-# step of the process wait meanwhile.
-_gc.freeze()

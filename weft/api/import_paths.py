@@ -12,6 +12,7 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import CodeType, MappingProxyType, ModuleType
@@ -19,6 +20,7 @@ from typing import Final
 
 import weft.api
 from weft.api import contrib_paths, core_paths, missing_names, python_paths
+from weft.platform.collections import no_collections
 
 _PUBLIC: Final = frozenset(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 
@@ -57,6 +59,14 @@ _TABLES: Final = {
     f"contrib.{package}.python": _Table(names=contrib_paths.NAMES.get(package, {}), doors=doors)
     for package, doors in contrib_paths.DOORS.items()
 }
+
+
+def engine() -> ModuleType:
+    """The module with the names of `weft` itself; the first call loads nearly all of weft."""
+    loaded = sys.modules.get("weft.namespace")
+    # While it is being loaded, too: Python knows who waits for whom.
+    with no_collections() if loaded is None else nullcontext():
+        return importlib.import_module("weft.namespace")
 
 
 class Alias(Loader):
@@ -108,7 +118,7 @@ def _open_doors(module: ModuleType, doors: Sequence[str]) -> None:
 
     def tables() -> Iterator[dict[str, object]]:
         for door in doors:
-            yield vars(importlib.import_module("weft.namespace" if door == "." else f"weft.{door}"))
+            yield vars(engine() if door == "." else importlib.import_module(f"weft.{door}"))
 
     def public() -> list[str]:
         return sorted({name for table in tables() for name in table if not name.startswith("_") and name != "annotations"})
@@ -141,7 +151,7 @@ class _PublicPaths(MetaPathFinder):
         if rest.partition(".")[0] not in _PUBLIC:
             return None
         # A program that names only this module may use every op and gradient, too.
-        importlib.import_module("weft.namespace")
+        engine()
         own = f"weft.api.{rest}"
         module = importlib.util.find_spec(own)
         if module is None:

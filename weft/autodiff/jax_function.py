@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import jax
-from jax import numpy as jnp
-from jax import tree_util
-
 from weft.autodiff.custom_gradient import custom_gradient
 from weft.framework.aliases import Array, Nest
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.process.exported_function import call_exported
+from weft.platform.jax_modules import jax, jnp, tree_util
 
 _Result = TypeVar("_Result")
 

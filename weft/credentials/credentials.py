@@ -13,15 +13,22 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from weft.credentials.authority import Certificate, CertificateAuthority
-from weft.credentials.certificate_check import CertificateFile, check_files
 from weft.credentials.cluster_token import find_token, read_secret
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.platform import peer_owner
+from weft.platform.later import Later
 from weft.platform.local_address import is_of_this_host
 from weft.platform.owner_folder import owner_secret
+
+if TYPE_CHECKING:
+    from weft.credentials import authority as certificates
+    from weft.credentials import certificate_check
+else:
+    # The library behind them takes 50 ms to import; a process without a cluster makes and reads no certificate.
+    certificates = Later("weft.credentials.authority")
+    certificate_check = Later("weft.credentials.certificate_check")
 
 FOLDER_VARIABLE: Final = "WEFT_CREDENTIALS"
 AUTHORITY_FILE: Final = "authority.pem"
@@ -49,13 +56,13 @@ class Credentials:
     """The authority's certificate and the holder's own certificate and key, all PEM; `identity` is the name in the latter."""
 
     authority: bytes
-    own: Certificate
+    own: certificates.Certificate
     identity: str
 
     @staticmethod
     def of_token(token: bytes, identity: str) -> Credentials:
         """Credentials that a holder of the cluster's token makes for itself."""
-        authority = CertificateAuthority.of_token(token)
+        authority = certificates.CertificateAuthority.of_token(token)
         return Credentials(authority.certificate, authority.issue(identity, names_of(identity)), identity)
 
     @staticmethod
@@ -82,12 +89,12 @@ class Credentials:
                 f"weft credentials issue {folder} {name}"
             )
         both = read_secret(path, f"certificate and key of {name}")
-        check_files(
-            CertificateFile(folder / AUTHORITY_FILE, authority, f"weft credentials authority {folder}"),
-            CertificateFile(path, both, f"weft credentials issue {folder} {name}"),
+        certificate_check.check_files(
+            certificate_check.CertificateFile(folder / AUTHORITY_FILE, authority, f"weft credentials authority {folder}"),
+            certificate_check.CertificateFile(path, both, f"weft credentials issue {folder} {name}"),
             identity,
         )
-        return Credentials(authority, Certificate(both, both), identity)
+        return Credentials(authority, certificates.Certificate(both, both), identity)
 
     @staticmethod
     def find(environment: Mapping[str, str], identity: str) -> Credentials | None:
@@ -135,7 +142,7 @@ class Credentials:
         return context
 
 
-def _load_chain(context: ssl.SSLContext, own: Certificate) -> None:
+def _load_chain(context: ssl.SSLContext, own: certificates.Certificate) -> None:
     """Give a context its certificate, which Python takes from files only: one that no other user can open, and not for long."""
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         path = Path(folder) / "own.pem"

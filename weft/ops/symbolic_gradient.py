@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import op_registry
@@ -21,6 +19,7 @@ from weft.framework.node_types import group
 from weft.framework.operation import Operation
 from weft.ops.declaration import op
 from weft.ops.traced_checks import unchecked
+from weft.platform.jax_modules import jax, jnp
 
 
 def _input_shapes(node: Operation) -> list[Dims]:

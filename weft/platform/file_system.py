@@ -13,12 +13,17 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, Final, Protocol, cast
-
-import fsspec
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 
 from weft import errors
 from weft.platform.file_access import FileAccess, current_access
+from weft.platform.later import Later
+
+if TYPE_CHECKING:
+    import fsspec
+else:
+    # Comes with asyncio: 80 ms, and only for files that are not local.
+    fsspec = Later("fsspec")
 
 _CODES: Final[dict[int, int]] = {
     errno.ENOENT: errors.NOT_FOUND,

@@ -105,6 +105,21 @@ def test_updates_stay_on_the_host_up_to_a_size(make_parts: MakeParts, elements: 
     assert choose(rules, COLD_RUNS).way is way
 
 
+@pytest.mark.parametrize(("elements", "only_updates"), [(16, True), (17, False)])
+def test_arithmetic_on_a_few_numbers_stays_with_the_updates(make_parts: MakeParts, elements: int, only_updates: bool) -> None:
+    x = tf.placeholder(tf.float32, [1000])
+    rate = tf.get_variable("rate", [elements], use_resource=False)
+    decay = tf.assign(rate, rate.read_value() * 0.9).op
+    update = tf.assign_sub(tf.get_variable("v", [1000], use_resource=False), x).op
+    assert rules_of(make_parts, [], [x], [decay, update]).only_updates is only_updates
+
+
+def test_a_sum_of_much_is_no_arithmetic_on_a_few_numbers(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, [1000])
+    total = tf.assign_add(tf.get_variable("v", [], use_resource=False), tf.reduce_sum(x)).op
+    assert not rules_of(make_parts, [], [x], [total]).only_updates
+
+
 def test_aliases_and_host_ops_need_no_run_to_be_decided(make_parts: MakeParts) -> None:
     x, text = tf.placeholder(tf.float32, []), tf.placeholder(tf.string, [None])
     assert rules_of(make_parts, [tf.identity(x)], [x]).fixed == (Way.HOST, "only passes values on")

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-import grpc
-
 from weft.errors import PermissionDeniedError, ResourceExhaustedError
+from weft.platform.grpc_modules import grpc
 from weft.platform.peer_owner import endpoint_key, established_peers, is_loopback, tcp_peer
 
 _TLS_NAMES: Final = "x509_subject_alternative_name"

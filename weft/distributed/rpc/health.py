@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from typing import Final
 
-import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-
 from weft.errors import InvalidArgumentError
+from weft.platform.grpc_modules import grpc, health, health_pb2, health_pb2_grpc
 
-SERVICE: Final = health.SERVICE_NAME
+SERVICE: Final = "grpc.health.v1.Health"
 PORT_VARIABLE: Final = "WEFT_HEALTH_PORT"
 """Names the port where probes are answered in plain text."""
 _LOG: Final = logging.getLogger("weft")

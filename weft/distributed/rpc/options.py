@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-import grpc
-
 from weft.credentials.credentials import ANY_TASK, Credentials
+from weft.platform.grpc_modules import grpc
 from weft.protocol.heartbeat import TIMEOUT_S
 
 _COMMON: Final = (

@@ -11,8 +11,7 @@ import contextlib
 import threading
 import time
 
-import grpc
-
+from weft.platform.grpc_modules import grpc
 from weft.protocol.heartbeat import Evidence
 
 _CHECK = "/grpc.health.v1.Health/Check"

@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-import grpc
 from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import node_def_pb2
 
 from weft import errors
 from weft.errors import DeadlineExceededError, InternalError, InvalidArgumentError, OpError, UnavailableError
+from weft.platform.grpc_modules import grpc
 from weft.platform.limited_log import peer_log
 
 # Tells the status of a handler from one that gRPC itself made, such as that of a lost connection.
 _MARK: Final = "weft-status"
 _NODE_KEY: Final = "weft-node-bin"
-_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 # gRPC refuses trailers of more than 8 KiB. Other characters than printable ASCII take three bytes there.
 _MAX_DETAILS_BYTES: Final = 4096
 
@@ -51,7 +50,8 @@ def _fail(context: Any, error: OpError) -> None:
     context.set_trailing_metadata(((_MARK, "1"), (_NODE_KEY, name.encode())) if name else ((_MARK, "1"),))
     bracket = _bracket(name)
     details = _shortened(error.message, _MAX_DETAILS_BYTES - _sent_size(bracket)) + bracket
-    context.abort(_CODES.get(error.error_code, grpc.StatusCode.UNKNOWN), details)
+    codes = {code.value[0]: code for code in grpc.StatusCode}
+    context.abort(codes.get(error.error_code, grpc.StatusCode.UNKNOWN), details)
 
 
 def node_name(error: OpError) -> str:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-import grpc
 from google.protobuf.message import EncodeError, Message
 
 from weft.channel.reachability import why_unreachable
@@ -28,6 +27,7 @@ from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 from weft.framework.cluster_spec import split_address
 from weft.platform.deadline import left_s, within
+from weft.platform.grpc_modules import grpc
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.local_address import is_of_this_host
 from weft.platform.wait_notice import WaitNotice

@@ -18,6 +18,7 @@ from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.master_requests import wait_until_serving
 from weft.distributed.server.server import Server
 from weft.framework.cluster_spec import ClusterSpec
+from weft.platform.collections import no_collections
 from weft.platform.free_ports import free_ports
 
 _START_TIMEOUT_S = 60.0
@@ -149,5 +150,6 @@ def free_addresses(count: int) -> list[str]:
 
 def _serve(spec: dict[str, Any], job: str, index: int, config: bytes | None) -> None:
     # This process has loaded only what this function needs; its clients' graphs may have any op.
-    importlib.import_module("weft.namespace")
+    with no_collections():
+        importlib.import_module("weft.namespace")
     Server(spec, job, index, config=None if config is None else config_pb2.ConfigProto.FromString(config)).join()

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import grpc
-
 from weft.channel.listener import Listener
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
@@ -42,6 +40,7 @@ from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
 from weft.framework.graph import Graph
+from weft.platform.grpc_modules import grpc
 from weft.platform.launcher_link import TaskNews, tell_launcher
 from weft.platform.stop_signals import StopSignals
 from weft.proto import master_pb2, tensorflow_server_pb2

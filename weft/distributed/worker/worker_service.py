@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from google.protobuf.message import Message
-from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.credentials.credentials import CLIENT, task_identity
@@ -20,6 +19,7 @@ from weft.errors import AbortedError, OpError, PermissionDeniedError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.device_spec import DeviceSpec
 from weft.passes.partition import Partition
+from weft.platform.grpc_modules import grpc
 from weft.proto import explain_pb2, master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
@@ -74,7 +74,7 @@ class WorkerService:
         self._gate = gate
         self._owners = owners
 
-    def handler(self) -> GenericRpcHandler:
+    def handler(self) -> grpc.GenericRpcHandler:
         """The gRPC handler to add to a server."""
         return method_handlers(SERVICE, METHODS, self, self._gate)
 
@@ -85,7 +85,7 @@ class WorkerService:
                 "address to another task than the one that was started here"
             )
 
-    def _check_master(self, session_handle: str, context: ServicerContext) -> None:
+    def _check_master(self, session_handle: str, context: grpc.ServicerContext) -> None:
         """Let only the master that has a session change it, whoever else knows its handle."""
         master, caller = master_of(session_handle), self._gate.check(context)
         if caller.identities and not caller.may_be(identity_of(master)):
@@ -93,14 +93,16 @@ class WorkerService:
                 f"The caller's certificate is not that of {master or 'a master'}, which has the session {session_handle}"
             )
 
-    def GetStatus(self, request: worker_pb2.GetStatusRequest, context: ServicerContext) -> worker_pb2.GetStatusResponse:
+    def GetStatus(self, request: worker_pb2.GetStatusRequest, context: grpc.ServicerContext) -> worker_pb2.GetStatusResponse:
         """Who this is and which devices it has."""
         self._check_task(request.task)
         worker = self._worker
         devices = [device_proto(DeviceAttributes(name, 0, worker.incarnation)) for name in worker.devices]
         return worker_pb2.GetStatusResponse(device_attributes=devices, task=worker.task, incarnation=worker.incarnation)
 
-    def OpenChannel(self, request: worker_pb2.OpenChannelRequest, context: ServicerContext) -> worker_pb2.OpenChannelResponse:
+    def OpenChannel(
+        self, request: worker_pb2.OpenChannelRequest, context: grpc.ServicerContext
+    ) -> worker_pb2.OpenChannelResponse:
         """Admit a peer to the tensor channel, as the task that it is and no other."""
         self._check_task(request.task)
         if not self._gate.check(context).may_be(identity_of(request.peer)):
@@ -111,7 +113,7 @@ class WorkerService:
         return worker_pb2.OpenChannelResponse(channel=self._channel.admission(request.peer))
 
     def RegisterGraph(
-        self, request: worker_pb2.RegisterGraphRequest, context: ServicerContext
+        self, request: worker_pb2.RegisterGraphRequest, context: grpc.ServicerContext
     ) -> worker_pb2.RegisterGraphResponse:
         """Register a partition for a session, which begins with its first graph."""
         worker = self._worker
@@ -126,28 +128,28 @@ class WorkerService:
         return worker_pb2.RegisterGraphResponse(graph_handle=worker.register(request.session_handle, partition))
 
     def DeregisterGraph(
-        self, request: worker_pb2.DeregisterGraphRequest, context: ServicerContext
+        self, request: worker_pb2.DeregisterGraphRequest, context: grpc.ServicerContext
     ) -> worker_pb2.DeregisterGraphResponse:
         """Forget a graph."""
         self._worker.deregister(request.graph_handle)
         return worker_pb2.DeregisterGraphResponse()
 
     def ExplainGraph(
-        self, request: explain_pb2.ExplainGraphRequest, context: ServicerContext
+        self, request: explain_pb2.ExplainGraphRequest, context: grpc.ServicerContext
     ) -> explain_pb2.ExplainGraphResponse:
         """What the stages of a graph tell about themselves."""
         reports = self._worker.executor(request.graph_handle).explain()
         return explain_pb2.ExplainGraphResponse(stages=stage_reports.encode(reports))
 
     def DeleteWorkerSession(
-        self, request: worker_pb2.DeleteWorkerSessionRequest, context: ServicerContext
+        self, request: worker_pb2.DeleteWorkerSessionRequest, context: grpc.ServicerContext
     ) -> worker_pb2.DeleteWorkerSessionResponse:
         """Forget a session."""
         self._check_master(request.session_handle, context)
         self._worker.close_session(request.session_handle)
         return worker_pb2.DeleteWorkerSessionResponse()
 
-    def CleanupAll(self, request: worker_pb2.CleanupAllRequest, context: ServicerContext) -> worker_pb2.CleanupAllResponse:
+    def CleanupAll(self, request: worker_pb2.CleanupAllRequest, context: grpc.ServicerContext) -> worker_pb2.CleanupAllResponse:
         """Drop containers."""
         self._worker.resources.clear(list(request.container))
         return worker_pb2.CleanupAllResponse()

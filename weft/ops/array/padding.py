@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from jax import lax
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
@@ -16,6 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.platform.jax_modules import lax
 
 
 def known_rank(*tensors: Tensor) -> int | None:

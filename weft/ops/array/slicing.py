@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 import numpy as np
-from jax import lax
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
@@ -28,6 +27,7 @@ from weft.ops.array.padding import known_rank
 from weft.ops.array.selection import boolean_mask
 from weft.ops.array.shape_ops import INDEX, cast_index, shape_internal
 from weft.ops.declaration import op, rank_of
+from weft.platform.jax_modules import lax
 
 MASKS: Final = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 newaxis: Final = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
 from weft.errors import InvalidArgumentError
@@ -24,6 +23,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal
 from weft.ops.math.elementwise import REAL, real_div
 from weft.ops.math.reduce_functions import reduce_sum
+from weft.platform.jax_modules import jax
 
 _TOP_K_TYPES = (dtypes.int16, *INDEX)
 

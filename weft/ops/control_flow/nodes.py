@@ -10,9 +10,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Final
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from weft.errors import InternalError
 from weft.framework import op_registry
@@ -27,6 +25,7 @@ from weft.framework.op_builder import build
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import Role, from_attr, not_differentiable, op
 from weft.ops.process import sendrecv as sendrecv
+from weft.platform.jax_modules import jnp, lax
 
 _NUMBERS: Final = itertools.count()
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, overload
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.errors import InvalidArgumentError
@@ -29,6 +27,7 @@ from weft.ops.math.products import batch_mat_mul, check_inner, matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.symbolic_gradient import vjp
+from weft.platform.jax_modules import jax_linalg, jnp
 
 _REAL = (dtypes.float64, dtypes.float32, dtypes.float16)
 _TYPES = {"T": (*_REAL, *COMPLEX)}
@@ -347,7 +346,7 @@ def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
 @op("MatrixExponential", "input: T -> output: T", infer=_square_shape, gradient=vjp, types=_TYPES, compiled_only=True)
 def matrix_exponential(xp: ArrayModule, input: Array) -> Result:
     """The exponentials of the matrices: `[..., m, m] -> [..., m, m]`."""
-    return jax.scipy.linalg.expm(jnp.asarray(_wide(input)))
+    return jax_linalg.expm(jnp.asarray(_wide(input)))
 
 
 @op("MatrixSquareRoot", "input: T -> output: T", infer=_square_shape, gradient=None, types=_TYPES)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import dtypes
@@ -30,6 +28,7 @@ from weft.ops.math.elementwise import COMPLEX
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.symbolic_gradient import vjp
+from weft.platform.jax_modules import jax, jnp
 
 
 class Lu(NamedTuple):

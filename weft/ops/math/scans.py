@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import dtypes
@@ -14,6 +12,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS, NUMBERS, mul, real_div
 from weft.ops.symbolic_gradient import vjp
+from weft.platform.jax_modules import jax, jnp
 
 _INDEX = (dtypes.int32, dtypes.int64)
 

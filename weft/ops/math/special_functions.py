@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.scipy import special
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
@@ -23,6 +20,7 @@ from weft.ops.math.elementwise import FLOATS, add, mul, neg, square, sub, unbroa
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import exp, log, log1p
 from weft.ops.symbolic_gradient import vjp
+from weft.platform.jax_modules import jax, jnp, special
 
 _WIDE = (dtypes.float32, dtypes.float64)
 

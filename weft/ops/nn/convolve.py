@@ -10,15 +10,13 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from weft.framework.aliases import Array
 from weft.ops.nn.cpu_convolution import Direction, form_for
 from weft.ops.nn.numpy_convolution import convolved, filter_gradient, input_gradient, padded_by
 from weft.ops.nn.window import Window, place, spatial_axes
+from weft.platform.jax_modules import jax, jnp, lax
 
 _HALVES = ("float16", "bfloat16")
 

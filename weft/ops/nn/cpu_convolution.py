@@ -52,13 +52,11 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jax.custom_derivatives import linear_call
 
 from weft.framework.aliases import Array
 from weft.ops.nn.window import Window
+from weft.platform.jax_modules import custom_derivatives, jnp, lax
 
 Convolve = Callable[[Array, Array, Window], Array]
 Direction = Literal["forward", "to_input", "to_filter"]
@@ -129,7 +127,7 @@ def _library_to_input(x: Array, filters: Array, window: Window) -> Array:
         high = [size - extent - pad + each for size, extent, pad, each in sizes]
         return _in_layout(grad, turned, (1,) * len(low), list(zip(low, high, strict=True)), window.strides, window.dilations)
 
-    return linear_call(lambda filters, x: _library(x, filters, window), transpose, filters, x)
+    return custom_derivatives.linear_call(lambda filters, x: _library(x, filters, window), transpose, filters, x)
 
 
 def _library_to_filter(x: Array, filters: Array, window: Window) -> Array:
@@ -142,7 +140,7 @@ def _library_to_filter(x: Array, filters: Array, window: Window) -> Array:
         )
         return jnp.moveaxis(made, 0, -2)
 
-    return linear_call(lambda x, filters: _library(x, filters, window), transpose, x, filters)
+    return custom_derivatives.linear_call(lambda x, filters: _library(x, filters, window), transpose, x, filters)
 
 
 _LIBRARY: Final[dict[Direction, Convolve]] = {
@@ -196,7 +194,7 @@ def by_taps_to_filter(x: Array, filters: Array, window: Window) -> Array:
         size = max(1, _PRODUCT_BYTES // (4 * math.prod(grad.shape[1:])))
         return _sum_of_blocks(lambda images, grads: _taps_gradient(images, grads, window), size, x, grad).astype(x.dtype)
 
-    return linear_call(lambda x, filters: by_taps(x, filters, window), transpose, x, filters)
+    return custom_derivatives.linear_call(lambda x, filters: by_taps(x, filters, window), transpose, x, filters)
 
 
 def _taps_gradient(x: Array, grad: Array, window: Window) -> Array:

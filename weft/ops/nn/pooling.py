@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
-from jax import lax
 
 from weft.framework.aliases import Array
 from weft.ops.nn.masking import masked
 from weft.ops.nn.window import Slices, Window
+from weft.platform.jax_modules import lax
 
 # Windows of more elements than this are left to XLA's reduction: the code would grow with each.
 _MANY: Final = 64

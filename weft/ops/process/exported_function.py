@@ -11,15 +11,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
-import jax
-from jax import export
-
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
+from weft.platform.jax_modules import export, jax
 
 _PLATFORMS: Final = ("cpu", "cuda", "tpu")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import jax
 import numpy as np
 
 from weft.errors import InvalidArgumentError
@@ -26,6 +25,7 @@ from weft.ops.math.elementwise import FLOATS, REAL, mul, unbroadcast
 from weft.ops.random import philox
 from weft.ops.random import rejection as rejection
 from weft.ops.random import sampling as sampling
+from weft.platform.jax_modules import jax
 
 _DRAWN: Final = {"dtype": FLOATS, "T": INDEX}
 # Blocks of the stream that a run takes for each output, used or not.

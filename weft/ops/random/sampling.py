@@ -20,7 +20,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import jax
 import numpy as np
 import numpy.typing as npt
 from ml_dtypes import bfloat16
@@ -30,6 +29,7 @@ from weft.framework.aliases import Array, ArrayModule
 from weft.ops.random import philox
 from weft.ops.random.philox import Stream
 from weft.ops.random.pieces import for_pieces
+from weft.platform.jax_modules import jax
 
 # How many blocks a rejection method may use for each group of outputs.
 _RESERVED: Final = 256

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.errors import UnimplementedError
 from weft.framework.aliases import Array
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
+from weft.platform.jax_modules import jax, jnp
 from weft.runtime.compiled.leaving_values import LeavingValues, join
 from weft.runtime.compiled.stoppable import Stops, has_loops
 from weft.runtime.compiled.traced_state import TracedState

@@ -6,14 +6,14 @@ of ten numbers. Joining costs the copy, and the message that takes the results a
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.platform.jax_modules import jax, jnp
 from weft.protocol.array_runs import JoinedArrays
 from weft.protocol.tensor_blob import COPIED_BYTES
 
@@ -21,9 +21,8 @@ _LEAST: Final = 8  # fewer results of one type stay as they are
 _Recipe: TypeAlias = tuple[int, tuple[int, ...], tuple[tuple[tuple[int, ...], JoinedArrays], ...]]
 
 
-@jax.tree_util.register_pytree_node_class
 class LeavingValues:
-    """A compiled function's outputs, some of them joined. JAX takes it apart and puts it together again.
+    """A compiled function's outputs, some of them joined. JAX takes it apart and puts it together again, once it is told how.
 
     Args:
         kept: the outputs that are as they were.
@@ -58,6 +57,24 @@ class LeavingValues:
         return outputs
 
 
+class _Registration:
+    """Tells JAX of `LeavingValues`, once; safe from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_done = False
+
+    def ensure(self) -> None:
+        """Have JAX know of it, before a traced function returns one."""
+        with self._lock:
+            if not self._is_done:
+                jax.tree_util.register_pytree_node_class(LeavingValues)
+                self._is_done = True
+
+
+_REGISTRATION: Final = _Registration()
+
+
 def join(outputs: list[Array], leaving: Sequence[int]) -> list[Array] | LeavingValues:
     """Join, in code that is being traced, those of the outputs at the places `leaving` that are small and many."""
     by_type: dict[object, list[int]] = {}
@@ -70,5 +87,6 @@ def join(outputs: list[Array], leaving: Sequence[int]) -> list[Array] | LeavingV
     gone = {place for places in groups for place in places}
     kept = [place for place in range(len(outputs)) if place not in gone]
     flat = [jnp.concatenate([outputs[place].reshape(-1) for place in places]) for places in groups]
+    _REGISTRATION.ensure()
     lying = tuple((tuple(places), JoinedArrays([outputs[place].shape for place in places])) for places in groups)
     return LeavingValues([outputs[place] for place in kept], flat, (len(outputs), tuple(kept), lying))

@@ -23,13 +23,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Final, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
+from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.program.program import ControlFlow, Program
 
 LOOK_S: Final = 0.1

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from weft.framework.aliases import Array
 from weft.ops.traced_checks import in_inner_trace
+from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import looks, raise_if_stopped
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState, State

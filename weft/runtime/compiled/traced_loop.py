@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.platform.jax_modules import jax, jnp
 from weft.runtime.compiled.traced_state import CarriedState, State
 from weft.runtime.compiled.traced_values import as_array, mixed, truth
 from weft.runtime.program.program import Body

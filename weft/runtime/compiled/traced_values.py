@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.platform.jax_modules import jax, jnp
 
 _GOLDEN: Final = 0x9E3779B97F4A7C15
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
-import jax.numpy as jnp
 import numpy as np
 
 from weft.errors import FailedPreconditionError
 from weft.framework.aliases import Array
 from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
+from weft.platform.jax_modules import jnp
 from weft.runtime.compiled.traced_control_flow import BodyTracer, run_branch, run_loop
 from weft.runtime.compiled.traced_state import BodyState, State, TracedState
 from weft.runtime.program.kernel_errors import check_assigned, raise_located, uninitialized

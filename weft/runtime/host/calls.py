@@ -12,8 +12,6 @@ from functools import partial
 from operator import itemgetter
 from typing import Protocol, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework.aliases import Array
@@ -21,6 +19,7 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import deferred_interrupts
+from weft.platform.jax_modules import jax, jnp
 from weft.runtime.host.frame import Frame
 from weft.runtime.program.kernel_errors import check_assigned, uninitialized
 from weft.runtime.program.program import Argument, Instruction, Program

@@ -13,16 +13,14 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.ops.traced_checks import collected
 from weft.passes.bodies import loop_constants
 from weft.platform.interrupts import deferred_interrupts
+from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import Check, Stops, next_count
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState

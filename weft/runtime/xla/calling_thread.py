@@ -10,12 +10,11 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-import jax
-import jaxlib.xla_client
 import numpy as np
 
 from weft.framework.aliases import Array
 from weft.platform.aligned_memory import aligned_copy, is_aligned
+from weft.platform.jax_modules import jax, xla_client
 from weft.runtime.xla import engine_options
 
 # Makes code that is not divided between threads.
@@ -37,7 +36,7 @@ class _Client:
         with self._lock:
             if self._device is None:
                 with engine_options.environment():
-                    client: Array = jaxlib.xla_client.make_cpu_client(asynchronous=False)  # JAX gives it no type
+                    client: Array = xla_client.make_cpu_client(asynchronous=False)  # JAX gives it no type
                 self._device = client.local_devices()[0]
             return self._device
 

@@ -20,9 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import jax
-
 from weft.platform import tf_logging
+from weft.platform.jax_modules import jax
 
 VARIABLE: Final = "WEFT_CODE_CACHE"
 """Names the folder."""

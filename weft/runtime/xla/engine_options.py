@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-import jax
-
 from weft.errors import InvalidArgumentError
 from weft.platform import tf_logging
+from weft.platform.jax_modules import jax
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from time import perf_counter
 from types import FrameType
 from typing import Final
 
+from weft.platform import jax_modules
+
 _LONGEST_TURN_S: Final = 0.005
 _LEAST_TURN_S: Final = 1e-4
 _LONGEST_WAIT_S: Final = 0.02
@@ -71,7 +73,8 @@ class Turns:
 
     def _on_call(self, frame: FrameType, event: str, argument: object) -> None:
         """Called by Python before each function; its answer leaves the function's lines alone."""
-        if perf_counter() < self._until_s:
+        # Who waits for JAX's import, which this thread does, ends no step that it could wait for.
+        if perf_counter() < self._until_s or jax_modules.is_awaited():
             return
         self._is_waiting = True
         with suppress(Empty):

@@ -11,11 +11,12 @@ import os
 import threading
 from typing import Final
 
-import jax
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.platform import jax_modules
 from weft.platform.interrupts import deferred_interrupts
+from weft.platform.jax_modules import jax
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.allocation import keep_freed_memory
 from weft.runtime.xla.code_cache import use_code_cache
@@ -66,6 +67,7 @@ def start(uses_accelerators: bool = False) -> None:
         if _USE.is_ready:
             return
         _USE.started_in = os.getpid()
+        jax_modules.load()
         keep_freed_memory()
         # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
         logging.getLogger("jax").setLevel(logging.WARNING)

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import jax
 import numpy as np
 
 from weft.errors import FailedPreconditionError
 from weft.framework.aliases import Array
 from weft.framework.replica_values import Value
 from weft.platform.interrupts import deferred_interrupts
+from weft.platform.jax_modules import jax
 from weft.runtime.xla import engine_options, xla_process
 from weft.strategies.reduction.farewell import Farewell
 

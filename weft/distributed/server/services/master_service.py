@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
-from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.served_sessions import ServedSession, ServedSessions
@@ -20,6 +19,7 @@ from weft.distributed.worker.worker_service import ChannelHost, device_proto
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.platform.grpc_modules import grpc
 from weft.proto import explain_pb2, master_pb2
 
 
@@ -31,12 +31,12 @@ class MasterService:
         self._channel = channel
         self._gate = gate
 
-    def handler(self) -> GenericRpcHandler:
+    def handler(self) -> grpc.GenericRpcHandler:
         """The gRPC handler to add to a server."""
         return method_handlers(SERVICE, METHODS, self, self._gate)
 
     def CreateSession(
-        self, request: master_pb2.CreateSessionRequest, context: ServicerContext
+        self, request: master_pb2.CreateSessionRequest, context: grpc.ServicerContext
     ) -> master_pb2.CreateSessionResponse:
         """Open a session; answers when all tasks are there, or the caller gave up."""
 
@@ -50,19 +50,19 @@ class MasterService:
             session_handle=handle, graph_version=version, channel=self._channel.admission("", handle)
         )
 
-    def _called(self, handle: str, context: ServicerContext) -> AbstractContextManager[ServedSession]:
+    def _called(self, handle: str, context: grpc.ServicerContext) -> AbstractContextManager[ServedSession]:
         """The session of a call, while it is answered; see `ServedSessions.called`."""
         return self._sessions.called(handle, context.peer(), _key(context))
 
     def ExtendSession(
-        self, request: master_pb2.ExtendSessionRequest, context: ServicerContext
+        self, request: master_pb2.ExtendSessionRequest, context: grpc.ServicerContext
     ) -> master_pb2.ExtendSessionResponse:
         """Add nodes to a session's graph."""
         with self._called(request.session_handle, context) as served:
             version = served.extend(request.graph_def, request.current_graph_version)
         return master_pb2.ExtendSessionResponse(new_graph_version=version)
 
-    def RunStep(self, request: master_pb2.RunStepRequest, context: ServicerContext) -> master_pb2.RunStepResponse:
+    def RunStep(self, request: master_pb2.RunStepRequest, context: grpc.ServicerContext) -> master_pb2.RunStepResponse:
         """Run a step whose values come and go in the request and response."""
         with self._called(request.session_handle, context) as served:
             if request.partial_run_handle:
@@ -71,7 +71,7 @@ class MasterService:
             return _run_step(served, request, context)
 
     def PartialRunSetup(
-        self, request: master_pb2.PartialRunSetupRequest, context: ServicerContext
+        self, request: master_pb2.PartialRunSetupRequest, context: grpc.ServicerContext
     ) -> master_pb2.PartialRunSetupResponse:
         """Begin a run in pieces, which RunStep then runs."""
         with self._called(request.session_handle, context) as served:
@@ -79,14 +79,14 @@ class MasterService:
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
 
     def CloseSession(
-        self, request: master_pb2.CloseSessionRequest, context: ServicerContext
+        self, request: master_pb2.CloseSessionRequest, context: grpc.ServicerContext
     ) -> master_pb2.CloseSessionResponse:
         """End a session."""
         self._sessions.close_for(request.session_handle, _key(context))
         return master_pb2.CloseSessionResponse()
 
     def ResumeSession(
-        self, request: master_pb2.CloseSessionRequest, context: ServicerContext
+        self, request: master_pb2.CloseSessionRequest, context: grpc.ServicerContext
     ) -> master_pb2.CreateSessionResponse:
         """Admit another connection of the client that has a session, whose last one was cut; the request names the session."""
         with self._called(request.session_handle, context) as served:
@@ -96,7 +96,9 @@ class MasterService:
                 channel=self._channel.admission("", request.session_handle),
             )
 
-    def ListDevices(self, request: master_pb2.ListDevicesRequest, context: ServicerContext) -> master_pb2.ListDevicesResponse:
+    def ListDevices(
+        self, request: master_pb2.ListDevicesRequest, context: grpc.ServicerContext
+    ) -> master_pb2.ListDevicesResponse:
         """The devices of a session, or of the whole cluster; this task's own are the local ones."""
         master = self._sessions.master
         if request.session_handle:
@@ -110,13 +112,13 @@ class MasterService:
             (response.local_device if is_local else response.remote_device).append(device_proto(device))
         return response
 
-    def Reset(self, request: master_pb2.ResetRequest, context: ServicerContext) -> master_pb2.ResetResponse:
+    def Reset(self, request: master_pb2.ResetRequest, context: grpc.ServicerContext) -> master_pb2.ResetResponse:
         """Drop containers in the whole cluster."""
         self._sessions.master.reset(list(request.container), list(request.device_filters))
         return master_pb2.ResetResponse()
 
     def MakeCallable(
-        self, request: master_pb2.MakeCallableRequest, context: ServicerContext
+        self, request: master_pb2.MakeCallableRequest, context: grpc.ServicerContext
     ) -> master_pb2.MakeCallableResponse:
         """Prepare a run."""
         options = request.options
@@ -127,7 +129,9 @@ class MasterService:
             served.release_callable(number)
         return master_pb2.MakeCallableResponse(handle=number)
 
-    def RunCallable(self, request: master_pb2.RunCallableRequest, context: ServicerContext) -> master_pb2.RunCallableResponse:
+    def RunCallable(
+        self, request: master_pb2.RunCallableRequest, context: grpc.ServicerContext
+    ) -> master_pb2.RunCallableResponse:
         """Run a prepared run whose values come and go in the request and response."""
         with self._called(request.session_handle, context) as served:
             plan = served.callable(request.handle)
@@ -136,7 +140,7 @@ class MasterService:
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
 
     def ExplainCallable(
-        self, request: explain_pb2.ExplainCallableRequest, context: ServicerContext
+        self, request: explain_pb2.ExplainCallableRequest, context: grpc.ServicerContext
     ) -> explain_pb2.ExplainCallableResponse:
         """What the stages of a prepared run tell about themselves."""
         with self._called(request.session_handle, context) as served:
@@ -144,7 +148,7 @@ class MasterService:
         return explain_pb2.ExplainCallableResponse(stages=stage_reports.encode(reports))
 
     def ReleaseCallable(
-        self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext
+        self, request: master_pb2.ReleaseCallableRequest, context: grpc.ServicerContext
     ) -> master_pb2.ReleaseCallableResponse:
         """Forget a prepared run."""
         with self._called(request.session_handle, context) as served:
@@ -153,7 +157,7 @@ class MasterService:
 
 
 def _run_step(
-    served: ServedSession, request: master_pb2.RunStepRequest, context: ServicerContext
+    served: ServedSession, request: master_pb2.RunStepRequest, context: grpc.ServicerContext
 ) -> master_pb2.RunStepResponse:
     plan = served.plan([feed.name for feed in request.feed], list(request.fetch), list(request.target))
     try:
@@ -171,7 +175,7 @@ def _run_step(
     return response
 
 
-def _key(context: ServicerContext) -> bytes:
+def _key(context: grpc.ServicerContext) -> bytes:
     """The session's key that a call shows, if any."""
     found = dict(context.invocation_metadata()).get(SESSION_KEY, b"")
     return found if isinstance(found, bytes) else b""
@@ -185,7 +189,7 @@ def _response(names: Sequence[str], values: Sequence[Array]) -> master_pb2.RunSt
 
 
 def _run(
-    plan: StepPlan, feeds: list[Array], options: RunOptions, context: ServicerContext
+    plan: StepPlan, feeds: list[Array], options: RunOptions, context: grpc.ServicerContext
 ) -> tuple[list[Array], RunMetadata | None]:
     """Run a step, which ends when the client's call does: given up, past its deadline, or with the client gone."""
     if plan.runs_inline:

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable
 
 from google.protobuf.wrappers_pb2 import DoubleValue, StringValue
-from grpc import GenericRpcHandler, ServicerContext
 
 from weft.distributed.client.stopping import METHODS, SERVICE
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import method_handlers
+from weft.platform.grpc_modules import grpc
 
 
 class StopService:
@@ -27,11 +27,11 @@ class StopService:
         self._stop = stop
         self._gate = gate
 
-    def handler(self) -> GenericRpcHandler:
+    def handler(self) -> grpc.GenericRpcHandler:
         """The gRPC handler to add to a server."""
         return method_handlers(SERVICE, METHODS, self, self._gate)
 
-    def Stop(self, request: DoubleValue, context: ServicerContext) -> StringValue:
+    def Stop(self, request: DoubleValue, context: grpc.ServicerContext) -> StringValue:
         """Begin to stop; answers with the task's name, before the end."""
         threading.Thread(target=self._stop, args=(max(request.value, 0.0),), name=f"weft-stop-{self._task}").start()
         return StringValue(value=self._task)
