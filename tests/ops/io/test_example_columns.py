@@ -154,3 +154,17 @@ def test_a_layout_finds_the_records_that_have_it() -> None:
     fits, (places,) = example_layout.locate(layout, b"".join([*records, PADDING]), starts, ends)
     assert fits.tolist() == [True, True, True, False, True, False, False, False]
     assert places.sizes[fits].tolist() == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("limit", [2**6, 2**7 + 2, 2**20, 2**56, 2**63])
+def test_single_numbers_of_any_width_are_what_they_are_alone(limit: int) -> None:
+    source = random.Random(limit)
+    numbers = [source.randrange(limit) for _ in range(40)] + [0, 127, 128, limit - 1]
+    examples = []
+    for number in numbers:
+        example = tf.train.Example()
+        example.features.feature["id"].int64_list.value.append(number)
+        examples.append(bytes(example.SerializeToString()))
+    (column,) = columns_of(examples, [(b"id", INTEGERS)]) or ()
+    assert column.values.tolist() == numbers
+    assert column.counts.tolist() == [1] * len(numbers)

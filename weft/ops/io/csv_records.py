@@ -16,6 +16,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
 from weft.ops.io.csv_columns import columns_of, values_of
+from weft.ops.io.csv_grid import read_grid
 from weft.ops.strings.number_text import NumberError, numbers_of
 
 _C_NAMES: Final = {"float32": "float", "float64": "double"}
@@ -51,6 +52,10 @@ def decode_csv_node(
     delimiter, missing = field_delim.encode(), na_value.encode()
     types = [dtypes.as_dtype(kind) for kind in OUT_TYPE]
     chosen, lines = list(select_cols), records.ravel().tolist()
+    # A text that stands for a missing field is no plain field.
+    quick = None if missing else read_grid(lines, delimiter, use_quote_delim, chosen, types, record_defaults)
+    if quick is not None:
+        return tuple(column.reshape(records.shape) for column in quick)
     texts = columns_of(lines, delimiter, use_quote_delim, len(types), chosen) or ()
     parts = zip(texts, types, record_defaults, strict=True) if texts else ()
     found = [values_of(column, missing, kind, default) for column, kind, default in parts]
