@@ -77,8 +77,8 @@ def test_it_stays_on_the_host_however_often_it_runs(make_parts: MakeParts) -> No
 
 
 def test_what_computes_or_returns_something_is_no_such_stage(make_parts: MakeParts) -> None:
-    x = tf.placeholder(tf.float32, [])
-    counter = tf.get_variable("v", [], use_resource=False)
+    x = tf.placeholder(tf.float32, [100])
+    counter = tf.get_variable("v", [100], use_resource=False)
     added = tf.assign_add(counter, x)
     for partition in (
         make_parts([added], [x])["a"],
