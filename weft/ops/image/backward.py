@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import dtypes
@@ -18,6 +16,7 @@ from weft.framework.operation import Operation
 from weft.ops.declaration import definition_of, op, same_as_input
 from weft.ops.image.boxes import crop_and_resize_node, draw_bounding_boxes_v2
 from weft.ops.image.resampling import resize_nearest_neighbor_node
+from weft.platform.jax_modules import jax, jnp
 
 _HALVES: Final = (dtypes.float16, dtypes.float32)
 _FLOATS: Final = (*_HALVES, dtypes.float64)
