@@ -15,6 +15,7 @@ import pytest
 import weft as tf
 from tests.interop.exported_programs import export, train_again
 from tests.interop.training_programs import PROGRAMS
+from weft.framework import op_registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,3 +107,56 @@ def test_later_attributes_are_left_out_unless_they_say_something() -> None:
         assert "allowed_devices" not in nodes["v"].attr
         assert "explicit_paddings" not in nodes["pool"].attr
         assert nodes["lenient"].attr["bad_indices_policy"].s == b"IGNORE"
+
+
+# What has no form in TensorFlow's ops; docs/migration.md says so.
+_WITHOUT_FORM = {
+    "AdjustJpegQuality", "BranchValue", "CallExported", "GatherTree", "RaggedSelectRows", "ReplicaBoardPost",
+    "ReplicaBoardRead", "SparseConcatGrad", "SparseFeatureCross", "SparseReduceSumGrad", "SparseReorderGrad", "_SendControl",
+}  # fmt: skip
+
+_LIST_OPS = """
+import json
+try:
+    from tensorflow.python.client import pywrap_tf_session as c
+except ImportError:
+    from tensorflow.python import pywrap_tensorflow as c
+from tensorflow.core.framework import op_def_pb2
+ops = op_def_pb2.OpList.FromString(c.TF_GetBuffer(c.TF_GetAllOpList()))
+print(json.dumps([op.name for op in ops.op]))
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.timeout(200)
+def test_every_op_is_tensorflows_or_has_a_form_in_its_ops() -> None:
+    interpreter = os.environ.get(INTERPRETERS[0])
+    if not interpreter:
+        pytest.skip(f"{INTERPRETERS[0]} names no Python that has TensorFlow; `make interop` makes one")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [interpreter, "-c", _LIST_OPS], env=environment, check=True, timeout=100, capture_output=True, text=True
+    )
+    theirs = set(json.loads(done.stdout.splitlines()[-1]))
+    own = {op.name for op in op_registry.registered() if "." not in op.name} - theirs
+    assert {name for name in own if op_registry.form_of(name) is None} <= _WITHOUT_FORM
+
+
+def test_whether_weights_fit_is_written_in_tensorflows_ops() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        weights, values = tf.placeholder(tf.float32, None, name="weights"), tf.placeholder(tf.float32, None, name="values")
+        tf.losses.absolute_difference(values, values, weights)
+        fits = next(op.outputs[0] for op in graph.get_operations() if op.type == "WeightsFit")
+        with tf.Graph().as_default() as other, tf.Session() as again:
+            tf.import_graph_def(graph.as_graph_def(), name="")
+            assert all(op.type != "WeightsFit" for op in other.get_operations())
+            for shape, wanted in (
+                ((), True),
+                ((3, 1), True),
+                ((3, 2), True),
+                ((2, 2), False),
+                ((2,), False),
+                ((1, 3, 2), False),
+            ):
+                feeds = {"weights:0": np.ones(shape, np.float32), "values:0": np.ones((3, 2), np.float32)}
+                assert again.run(fits.name, feeds) == session.run(fits, feeds) == wanted

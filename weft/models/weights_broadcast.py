@@ -13,14 +13,16 @@ from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
-from weft.ops.array.shape_ops import rank, shape
+from weft.ops.array.padding import pad_v2
+from weft.ops.array.shape_ops import rank, shape, size
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.input_scope import input_scope
-from weft.ops.math.comparison import equal, logical_or
+from weft.ops.math.comparison import equal, logical_or, maximum
 from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_all
+from weft.ops.tensorflow_forms.form import form
 
 _PREFIX: Final = "weights can not be broadcast to values."
 _WEIGHTS_FIT: Final = "Weights are a scalar, or have the rank of the values and in each dimension their size or 1."
@@ -37,6 +39,17 @@ def weights_fit(xp: ArrayModule, weights_shape: Array, values_shape: Array) -> R
     if weights_shape.shape != values_shape.shape:
         return np.False_
     return xp.all((weights_shape == 1) | (weights_shape == values_shape))
+
+
+@form(weights_fit)
+def _fit_in_tensorflow(node: Operation, weights_shape: Tensor, values_shape: Tensor) -> Tensor:
+    ranks = [size(weights_shape), size(values_shape)]
+    # What is put behind the shorter one fits nothing.
+    longer = maximum(*ranks)
+    mine = pad_v2(weights_shape, [[0, longer - ranks[0]]], -1)
+    theirs = pad_v2(values_shape, [[0, longer - ranks[1]]], -2)
+    all_fit = reduce_all(logical_or(equal(mine, 1), equal(mine, theirs)))
+    return logical_or(equal(ranks[0], 0), all_fit)
 
 
 def assert_broadcastable(weights: TensorLike, values: TensorLike) -> Operation:
@@ -80,8 +93,8 @@ def _check_ranks(weights: Tensor, values: Tensor) -> None:
 
 
 def _check_sizes(weights: tuple[int | None, ...], values: tuple[int | None, ...]) -> None:
-    for index, (mine, size) in enumerate(zip(weights, values, strict=True)):
-        if mine not in (1, size):
+    for index, (mine, whole) in enumerate(zip(weights, values, strict=True)):
+        if mine not in (1, whole):
             raise ValueError(
                 f"{_PREFIX} Mismatch at dim {index}. values.shape={np.array(values)} weights.shape={np.array(weights)}."
             )
