@@ -54,6 +54,10 @@ def inline_calls(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     return result
 
 
+# Of Switch, Merge and their forms for references, the outputs that are not the first.
+_SECOND: Final = {"output_true": 1, "value_index": 1}
+
+
 class _Body(NamedTuple):
     """A function in the form of a graph: what it returns and what has to run, as outputs and names of its nodes."""
 
@@ -129,6 +133,9 @@ class _Inliner:
             for index, group in enumerate(groups):
                 if group.startswith(b"loc:@") and group[5:].decode(errors="replace") in body.nodes:
                     groups[index] = b"loc:@" + f"{call.name}/".encode() + group[5:]
+            if "frame_name" in copy.attr:
+                # Each call of the function has loops of its own.
+                copy.attr["frame_name"].s = f"{call.name}/".encode() + copy.attr["frame_name"].s
             copy.device = copy.device or call.proto.device
             result[copy.name] = Node(copy, inputs, waits if inputs or waits else list(call.waits))
         ends = [f"{call.name}/{name}" for name in body.ends]
@@ -180,7 +187,7 @@ class _Inliner:
             return {"output": 0}
         if self._is_call(node.op):
             return {arg.name: index for index, arg in enumerate(self._library[node.op].signature.output_arg)}
-        return output_places(_with_values(node, values)) if op_registry.is_registered(node.op) else {}
+        return output_places(_with_values(node, values)) if op_registry.is_registered(node.op) else _SECOND
 
 
 def _is_known(node: Node) -> bool:

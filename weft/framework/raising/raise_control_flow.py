@@ -7,6 +7,7 @@ from typing import Final
 
 from tensorboard.compat.proto import graph_pb2
 
+from weft.framework.function_def import functions_run_by
 from weft.framework.raising.branches import raise_branches
 from weft.framework.raising.calls import CALLS, inline_calls
 from weft.framework.raising.cases import CASES, cases_as_calls
@@ -41,6 +42,17 @@ def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
             return proto
         library = Library(proto.library.function)
         nodes = raise_loops(read_nodes(proto.node), library)
-        return in_graph(raise_branches(nodes, library), library, proto)
+        return _without_replaced(in_graph(raise_branches(nodes, library), library, proto))
     except RecursionError:
         raise ValueError("GraphDef has branches, loops or calls deeper inside of each other than can be raised") from None
+
+
+def _without_replaced(graph: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
+    """The graph without functions of such nodes that nobody runs: they are in the places of all calls."""
+    run = functions_run_by(graph.node, graph.library)
+    functions = graph.library.function
+    for index in reversed(range(len(functions))):
+        has_raised = any(node.op in RAISED for node in functions[index].node_def)
+        if has_raised and functions[index].signature.name not in run:
+            del functions[index]
+    return graph

@@ -1,0 +1,53 @@
+"""Programs of TensorFlow's clients find on a weft server what they find in their own process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import weft
+from tests import tensorflows
+from weft.distributed.server.server import Server
+
+pytestmark = [pytest.mark.oracle, pytest.mark.slow, pytest.mark.timeout(900)]
+
+_FOLDER: Final = Path(__file__).parent / "tensorflow_programs"
+
+# What needs ops that weft lacks, with the first of them; docs/tensorflow.md lists those.
+LACKING: Final = {
+    "image operations": "ExtractGlimpse",
+    "sparse tensors": "SparseSegmentMeanGradV2",
+    "tf.data, reduced, scanned, enumerated, unbatched": "RewriteDataset",
+    "candidate sampling": "LearnedUnigramCandidateSampler",
+    "block cells of recurrent networks": "BlockLSTM",
+}
+
+
+def _is_close(own: Any, found: Any) -> bool:
+    if isinstance(own, list) and isinstance(found, list):
+        return len(own) == len(found) and all(map(_is_close, own, found))
+    if isinstance(own, dict) and isinstance(found, dict):
+        return own.keys() == found.keys() and all(_is_close(own[key], found[key]) for key in own)
+    if isinstance(own, float) and isinstance(found, float):
+        return bool(own == pytest.approx(found, rel=1e-3, abs=1e-4, nan_ok=True))
+    return bool(own == found)
+
+
+@pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
+def test_programs_find_there_what_they_find_in_their_own_process(version: str) -> None:
+    python = tensorflows.interpreter(version)
+    assert weft.Session  # the ops are there
+    with Server({"a": ["localhost:0"]}) as server:
+        command = [python, str(_FOLDER / "run.py"), str(_FOLDER / "programs.txt"), server.target]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800, env=tensorflows.environment())
+    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(outcomes) > 40, done.stderr[-2000:]
+    # A program that this TensorFlow itself does not run shows nothing.
+    ran = {name: (own, there) for name, own, there in outcomes if "result" in own}
+    differing = {name: there for name, (own, there) in ran.items() if not _is_close(own, there)}
+    assert {name: each for name, each in differing.items() if name not in LACKING} == {}
+    assert {name for name, op in LACKING.items() if name in differing and op not in str(differing[name])} == set()
