@@ -74,7 +74,6 @@ _LONG_FILES = {
     "ops/array/joining.py": 500,
     "ops/array/shape_ops.py": 480,
     "ops/control_flow/buffers.py": 420,
-    "ops/io/parse_example.py": 455,
     "ops/linalg/decompositions.py": 450,
     "ops/nn/pool_op.py": 420,
     "ops/strings/elementwise.py": 420,

@@ -22,7 +22,7 @@ def _ends_with(arguments: list[str]) -> object:
 
 def test_help_names_every_command_and_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert _ends_with(["--help"]) == 0
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     for name, (_, purpose) in COMMANDS.items():
         assert name in shown
         assert purpose in shown

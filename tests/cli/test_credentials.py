@@ -57,10 +57,13 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "exists and may be in use" in capsys.readouterr().err
 
 
-def test_a_reader_of_pages_gets_less_than_the_token(tmp_path, monkeypatch, capsys):
+def test_a_reader_of_pages_gets_less_than_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("WEFT_CLUSTER_TOKEN", raising=False)
     monkeypatch.delenv("WEFT_CLUSTER_TOKEN_FILE", raising=False)
-    assert main(["credentials", "pages", "-o", str(tmp_path / "scrape")]) == 1
+    with pytest.raises(SystemExit):
+        main(["credentials", "pages", "-o", str(tmp_path / "scrape")])
     assert "no cluster token" in capsys.readouterr().err
     token = tmp_path / "token"
     main(["credentials", "token", "-o", str(token)])

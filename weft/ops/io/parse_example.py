@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, TensorLike
-from weft.framework.constant_value import constant_value
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -27,11 +26,9 @@ from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import op
 from weft.ops.io import example_columns, example_layout
 from weft.ops.io.example_columns import Column
-from weft.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, SparseFeature, VarLenFeature
-from weft.ops.sparse.tensors import sparse_merge
+from weft.ops.io.requested_features import EXAMPLE_TYPES, DenseSpec, SparseSpec, assembled, default_of, requested
 from weft.proto import example_pb2
 
-_TYPES: Final = (dtypes.float32, dtypes.int64, dtypes.string)
 _TAGS: Final = {
     dtypes.float32: example_layout.FLOATS,
     dtypes.int64: example_layout.INTEGERS,
@@ -40,18 +37,6 @@ _TAGS: Final = {
 # Fewer examples are parsed faster one by one.
 _FEWEST_AT_ONCE: Final = 8
 _KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "bytes_list": dtypes.string}
-
-
-class _Dense(NamedTuple):
-    key: str
-    dtype: DType
-    dims: Dims
-    default: Any
-
-
-class _Sparse(NamedTuple):
-    key: str
-    dtype: DType
 
 
 def _parsed(serialized: bytes, name: str) -> Any:
@@ -73,7 +58,7 @@ def _values(features: Array, key: str, wanted: DType, where: str) -> Array:
     return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
 
 
-def _dense(features: Tensor, spec: _Dense, where: str) -> Array:
+def _dense(features: Tensor, spec: DenseSpec, where: str) -> Array:
     """A dense feature's value; that of any number of elements is not padded yet."""
     assert spec.dims is not None
     values = _values(features, spec.key, spec.dtype, where)
@@ -103,7 +88,7 @@ def _count(dims: tuple[int | None, ...]) -> int:
     return math.prod(dim for dim in dims if dim is not None)
 
 
-def _stacked(rows: Sequence[Array], spec: _Dense) -> Array:
+def _stacked(rows: Sequence[Array], spec: DenseSpec) -> Array:
     """The values of a batch as one array; shorter ones are padded with the default."""
     assert spec.dims is not None
     if spec.dims[:1] == (None,):
@@ -118,7 +103,7 @@ def _stacked(rows: Sequence[Array], spec: _Dense) -> Array:
     return result
 
 
-def _blank(count: int, longest: int, spec: _Dense) -> Array:
+def _blank(count: int, longest: int, spec: DenseSpec) -> Array:
     """A batch of sequences that are all padding."""
     assert spec.dims is not None
     shape: Any = (count, longest, *spec.dims[1:])
@@ -155,7 +140,7 @@ def _batch_shapes(node: Operation) -> list[Dims]:
 @op("ParseExample",
     "serialized: string, names: string, sparse_keys: Nsparse*string, dense_keys: Ndense*string, dense_defaults: [Tdense] -> "
     "sparse_indices: Nsparse*int64, sparse_values: [sparse_types], sparse_shapes: Nsparse*int64, dense_values: [Tdense]",
-    infer=_batch_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
+    infer=_batch_shapes, gradient=None, types={"sparse_types": EXAMPLE_TYPES, "Tdense": EXAMPLE_TYPES})  # fmt: skip
 def parse_example_node(
     ctx: OpContext, serialized: Array, names: Array, sparse_keys: Array, dense_keys: Array, dense_defaults: Array, *,
     Nsparse: int, Ndense: int, sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims],
@@ -177,14 +162,16 @@ def parsed_batch(
 
     Indices, values and shapes of the sparse ones come first.
     """
-    sparse = [_Sparse(_key(key), dtypes.as_dtype(kind)) for key, kind in sparse_features]
-    dense = [_Dense(_key(key), dtypes.as_dtype(kind), _dims(dims), default) for key, kind, dims, default in dense_features]
+    sparse = [SparseSpec(_key(key), dtypes.as_dtype(kind)) for key, kind in sparse_features]
+    dense = [DenseSpec(_key(key), dtypes.as_dtype(kind), _dims(dims), default) for key, kind, dims, default in dense_features]
     texts = serialized.tolist()
     found = _by_column(texts, sparse, dense) if len(texts) >= _FEWEST_AT_ONCE else None
     return _by_record(texts, names, sparse, dense) if found is None else found
 
 
-def _by_record(texts: Sequence[bytes], names: Array, sparse: Sequence[_Sparse], dense: Sequence[_Dense]) -> tuple[Array, ...]:
+def _by_record(
+    texts: Sequence[bytes], names: Array, sparse: Sequence[SparseSpec], dense: Sequence[DenseSpec]
+) -> tuple[Array, ...]:
     """The features of each example alone; InvalidArgumentError for the first that is wrong."""
     sparse_rows: list[list[Array]] = [[] for _ in sparse]
     dense_rows: list[list[Array]] = [[] for _ in dense]
@@ -200,7 +187,7 @@ def _by_record(texts: Sequence[bytes], names: Array, sparse: Sequence[_Sparse], 
     return _in_order(results, [_stacked(rows, wanted) for wanted, rows in zip(dense, dense_rows, strict=True)])
 
 
-def _by_column(texts: Sequence[bytes], sparse: Sequence[_Sparse], dense: Sequence[_Dense]) -> tuple[Array, ...] | None:
+def _by_column(texts: Sequence[bytes], sparse: Sequence[SparseSpec], dense: Sequence[DenseSpec]) -> tuple[Array, ...] | None:
     """All examples' features at once; None where something is wrong, which the way by record finds and names."""
     wanted = [(spec.key, spec.dtype) for spec in sparse] + [(spec.key, spec.dtype) for spec in dense]
     columns = example_columns.columns_of(texts, [(key.encode(), _TAGS[dtype]) for key, dtype in wanted])
@@ -219,7 +206,7 @@ def _sparse_column(column: Column) -> tuple[Array, Array, Array]:
     return indices, column.values, np.array([len(counts), counts.max(initial=0)], np.int64)
 
 
-def _dense_column(column: Column, spec: _Dense) -> Array | None:
+def _dense_column(column: Column, spec: DenseSpec) -> Array | None:
     """The values of a batch as one array; None where an example lacks some, or has too many."""
     assert spec.dims is not None
     values, counts, present = column
@@ -238,7 +225,7 @@ def _dense_column(column: Column, spec: _Dense) -> Array | None:
     return result.reshape(len(counts), *spec.dims)
 
 
-def _padded_column(column: Column, spec: _Dense) -> Array | None:
+def _padded_column(column: Column, spec: DenseSpec) -> Array | None:
     assert spec.dims is not None
     row = _count(spec.dims[1:])
     if row == 0 or (column.counts % row).any():
@@ -260,7 +247,7 @@ def _single_shapes(node: Operation) -> list[Dims]:
 @op("ParseSingleExample",
     "serialized: string, dense_defaults: [Tdense] -> sparse_indices: num_sparse*int64, sparse_values: [sparse_types], "
     "sparse_shapes: num_sparse*int64, dense_values: [Tdense]",
-    infer=_single_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
+    infer=_single_shapes, gradient=None, types={"sparse_types": EXAMPLE_TYPES, "Tdense": EXAMPLE_TYPES})  # fmt: skip
 def parse_single_example_node(
     ctx: OpContext, serialized: Array, dense_defaults: Array, *, num_sparse: int, sparse_keys: list[str],
     dense_keys: list[str], sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims],
@@ -280,7 +267,7 @@ def parse_single_example_node(
         values = np.empty(0, wanted.as_numpy_dtype) if values is None else values
         results.append((np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)))
     specs = [
-        _Dense(key, dtypes.as_dtype(kind), _dims(dims), default)
+        DenseSpec(key, dtypes.as_dtype(kind), _dims(dims), default)
         for key, kind, dims, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
     ]
     return _in_order(results, [_dense(features, spec, "") for spec in specs])
@@ -318,15 +305,15 @@ def parse_example(
     >>> sess.run(tf.parse_example([record, record], {"x": tf.FixedLenFeature([], tf.float32)})["x"])
     array([1.5, 1.5], dtype=float32)
     """
-    sparse, dense = _requested(features)
+    sparse, dense = requested(features)
     with get_default_graph().name_scope(name or "ParseExample"):
         names = constant([], dtypes.string) if example_names is None else convert_to_tensor(example_names, dtype=dtypes.string)
         outputs = parse_example_node(
-            serialized, names, [spec.key for spec in sparse], [spec.key for spec in dense], [_default(spec) for spec in dense],
+            serialized, names, [spec.key for spec in sparse], [spec.key for spec in dense], list(map(default_of, dense)),
             Nsparse=len(sparse), Ndense=len(dense), sparse_types=[spec.dtype for spec in sparse],
             Tdense=[spec.dtype for spec in dense], dense_shapes=[spec.dims for spec in dense], name="ParseExample",
         )  # fmt: skip
-        return _assembled(features, sparse, dense, outputs)
+        return assembled(features, sparse, dense, outputs)
 
 
 def parse_single_example(
@@ -352,112 +339,17 @@ def parse_single_example(
             reshape(convert_to_tensor(example_names, dtype=dtypes.string), [1]),
         )  # fmt: skip
         return {key: _unbatched(value) for key, value in batched.items()}
-    sparse, dense = _requested(features)
+    sparse, dense = requested(features)
     with get_default_graph().name_scope(name or "ParseSingleExample"):
         outputs = parse_single_example_node(
-            serialized, [_default(spec) for spec in dense], num_sparse=len(sparse), sparse_keys=[spec.key for spec in sparse],
+            serialized, [default_of(spec) for spec in dense], num_sparse=len(sparse), sparse_keys=[spec.key for spec in sparse],
             dense_keys=[spec.key for spec in dense], sparse_types=[spec.dtype for spec in sparse],
             Tdense=[spec.dtype for spec in dense], dense_shapes=[spec.dims for spec in dense], name="ParseSingleExample",
         )  # fmt: skip
-        return _assembled(features, sparse, dense, outputs)
+        return assembled(features, sparse, dense, outputs)
 
 
 def _unbatched(value: Tensor | SparseTensor) -> Tensor | SparseTensor:
     if not isinstance(value, SparseTensor):
         return value[0]
     return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
-
-
-def _requested(features: Mapping[str, object]) -> tuple[list[_Sparse], list[_Dense]]:
-    """The sparse and dense features that a dict of them asks for, each in the order of the keys."""
-    if not features:
-        raise ValueError("Missing: features was None or empty.")
-    sparse: dict[str, _Sparse] = {}
-    dense: list[_Dense] = []
-    for key in sorted(features):
-        feature = features[key]
-        if isinstance(feature, VarLenFeature):
-            _add_sparse(sparse, key, feature.dtype)
-        elif isinstance(feature, SparseFeature):
-            for index_key in sorted(_index_keys(feature)):
-                _add_sparse(sparse, index_key, dtypes.int64)
-            _add_sparse(sparse, feature.value_key, feature.dtype)
-        elif isinstance(feature, FixedLenFeature | FixedLenSequenceFeature):
-            dense.append(_dense_spec(key, feature))
-        else:
-            raise ValueError(
-                f"Invalid feature {key}:{feature}. Give a tf.FixedLenFeature(shape, dtype), tf.FixedLenSequenceFeature, "
-                "tf.VarLenFeature or tf.SparseFeature; a single number is a tf.FixedLenFeature([], dtype)."
-            )
-    for name, dtype in [(each.key, each.dtype) for each in sparse.values()] + [(each.key, each.dtype) for each in dense]:
-        if dtype not in _TYPES:
-            allowed = ", ".join(each.name for each in _TYPES)
-            raise TypeError(
-                f"Feature {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}; use tf.cast then."
-            )
-    return list(sparse.values()), dense
-
-
-def _index_keys(feature: SparseFeature) -> list[str]:
-    return list(feature.index_key) if isinstance(feature.index_key, list | tuple) else [feature.index_key]
-
-
-def _add_sparse(sparse: dict[str, _Sparse], key: str, dtype: DTypeLike) -> None:
-    if not dtype:
-        raise ValueError(f"Missing type for feature {key}.")
-    spec = _Sparse(key, dtypes.as_dtype(dtype))
-    if sparse.setdefault(key, spec) != spec:
-        raise ValueError(f"Conflicting type {sparse[key].dtype} vs {spec.dtype} for feature {key}.")
-
-
-def _dense_spec(key: str, feature: FixedLenFeature | FixedLenSequenceFeature) -> _Dense:
-    if not feature.dtype:
-        raise ValueError(f"Missing type for feature {key}.")
-    if feature.shape is None:
-        raise ValueError(f"Missing shape for feature {key}.")
-    shape = TensorShape(feature.shape)
-    if isinstance(feature, FixedLenSequenceFeature):
-        if not feature.allow_missing:
-            raise ValueError(f"Unsupported: FixedLenSequenceFeature requires allow_missing to be True. Feature {key}.")
-        shape = TensorShape([None]).concatenate(shape)
-        known = shape[1:].is_fully_defined()
-    else:
-        known = shape.is_fully_defined()
-    if not known:
-        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
-    return _Dense(key, dtypes.as_dtype(feature.dtype), tuple(shape.as_list()), feature.default_value)
-
-
-def _default(spec: _Dense) -> Tensor:
-    """The value for a missing one, an empty tensor where there must be one."""
-    assert spec.dims is not None
-    variable = spec.dims[:1] == (None,)
-    value = spec.default
-    if value is None:
-        value = ("" if spec.dtype == dtypes.string else 0) if variable else []
-    name = "key_" + "".join(letter if letter.isalnum() or letter in "._" else "_" for letter in spec.key)
-    tensor = convert_to_tensor(value, dtype=spec.dtype, name=name)
-    if not variable and spec.default is not None:
-        known = constant_value(tensor)
-        if known is None or known.shape != spec.dims:
-            tensor = reshape(tensor, spec.dims)
-    return tensor
-
-
-def _assembled(
-    features: Mapping[str, object], sparse: Sequence[_Sparse], dense: Sequence[_Dense], outputs: Sequence[Tensor]
-) -> dict[str, Any]:
-    indices, values, shapes, dense_values = (list(part) if isinstance(part, list | tuple) else [part] for part in outputs)
-    found: dict[str, Any] = {spec.key: value for spec, value in zip(dense, dense_values, strict=True)}
-    tensors = {spec.key: SparseTensor(*parts) for spec, *parts in zip(sparse, indices, values, shapes, strict=True)}
-    result = {}
-    for key in sorted(features):
-        feature = features[key]
-        if isinstance(feature, SparseFeature):
-            keys = _index_keys(feature)
-            ids = [tensors[index_key] for index_key in keys]
-            sizes = feature.size if isinstance(feature.size, list | tuple) else [feature.size]
-            result[key] = sparse_merge(ids, tensors[feature.value_key], list(sizes), already_sorted=feature.already_sorted)
-        else:
-            result[key] = tensors[key] if isinstance(feature, VarLenFeature) else found[key]
-    return result

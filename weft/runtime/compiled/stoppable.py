@@ -220,6 +220,16 @@ def looks() -> Looks | None:
     return _LOOKS.get()
 
 
+@contextlib.contextmanager
+def traced_for(check: Check) -> Iterator[None]:
+    """Trace in the block for a step, whose error `check` raises: one that counts the iterations of a loop ends with it."""
+    reset = _CHECK.set(check)
+    try:
+        yield
+    finally:
+        _CHECK.reset(reset)
+
+
 def raise_if_stopped() -> None:
     """Raise the error of the step for which something is traced now, when it has one."""
     check = _CHECK.get()

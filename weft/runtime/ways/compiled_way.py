@@ -20,6 +20,7 @@ from weft.runtime.choice.compile_rules import COLD_UPDATE_BYTES, LIGHT_GROWTH, C
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.input_checks import InputChecks
 from weft.runtime.compiled.leaving_values import LeavingValues
+from weft.runtime.compiled.stoppable import traced_for
 from weft.runtime.compiled.waiting import wait_or_raise, wait_until_ready
 from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
@@ -145,7 +146,7 @@ class CompiledWay:
                         self._in_steps[size] = made = threading.Event()
                 if other is None:
                     try:
-                        return self._prepared(size, inputs, is_light)
+                        return self._prepared(size, inputs, is_light, check)
                     finally:
                         with self._lock:
                             del self._in_steps[size]
@@ -153,7 +154,9 @@ class CompiledWay:
             while not other.wait(_LOOK_S):
                 check()
 
-    def _prepared(self, size: engine.Signature, inputs: Sequence[Array], is_light: bool) -> engine.CompiledStage:
+    def _prepared(
+        self, size: engine.Signature, inputs: Sequence[Array], is_light: bool, check: Callable[[], None]
+    ) -> engine.CompiledStage:
         compiled = self.code
         if compiled is None or compiled.is_light != is_light:
             compiled = self._compile(is_light)
@@ -161,7 +164,7 @@ class CompiledWay:
         is_possible = not any(value is None for value in (*reads, *updates))
         if is_possible and not compiled.is_ready(size):
             # What is wrong the run that follows tells, as it does that a variable has no value.
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception), traced_for(check):
                 compiled.prepare(inputs, reads, updates, in_step=True)
         return compiled
 
