@@ -3,12 +3,12 @@
 Output `i` is made from words of the stream that depend on `i` alone. NumPy works through the blocks in pieces that fit the
 processor's cache, on all cores; a compiled stage takes them in one expression.
 
-Nanoseconds of CPU for each of 43 million float32 numbers, the first that a process draws: compiled by XLA -> on NumPy;
-TensorFlow 2.21 (two cores with other work, November 2026). Later, when no memory is new any more, a normal number takes 14.
+Nanoseconds of CPU for each of 43 million float32 initial values, the best of four runs: compiled by XLA -> on NumPy; TensorFlow
+2.21 (two cores with other work, November 2026). The first runs take 10 to 30 more where the memory is new to the process.
 
-    uniform              39 -> 14      5.1
-    normal               75 -> 50      18.6
-    truncated normal    140 -> 60      26.5
+    uniform              35 -> 14      6.0
+    normal               57 -> 17      15.7
+    truncated normal    122 -> 56      25.7
 """
 
 from __future__ import annotations
