@@ -34,8 +34,8 @@ EXCEPTIONS = {
     ("framework/subgraph.py", "CheckNumerics, Identity"): "TensorFlow says what graph_util.remove_training_nodes removes",
     ("framework/subgraph.py", "DynamicStitch, ParallelDynamicStitch"): "TensorFlow says what graph_util.must_run_on_cpu is of",
     ("framework/subgraph.py", "Cast"): "TensorFlow says what graph_util.must_run_on_cpu is of",
-    ("training/device_setter.py", "MutableDenseHashTableV2, MutableHashTableOfTensorsV2, MutableHashTableV2, VarHandleOp, "
-     "Variable, VariableV2"): "TensorFlow's STANDARD_PS_OPS, which programs may read",
+    ("training/device_setter.py", "MutableDenseHashTableV2, MutableHashTableOfTensorsV2, MutableHashTableV2, "
+     "ResourceConditionalAccumulator, VarHandleOp, Variable, VariableV2"): "TensorFlow's STANDARD_PS_OPS; programs may read it",
     ("ops/array/padding.py", "Pack"): "the op is declared in a module that uses this one",
     ("ops/array/slicing.py", "StridedSlice"): "a shape rule that the module's own ops share",
     ("ops/data_flow/accumulators.py", "ConditionalAccumulator"): "a shape rule that the module's own ops share",

@@ -88,9 +88,16 @@ def _printed(interpreter: str, library: str, catalogue: str) -> dict[str, str]:
 
 
 def _familiar(ours: list[str], theirs: list[str]) -> list[str]:
-    """Our lines as far as TensorFlow's words go: after a sentence of its errors weft may have told more."""
+    """Our lines as far as TensorFlow's words go: after the words of its errors weft may have told more."""
     pairs = itertools.zip_longest(ours, theirs, fillvalue="")
-    return [theirs_ if theirs_.endswith((".", "?")) and ours_.startswith(f"{theirs_} ") else ours_ for ours_, theirs_ in pairs]
+    return [theirs_ if _tells_more(ours_, theirs_) else ours_ for ours_, theirs_ in pairs]
+
+
+def _tells_more(ours: str, theirs: str) -> bool:
+    is_error = theirs.partition(" ")[0].endswith("Error") and " " in theirs
+    return (is_error and re.match(rf"{re.escape(theirs)}[.,:;]? ", ours) is not None) or (
+        theirs.endswith((".", "?")) and ours.startswith(f"{theirs} ")
+    )
 
 
 @pytest.mark.parametrize(("catalogue", "program"), _PROGRAMS)

@@ -38,7 +38,7 @@ def test_a_name_in_any_form_has_one_canonical_form(text: str, canonical: str) ->
 
 @pytest.mark.parametrize("text", ["/foo:1", "/job:a:b", "/task:x", "/job", "/cpu:a", "/cpu:0:1", "nonsense", "/device"])
 def test_what_is_no_device_name_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="Unknown attribute"):
+    with pytest.raises(ValueError, match=r"Unknown attribute|must be a number"):
         DeviceSpec.from_string(text)
 
 
@@ -93,7 +93,7 @@ def test_replace_makes_another_spec() -> None:
     ("name", "message"),
     [
         ("/foo:bar", "Unknown attribute: 'foo' in '/foo:bar'"),
-        ("/task:x", "Unknown attribute: 'task' in '/task:x'"),
+        ("/task:x", "the index in 'task:x' of '/task:x' must be a number"),
         ("/cpu:0/gpu:0", "Cannot specify multiple device types: /cpu:0/gpu:0"),
     ],
 )

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from tools.try_installation import build
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-VERSION = PROJECT["version"]
+VERSION = weft.WEFT_VERSION
 
 
 @pytest.fixture(scope="module")

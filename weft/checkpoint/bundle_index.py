@@ -55,7 +55,7 @@ class BundleIndex:
 
     def _nearest(self, name: str) -> str:
         """A tensor of the checkpoint whose name is like this one, or ends like it."""
-        names = [key.decode() for key, _ in self._table.items() if key and not key.startswith(SLICE_KEY_START)]
+        names = [key.decode(errors="replace") for key, _ in self._table.items() if key and not key.startswith(SLICE_KEY_START)]
         meant = did_you_mean(name, names) or next(
             (f" Did you mean {each!r}?" for each in names if each.endswith(f"/{name}")), ""
         )

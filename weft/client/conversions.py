@@ -76,7 +76,7 @@ def _fetch_slices(slices: IndexedSlices) -> tuple[list[Any], Callable[[Sequence[
 
 def _feed_sparse(tensor: SparseTensor, value: Any) -> list[tuple[Any, Any]]:
     if isinstance(value, np.ndarray | int | float | str | bytes):
-        raise ValueError(
+        raise TypeError(
             f"Cannot feed a value of type {type(value).__name__} for the SparseTensor "
             f"{tensor.indices.op.name.rpartition('/')[0]!r}: feed a tf.SparseTensorValue(indices, values, dense_shape), or a "
             "tuple of the three"

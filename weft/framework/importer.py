@@ -332,9 +332,8 @@ class _Importer:
         op = self._nodes.get(op_name)
         if op is None or (colon and not index.isdigit()):
             kind = "tensor" if colon else "node"
-            raise ValueError(
-                f"Requested return {kind} {element!r} not found in graph def.{did_you_mean(op_name, list(self._nodes))}"
-            )
+            meant = did_you_mean(op_name, list(self._nodes))
+            raise ValueError(f"Requested return {kind} {element!r} not found in graph def{f'.{meant}' if meant else ''}")
         if colon and int(index) >= len(op.outputs):
             raise ValueError(f"Invalid return output {index} of node {op_name!r}, which has {len(op.outputs)} output(s)")
         return op.outputs[int(index)] if colon else op

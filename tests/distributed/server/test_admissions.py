@@ -151,6 +151,7 @@ def test_another_user_of_the_host_is_refused() -> None:
         program = f"""
 import encodings.idna, grpc, os
 from weft.distributed.rpc.options import open_channel
+open_channel("localhost:1").close()  # which imports what is not for others to read
 os.setuid(65534)
 with open_channel("localhost:{server.port}") as channel:
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from weft.strategies.cluster_resolver import ClusterResolver as ClusterResolver
 from weft.strategies.cluster_resolver import SimpleClusterResolver as SimpleClusterResolver
 from weft.strategies.cluster_resolver import TFConfigClusterResolver as TFConfigClusterResolver
-from weft.strategies.cluster_resolver import UnionResolver as UnionClusterResolver
+from weft.strategies.cluster_resolver import UnionResolver as _UnionResolver
 from weft.strategies.kubernetes_resolver import KubernetesClusterResolver as KubernetesClusterResolver
 from weft.strategies.slurm_resolver import SlurmClusterResolver as SlurmClusterResolver
+
+UnionClusterResolver = _UnionResolver
