@@ -114,17 +114,19 @@ def test_a_save_during_training_has_a_variable_and_its_slot_of_one_update(
         gradients = [(tf.ones([100_000], tf.float64), variable) for variable in variables]
     train = tf.train.MomentumOptimizer(1.0, 1.0).apply_gradients(gradients)
     saver = tf.train.Saver(sharded=sharded, max_to_keep=None)
-    stop = threading.Event()
+    stop, is_training = threading.Event(), threading.Event()
     with tf.Session(cluster.target("worker", 0)) as sess:
         sess.run(tf.global_variables_initializer())
 
         def keep_training() -> None:
             while not stop.is_set():
                 sess.run(train)
+                is_training.set()
 
         trainer = threading.Thread(target=keep_training)
         trainer.start()
         try:
+            assert is_training.wait(60)  # the tasks may have to make code first
             paths = [saver.save(sess, str(tmp_path / "m"), step, write_meta_graph=False) for step in range(20)]
         finally:
             stop.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,12 @@ from weft.distributed.client.observation.cluster_trace import ClusterTrace, Task
 from weft.distributed.client.observation.observing import Json, TaskObserver
 from weft.distributed.server.server import Server
 from weft.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[tf.Graph]:
+    with tf.Graph().as_default() as fresh:
+        yield fresh
 
 
 def slices_of(trace: ClusterTrace) -> tuple[list[Json], list[tuple[Json, Json]]]:
