@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,6 +53,29 @@ def test_a_step_without_end_does_not_keep_it_for_ever() -> None:
     turns = Turns()
     with turns.step(), turns.taken():
         assert work(3) == 3
+
+
+def test_a_turn_is_as_long_as_the_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s, waits = 0.0, 0
+
+    def clock() -> float:
+        nonlocal now_s
+        now_s += 1e-4
+        return now_s
+
+    def wait(timeout: float) -> None:
+        nonlocal now_s, waits
+        now_s += 4e-3
+        waits += 1
+        with turns.step():
+            pass  # a short one, after which alone a turn would be short
+
+    monkeypatch.setattr(turns_module, "perf_counter", clock)
+    turns = Turns()
+    monkeypatch.setattr(turns, "_ended", SimpleNamespace(get=wait, put=lambda _: None))
+    with turns.taken():
+        work(400)
+    assert 5 <= waits <= 15
 
 
 def test_what_traces_the_thread_already_goes_on() -> None:
