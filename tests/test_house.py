@@ -62,7 +62,6 @@ _LINES, _FUNCTION_LINES, _METHODS = 400, 50, 25
 # What is longer, and how long at most; each group with its reason.
 _LONG_FILES = {
     # One class that programs are given whole, by TensorFlow's names; what its methods do stands elsewhere.
-    "datasets/dataset.py": 410,
     "estimators/estimator.py": 470,
     "models/distributions/distribution.py": 440,
     "models/linear_operators/operator.py": 430,
@@ -87,7 +86,7 @@ _LONG_FILES = {
 _LONG_FUNCTIONS: dict[str, int] = {}
 _LARGE_CLASSES = {
     # TensorFlow's API fixes the methods: programs call each by its name, or override it.
-    "datasets/dataset.py Dataset": 44,
+    "datasets/dataset.py Dataset": 40,
     "estimators/estimator.py Estimator": 30,
     "estimators/run_config.py RunConfig": 33,
     "framework/dtypes.py DType": 29,

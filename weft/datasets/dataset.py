@@ -17,6 +17,7 @@ from weft.datasets.iterator import Iterator, initializable_iterator, one_shot_it
 from weft.datasets.options import Options
 from weft.datasets.selecting import Made
 from weft.datasets.structure import DatasetSpec
+from weft.datasets.structured import Structured
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
@@ -30,7 +31,7 @@ from weft.ops.data import selection
 from weft.ops.math.comparison import maximum
 
 
-class Dataset:
+class Dataset(Structured):
     """Elements of one structure, one after the other; made by the class's functions, and of other datasets by methods.
 
     A dataset is a node of the graph; nothing happens until a step asks an iterator for an element.
@@ -45,8 +46,8 @@ class Dataset:
     def __init__(
         self, variant_tensor: Tensor, element_spec: Nest, inputs: tuple[Dataset, ...] = (), captures_reference: bool = False
     ) -> None:
+        super().__init__(element_spec)
         self.variant_tensor = variant_tensor
-        self._spec = element_spec
         self._options = Options()
         for each in inputs:
             self._options = self._options.merge(each.options())
@@ -58,26 +59,6 @@ class Dataset:
     def made_by(self, result: MadeBy) -> Dataset:
         """A dataset that was made of this one by functions."""
         return Dataset(*result.made, (self,), any(each.captures_reference for each in result.functions))
-
-    @property
-    def element_spec(self) -> Nest:
-        """What the elements are: a spec for each leaf."""
-        return self._spec
-
-    @property
-    def output_classes(self) -> Nest:
-        """The classes of the elements' leaves."""
-        return structure.legacy_classes(self._spec)
-
-    @property
-    def output_shapes(self) -> Nest:
-        """The shapes of the elements' leaves."""
-        return structure.legacy_shapes(self._spec)
-
-    @property
-    def output_types(self) -> Nest:
-        """The types of the elements' leaves."""
-        return structure.legacy_types(self._spec)
 
     def __repr__(self) -> str:
         shapes = str(nest.map_structure(str, self.output_shapes)).replace("'", "")

@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.datasets import nest, structure
 from weft.datasets.structure import DatasetLike
+from weft.datasets.structured import Structured
 from weft.framework import dtypes, scopes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
@@ -25,7 +26,7 @@ _WARNING: Final = (
 )
 
 
-class Iterator:
+class Iterator(Structured):
     """Goes over a dataset; its place is the task's, and outlives steps.
 
     Args:
@@ -47,9 +48,9 @@ class Iterator:
                 "If `structure` is not specified, all of `output_types`, `output_shapes`, and `output_classes` must be "
                 "specified."
             )
+        super().__init__(structure.spec_of_legacy(output_types, output_shapes, output_classes))
         self.resource = iterator_resource
         self._initializer = initializer
-        self._spec = structure.spec_of_legacy(output_types, output_shapes, output_classes)
         self._string_handle = nodes.iterator_to_string_handle(self.resource)
         self._calls = 0
         get_default_graph().add_to_collection(_GLOBAL_ITERATORS, self.resource)
@@ -140,26 +141,6 @@ class Iterator:
     def string_handle(self, name: str | None = None) -> Tensor:
         """A scalar string that names this iterator, for `from_string_handle` in this graph, session or another."""
         return self._string_handle if name is None else nodes.iterator_to_string_handle(self.resource, name=name)
-
-    @property
-    def element_spec(self) -> Nest:
-        """What the elements are: a spec for each leaf."""
-        return self._spec
-
-    @property
-    def output_classes(self) -> Nest:
-        """The classes of the elements' leaves."""
-        return structure.legacy_classes(self._spec)
-
-    @property
-    def output_shapes(self) -> Nest:
-        """The shapes of the elements' leaves."""
-        return structure.legacy_shapes(self._spec)
-
-    @property
-    def output_types(self) -> Nest:
-        """The types of the elements' leaves."""
-        return structure.legacy_types(self._spec)
 
 
 def _iterator(handle: Tensor, initializer: Operation | None, spec: Nest) -> Iterator:
