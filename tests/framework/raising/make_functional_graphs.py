@@ -5,25 +5,15 @@
 It runs where TensorFlow 2 is installed, and nothing of weft is.
 """
 
-import json
 import sys
-import zipfile
 
 import numpy as np
 import tensorflow as tf2
+from graph_archive import GraphArchive
 
 tf = tf2.compat.v1
-_GRAPHS = {}
-
-
-def graph(build):
-    """A function that builds a graph and returns its fetches and the feeds of its runs."""
-    _GRAPHS[build.__name__] = build
-    return build
-
-
-def scalar():
-    return tf.placeholder(tf.float32, [], name="x")
+_GRAPHS = GraphArchive(tf)
+graph, scalar = _GRAPHS.graph, _GRAPHS.scalar
 
 
 @graph
@@ -106,24 +96,6 @@ def recurrent_layer():
     return [layer(x)], [{"x:0": np.linspace(0, 1, 30).reshape(2, 5, 3).tolist()}]
 
 
-def main(path):
-    tf.enable_control_flow_v2()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, build in _GRAPHS.items():
-            with tf.Graph().as_default() as made, tf.Session() as session:
-                fetches, feeds = build()
-                initializer = tf.global_variables_initializer()
-                session.run(initializer)
-                values = [[np.asarray(v).tolist() for v in session.run(fetches, feed)] for feed in feeds]
-                case = {
-                    "fetches": [t.name for t in fetches],
-                    "feeds": feeds,
-                    "values": values,
-                    "initializer": initializer.name,
-                }
-                archive.writestr(name + ".pb", made.as_graph_def().SerializeToString())
-                archive.writestr(name + ".json", json.dumps(case))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1])
+    tf.enable_control_flow_v2()
+    _GRAPHS.write(sys.argv[1])
