@@ -19,6 +19,7 @@ from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
 from weft.framework.graph_names import is_valid_name
+from weft.framework.late_reads import LateReads
 from weft.framework.node_def_reader import Attrs, InvalidNodeError, naming, read_attrs
 from weft.framework.node_order import in_order
 from weft.framework.node_types import output_types, types_of
@@ -67,7 +68,7 @@ def import_graph_def(
         if prefix == "" and name:
             prefix = name
         replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
-        importer = _Importer(graph, prefix, replacements, uniquify=True)
+        importer = _Importer(graph, prefix, replacements, uniquify=True, reads=LateReads())
     try:
         importer.add(raise_control_flow(proto))
         unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
@@ -88,12 +89,13 @@ def import_graph_def(
     return None if return_elements is None else found
 
 
-def add_nodes(graph: Graph, proto: graph_pb2.GraphDef) -> None:
+def add_nodes(graph: Graph, proto: graph_pb2.GraphDef, reads: LateReads | None = None) -> None:
     """Add nodes under their own names and on their own devices; inputs may be nodes that the graph has already.
 
     For a master or worker that takes over a client's graph, with no scope open; control flow by dead values was raised before.
+    `reads` knows the nodes that came before, where the client is TensorFlow's.
     """
-    _Importer(graph, "", {}).add(proto)
+    _Importer(graph, "", {}, reads=reads).add(proto)
 
 
 def _check_versions(versions: versions_pb2.VersionDef) -> None:
@@ -144,11 +146,19 @@ def _replacement(graph: Graph, key: str, value: TensorLike) -> Any:
 class _Importer:
     """Adds nodes; with `uniquify` a name that the graph has already gets a suffix, without it is an error."""
 
-    def __init__(self, graph: Graph, prefix: str, replacements: Mapping[str, Any], uniquify: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        prefix: str,
+        replacements: Mapping[str, Any],
+        uniquify: bool = False,
+        reads: LateReads | None = None,
+    ) -> None:
         self._graph = graph
         self._prefix = prefix
         self._uniquify = uniquify
         self._replacements = replacements
+        self._reads = reads
         self._nodes: dict[str, Operation] = {}
         self._names: dict[str, str] = {}
         self._functions: dict[str, str] = {}
@@ -181,7 +191,8 @@ class _Importer:
 
     def take_back(self) -> None:
         """Remove what was added, in a program's own graph: what failed half-way may come again under the same names."""
-        self._graph.remove_newest(list(self._nodes.values()))
+        added = [*self._nodes.values(), *(self._reads.made if self._reads is not None else ())]
+        self._graph.remove_newest(sorted(added, key=lambda op: op.id))
         for name in self._names.values():
             self._graph.release_name(name)
         for name in self._added_functions:
@@ -267,6 +278,8 @@ class _Importer:
         state = scopes.current(self._graph)
         control += [op for frame in state.control for op in frame.operations if op not in control]
         name = self._graph.settle_name(f"{self._name_of(node.name)}/")
+        if self._reads is not None:
+            inputs = self._reads.inputs(self._graph, name, node.device, inputs, control)
         op = self._graph.add_node(definition, name, inputs, output_types(definition, attrs), attrs, control)
         _add_shapes(op, known_shapes)
         if node.device:
@@ -275,6 +288,8 @@ class _Importer:
                 if function is None:
                     break
                 op._set_device(function(op))
+        if self._reads is not None:
+            self._reads.note(op, node.device)
         self._nodes[node.name] = op
 
     def _name_of(self, node: str) -> str:

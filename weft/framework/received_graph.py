@@ -11,6 +11,7 @@ from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.framework.importer import add_nodes
 from weft.framework.lacking_ops import Lacking, LackingOps, lacking_text
+from weft.framework.late_reads import LateReads
 from weft.framework.raising.raise_control_flow import needs_raising, raise_control_flow
 
 
@@ -22,10 +23,14 @@ class ReceivedGraph:
     Where the client builds Switch, Merge and Enter nodes, a later piece can change what an earlier one is raised to: the
     gradient of a loop adds nodes to the loop. So from the first piece that needs raising on the pieces are kept, and `graph`
     is another one after each.
+
+    Args:
+        by_tensorflow: whether a TensorFlow built it, whose reads of variables see later updates.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, by_tensorflow: bool = False) -> None:
         self.graph = Graph()
+        self._reads = LateReads() if by_tensorflow else None
         self._sent = 0
         self._aside: dict[str, node_def_pb2.NodeDef] = {}
         self._lacking = LackingOps()
@@ -48,13 +53,13 @@ class ReceivedGraph:
             self._pieces.node.extend(self._aside.values())
         if self._pieces is None:
             again = sum(node.name in self.graph.operations for node in piece.node)
-            add_nodes(self.graph, self._without_unknown(piece))
+            add_nodes(self.graph, self._without_unknown(piece), self._reads)
         else:
             again = 0
             self._join(self._pieces, piece)
             self._aside = {}
-            graph = Graph()
-            add_nodes(graph, raise_control_flow(self._without_unknown(self._pieces)))
+            graph, self._reads = Graph(), None if self._reads is None else LateReads()
+            add_nodes(graph, raise_control_flow(self._without_unknown(self._pieces)), self._reads)
             self.graph = graph
         self._sent += len(piece.node) - again
 

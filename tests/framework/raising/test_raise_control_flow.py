@@ -170,3 +170,15 @@ def test_what_cannot_be_raised_is_an_error_that_names_the_node(build: Callable[[
         with pytest.raises(ValueError, match=text):
             tf.import_graph_def(proto, name="")
         assert graph.get_operations() == []
+
+
+def test_a_node_that_waits_for_a_switch_waits_for_what_goes_into_it() -> None:
+    proto = graph_pb2.GraphDef()
+    _node(proto, "x", "Placeholder")
+    _node(proto, "p", "Placeholder")
+    _node(proto, "first", "Switch", "x", "p")
+    _node(proto, "second", "Switch", "x", "p", "^first")
+    _node(proto, "merge", "Merge", "second:0", "second:1")
+    proto.node.add(name="end", op="NoOp", input=["^second", "^merge"])
+    raised = {node.name: node for node in raise_control_flow(proto).node}
+    assert sorted(raised["end"].input) == ["^merge", "^p", "^x"]

@@ -21,7 +21,7 @@ from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
-from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
+from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.worker_service import as_admission
@@ -196,7 +196,7 @@ class RemoteSession:
         with within(min(limits_s, default=None)):
             self._rpc.wait_until_reachable(left_s(), self._raise_if_closed)
             # The master gives up by itself at the same time, and can say which tasks it has waited for.
-            return self._rpc.call("CreateSession", request)
+            return self._rpc.call("CreateSession", request, metadata=((WEFT_CLIENT, b"1"),))
 
     def _raise_if_closed(self) -> None:
         if self._closed is not None:

@@ -206,7 +206,12 @@ class ServedSessions:
         return len(self._sessions)
 
     def create(
-        self, graph_def: GraphDef, config: Any, raise_if_cancelled: Callable[[], None], peer: str = ""
+        self,
+        graph_def: GraphDef,
+        config: Any,
+        raise_if_cancelled: Callable[[], None],
+        peer: str = "",
+        by_tensorflow: bool = False,
     ) -> tuple[str, int]:
         """Open a session on a graph; blocks until the cluster's tasks are there. Returns its handle and graph version.
 
@@ -215,10 +220,11 @@ class ServedSessions:
             config: the session's ConfigProto, or None.
             raise_if_cancelled: raises when the client has given up.
             peer: the connection by which the client asks.
+            by_tensorflow: whether a TensorFlow builds the graph, and not weft.
         """
         size = GraphSize(self._limits)
         size.add(graph_def)
-        received = ReceivedGraph()
+        received = ReceivedGraph(by_tensorflow)
         received.extend(graph_def)
         with self._place_for_one():
             session = self.master.open_session(received.graph, config, raise_if_cancelled)

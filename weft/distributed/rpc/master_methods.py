@@ -14,6 +14,9 @@ SERVICE: Final = "tensorflow.MasterService"
 SESSION_KEY: Final = "weft-session-bin"
 """The metadata by which a client of weft shows that a session is its own: the token that admitted its connection."""
 
+WEFT_CLIENT: Final = "weft-client-bin"
+"""The metadata by which a client that opens a session says that weft built its graph."""
+
 METHODS: Final = {
     name: (getattr(master_pb2, f"{name}Request"), getattr(master_pb2, f"{name}Response"))
     for name in (

@@ -172,8 +172,16 @@ class _Raiser:
         for stage in self._sides.stages():
             self._raise(stage)
         for name in self._sides.entries():
-            del self._nodes[name]
+            self._remove_entry(self._nodes.pop(name))
         return self._nodes
+
+    def _remove_entry(self, switch: Node) -> None:
+        """Let what waits for a Switch wait for what goes into it: a Switch runs whatever its predicate is."""
+        sources = [source for source in switch.sources() if source in self._nodes]
+        for node in self._users_of([switch.name]):
+            if switch.name in node.waits:
+                node.waits = list(dict.fromkeys([*(wait for wait in node.waits if wait != switch.name), *sources]))
+                self._note_uses(node)
 
     def _raise(self, stage: Stage) -> None:
         members = {name: self._nodes[name] for name in self._sides.members(stage)}

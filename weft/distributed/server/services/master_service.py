@@ -12,7 +12,7 @@ from weft.distributed.master.served_sessions import ServedSession, ServedSession
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
-from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
+from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
 from weft.distributed.rpc.status import text_with_node
 from weft.distributed.rpc.stub import method_handlers
 from weft.distributed.worker.worker_service import ChannelHost, device_proto
@@ -45,7 +45,8 @@ class MasterService:
                 raise CancelledError.of("The client gave the session up while the master waited for its cluster")
 
         config = request.config if request.HasField("config") else None
-        handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled, context.peer())
+        by_tensorflow = WEFT_CLIENT not in dict(context.invocation_metadata())
+        handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled, context.peer(), by_tensorflow)
         return master_pb2.CreateSessionResponse(
             session_handle=handle, graph_version=version, channel=self._channel.admission("", handle)
         )
