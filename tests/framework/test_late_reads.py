@@ -1,4 +1,4 @@
-"""Reads of variables in graphs that TensorFlow built: one node, which shows later nodes what updates have made of the variable."""
+"""Reads of variables in graphs that TensorFlow built: one node shows later nodes what updates have made of the variable."""
 
 from __future__ import annotations
 
