@@ -28,6 +28,7 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 import tensorflow.contrib.slim as slim
+from six.moves import xrange
 from tensorflow.contrib import layers
 from tensorflow.core.framework import graph_pb2
 from tensorflow.python.ops import array_ops
