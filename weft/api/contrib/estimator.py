@@ -9,8 +9,11 @@ from weft.estimators.canned.class_heads import BinaryClassHead, MultiClassHead
 from weft.estimators.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from weft.estimators.canned.head_inputs import LossFn
 from weft.estimators.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.estimators.canned.multi_head import MultiHead as _MultiHead
 from weft.estimators.canned.multi_label_head import MultiLabelHead as _MultiLabelHead
 from weft.estimators.canned.regression_head import RegressionHead
+from weft.estimators.canned.regression_head import logistic_regression_head as _logistic_regression_head
+from weft.estimators.canned.regression_head import poisson_regression_head as _poisson_regression_head
 from weft.estimators.estimator import Estimator
 from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
@@ -24,6 +27,7 @@ from weft.estimators.hooks.early_stopping import stop_if_no_decrease_hook as sto
 from weft.estimators.hooks.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
 from weft.estimators.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
 from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
+from weft.estimators.logit_functions import call_logit_fn as call_logit_fn
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
@@ -31,6 +35,7 @@ from weft.training.contributed.clipped_gradients import clip_gradients_by_norm a
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 multi_label_head = _MultiLabelHead
+multi_head = _MultiHead
 
 
 def binary_classification_head(
@@ -67,6 +72,26 @@ def regression_head(
 ) -> RegressionHead:
     """Numbers, by squared error; the loss is the mean over the batch."""
     return RegressionHead(weight_column, label_dimension, loss_reduction, loss_fn, inverse_link_fn, name)
+
+
+def poisson_regression_head(
+    weight_column: str | NumericColumn | None = None,
+    label_dimension: int = 1,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    compute_full_loss: bool = True,
+    name: str | None = None,
+) -> RegressionHead:
+    """Counts, by `tf.nn.log_poisson_loss`; the predictions are `exp(logits)`, the loss is the mean over the batch."""
+    return _poisson_regression_head(weight_column, label_dimension, loss_reduction, compute_full_loss, name)
+
+
+def logistic_regression_head(
+    weight_column: str | NumericColumn | None = None,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    name: str | None = None,
+) -> RegressionHead:
+    """Probabilities, whose labels are numbers in [0, 1], by sigmoid cross entropy; the loss is the mean over the batch."""
+    return _logistic_regression_head(weight_column, loss_reduction, name)
 
 
 def export_saved_model_for_mode(

@@ -17,6 +17,7 @@ from weft.models.rnn.convolutional import ConvLSTMCell as ConvLSTMCell
 from weft.models.rnn.fused import FusedRNNCell as FusedRNNCell
 from weft.models.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
 from weft.models.rnn.fused import LSTMBlockFusedCell as LSTMBlockFusedCell
+from weft.models.rnn.fused import LSTMBlockWrapper as LSTMBlockWrapper
 from weft.models.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
 from weft.models.rnn.gated import CoupledInputForgetGateLSTMCell as CoupledInputForgetGateLSTMCell
 from weft.models.rnn.gated import GRUBlockCell as GRUBlockCell
@@ -24,10 +25,16 @@ from weft.models.rnn.gated import GRUBlockCellV2 as GRUBlockCellV2
 from weft.models.rnn.gated import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
 from weft.models.rnn.gated import NASCell as NASCell
 from weft.models.rnn.gated import UGRNNCell as UGRNNCell
+from weft.models.rnn.grid import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
+from weft.models.rnn.grid import GridLSTMCell as GridLSTMCell
+from weft.models.rnn.grid import TimeFreqLSTMCell as TimeFreqLSTMCell
+from weft.models.rnn.grouped import GLSTMCell as GLSTMCell
+from weft.models.rnn.grouped import IntersectionRNNCell as IntersectionRNNCell
 from weft.models.rnn.independent import IndRNNCell as IndRNNCell
 from weft.models.rnn.independent import IndyGRUCell as IndyGRUCell
 from weft.models.rnn.independent import IndyLSTMCell as IndyLSTMCell
 from weft.models.rnn.independent import SRUCell as SRUCell
+from weft.models.rnn.phased import PhasedLSTMCell as PhasedLSTMCell
 from weft.models.rnn.projections import AttentionCellWrapper as AttentionCellWrapper
 from weft.models.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
 from weft.models.rnn.projections import HighwayWrapper as HighwayWrapper
@@ -40,6 +47,7 @@ from weft.models.rnn.static import static_bidirectional_rnn as static_bidirectio
 from weft.models.rnn.static import static_rnn as static_rnn
 from weft.models.rnn.static import static_state_saving_rnn as static_state_saving_rnn
 from weft.models.rnn.step import best_effort_input_batch_size as best_effort_input_batch_size
+from weft.models.rnn.wrappers import CompiledWrapper as CompiledWrapper
 from weft.models.rnn.wrappers import DeviceWrapper as DeviceWrapper
 from weft.models.rnn.wrappers import DropoutWrapper as DropoutWrapper
 from weft.models.rnn.wrappers import MultiRNNCell as MultiRNNCell

@@ -14,3 +14,4 @@ from weft.estimators.hooks.early_stopping import stop_if_no_decrease_hook as sto
 from weft.estimators.hooks.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
 from weft.estimators.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
 from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
+from weft.estimators.logit_functions import call_logit_fn as call_logit_fn

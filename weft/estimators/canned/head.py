@@ -125,7 +125,7 @@ class Head:
             total = loss.training_loss if penalty is None else add_n([loss.training_loss, penalty])
             if mode == ModeKeys.EVAL:
                 return EstimatorSpec(mode, predictions, total, eval_metric_ops=self._all_metrics(predictions, loss, penalty))
-            train_op = _train_op(total, optimizer, train_op_fn)
+            train_op = train_op_of(total, optimizer, train_op_fn)
             average = self._average(loss)
         with get_default_graph().name_scope(""):
             for key, value in (
@@ -157,7 +157,8 @@ class Head:
         return f"{key}/{self._name}" if self._name else key
 
 
-def _train_op(loss: Tensor, optimizer: Optimizer | None, train_op_fn: Callable[[Tensor], Nest] | None) -> Operation:
+def train_op_of(loss: Tensor, optimizer: Optimizer | None, train_op_fn: Callable[[Tensor], Nest] | None) -> Operation:
+    """The training operation, with the updates that layers ask for; ValueError when there is no way to train, or two."""
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")

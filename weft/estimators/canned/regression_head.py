@@ -1,4 +1,4 @@
-"""RegressionHead: numbers, by squared error."""
+"""Heads that tell numbers: by squared error, counts by Poisson regression, probabilities by logistic regression."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from weft.estimators.canned.head import Head, LossSpec
 from weft.estimators.canned.head_inputs import LossFn, as_floats, called_loss_fn, checked_labels, checked_weights
 from weft.estimators.canned.keys import MetricKeys, PredictionKeys
 from weft.estimators.export.export_output import ExportOutput, PredictOutput, RegressionOutput
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction, compute_weighted_loss, mean_squared_error
+from weft.ops.control_flow.assertion import assert_that
+from weft.ops.math.comparison import greater_equal, less_equal, logical_and
+from weft.ops.math.reduce_functions import reduce_all
+from weft.ops.math.unary import exp, sigmoid
+from weft.ops.nn.loss import log_poisson_loss, sigmoid_cross_entropy_with_logits
 from weft.training.saved_model import layout
 
 
@@ -83,3 +89,33 @@ class RegressionHead(Head):
             MetricKeys.PREDICTION_MEAN: head_metrics.weighted_mean(found, loss.weights, MetricKeys.PREDICTION_MEAN),
             MetricKeys.LABEL_MEAN: head_metrics.weighted_mean(loss.processed_labels, loss.weights, MetricKeys.LABEL_MEAN),
         }
+
+
+def poisson_regression_head(
+    weight_column: str | NumericColumn | None,
+    label_dimension: int,
+    loss_reduction: str,
+    compute_full_loss: bool,
+    name: str | None,
+) -> RegressionHead:
+    """The head of counts: the logits are the logarithms of Poisson distributions' means."""
+
+    def poisson_loss(labels: Tensor, logits: Tensor) -> Tensor:
+        return log_poisson_loss(labels, logits, compute_full_loss)
+
+    return RegressionHead(weight_column, label_dimension, loss_reduction, poisson_loss, exp, name)
+
+
+def logistic_regression_head(
+    weight_column: str | NumericColumn | None, loss_reduction: str, name: str | None
+) -> RegressionHead:
+    """The head of probabilities, whose labels are numbers in [0, 1]."""
+    return RegressionHead(weight_column, 1, loss_reduction, _logistic_loss, sigmoid, name)
+
+
+def _logistic_loss(labels: Tensor, logits: Tensor) -> Tensor:
+    with get_default_graph().name_scope("assert_range"):
+        in_range = reduce_all(logical_and(greater_equal(labels, 0.0), less_equal(labels, 1.0)))
+        check = assert_that(in_range, ["labels of a logistic regression are in [0, 1], found", labels])
+    with get_default_graph().control_dependencies([check]):
+        return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
+from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.rnn.cell import batch_size_of
 from weft.models.rnn.cells import LSTMBlockCell, LSTMStateTuple
 from weft.models.rnn.dynamic import dynamic_rnn
 from weft.models.rnn.static import static_rnn
-from weft.ops.array.joining import stack, unstack
-from weft.ops.array.sequences import reverse_sequence
+from weft.ops.array.batch_gather import gather_nd
+from weft.ops.array.filling import zeros
+from weft.ops.array.joining import concat, stack, unstack
+from weft.ops.array.ranges import range_of
+from weft.ops.array.sequences import reverse_sequence, sequence_mask
+from weft.ops.array.shape_ops import expand_dims, transpose
 from weft.ops.array.tiling import reverse
+from weft.ops.math.casting import cast
 from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope
 
@@ -40,7 +48,88 @@ class FusedRNNCell:
         raise NotImplementedError(f"{type(self).__name__} has no __call__")
 
 
-class LSTMBlockFusedCell(FusedRNNCell):
+class LSTMBlockWrapper(FusedRNNCell):
+    """An LSTM over all steps, from a subclass's `num_units` and `_call_cell`: checks, first state, lengths and last state.
+
+    `_call_cell(inputs, initial_cell_state, initial_output, dtype, sequence_length)` takes `[steps, batch, depth]` and gives
+    the memories and the outputs of all steps, `[steps, batch, num_units]` each; past a sequence's end they may be anything.
+
+    Args:
+        trainable: whether the variables are trained.
+        name: the name of the variable scope.
+        dtype: the type of the variables; that of the inputs when None.
+    """
+
+    def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None) -> None:
+        self.trainable, self.dtype = trainable, dtype
+        self._name = name or type(self).__name__
+        self._scope: VariableScope | None = None
+
+    @property
+    def num_units(self) -> int:
+        """The size of memory and output."""
+        raise NotImplementedError(f"{type(self).__name__} has no num_units")
+
+    def _call_cell(
+        self, inputs: Tensor, initial_cell_state: Tensor, initial_output: Tensor, dtype: DTypeLike,
+        sequence_length: Tensor | None,
+    ) -> tuple[Nest, Nest]:  # fmt: skip
+        raise NotImplementedError(f"{type(self).__name__} has no _call_cell")
+
+    def __call__(
+        self,
+        inputs: Nest,
+        initial_state: Nest = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
+        scope: ScopeLike = None,
+    ) -> tuple[Nest, Nest]:
+        """The outputs of all steps and the last state, as FusedRNNCell says.
+
+        Raises:
+            ValueError: the inputs have another rank or no known depth, or there is neither a first state nor a type.
+        """
+        steps = _checked_steps(inputs, initial_state, dtype)
+        with self._entered(scope):
+            count, batch = batch_size_of(steps, 0), batch_size_of(steps, 1)
+            if initial_state is None:
+                initial_state = (zeros([batch, self.num_units], dtype),) * 2
+            c, h = initial_state
+            kind = dtype or c.dtype
+            lengths = None if sequence_length is None else convert_to_tensor(sequence_length)
+            memories, outputs = (convert_to_tensor(each) for each in self._call_cell(steps, c, h, kind, lengths))
+            if lengths is None:
+                last = LSTMStateTuple(memories[-1], outputs[-1])
+            else:
+                outputs = outputs * expand_dims(transpose(sequence_mask(lengths, count, dtype=kind)), -1)
+                # The state before the first step stands in front, so that a sequence of no steps keeps it.
+                places = stack([cast(lengths, dtypes.int32), range_of(batch)], axis=1)
+                pairs = zip(initial_state, (memories, outputs), strict=True)
+                last = LSTMStateTuple(*(gather_nd(concat([expand_dims(first, 0), each], 0), places) for first, each in pairs))
+            return (unstack(outputs) if isinstance(inputs, list) else outputs), last
+
+    @contextlib.contextmanager
+    def _entered(self, scope: ScopeLike) -> Iterator[None]:
+        is_first = self._scope is None
+        opened = self._scope if self._scope is not None else scope
+        with variable_scope(opened, default_name=self._name, reuse=None if is_first else True) as self._scope:
+            yield
+
+
+def _checked_steps(inputs: Nest, initial_state: Nest, dtype: DTypeLike | None) -> Tensor:
+    """The inputs of all steps as one tensor, whose depth is known."""
+    if initial_state is None and dtype is None:
+        raise ValueError("Either initial_state or dtype needs to be specified")
+    if initial_state is not None and len(initial_state) != 2:
+        raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+    steps = stack(inputs) if isinstance(inputs, list) else convert_to_tensor(inputs)
+    shape = steps.get_shape().with_rank(3)
+    if shape[2].value is None:
+        raise ValueError(f"Expecting inputs_shape[2] to be set: {shape}")
+    return steps
+
+
+class LSTMBlockFusedCell(LSTMBlockWrapper):
     """The LSTM of `LSTMBlockCell` over all steps, with the same variables.
 
     Inputs are `[steps, batch, depth]`, outputs `[steps, batch, num_units]`; the state is an LSTMStateTuple.
@@ -65,10 +154,9 @@ class LSTMBlockFusedCell(FusedRNNCell):
         dtype: DTypeLike | None = None,
         name: str = "lstm_fused_cell",
     ) -> None:
+        super().__init__(name=name, dtype=dtype)
         self._cell = LSTMBlockCell(num_units, forget_bias, cell_clip, use_peephole, dtype, reuse, name)
-        self._name = name
         self._reuse = reuse
-        self._scope: VariableScope | None = None
 
     @property
     def num_units(self) -> int:
@@ -107,17 +195,9 @@ class LSTMBlockFusedCell(FusedRNNCell):
         scope: ScopeLike = None,
     ) -> tuple[Nest, Nest]:
         """The outputs of all steps and the last state, as FusedRNNCell says."""
-        if initial_state is None and dtype is None:
-            raise ValueError("Either initial_state or dtype needs to be specified")
+        steps = _checked_steps(inputs, initial_state, dtype)
         if initial_state is not None:
-            if len(initial_state) != 2:
-                raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
             initial_state = LSTMStateTuple(*initial_state)
-        steps = stack(inputs) if isinstance(inputs, list) else convert_to_tensor(inputs)
-        shape = steps.get_shape().with_rank(3)
-        if shape[2].value is None:
-            raise ValueError(f"Expecting inputs_shape[2] to be set: {shape}")
-
         opened = self._opened_scope(scope)
 
         def step(each: Nest, state: Nest) -> Nest:

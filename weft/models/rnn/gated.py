@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest, VariableLike
+from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.models.rnn.cells import GRUCell, LSTMStateTuple
-from weft.models.rnn.linear import LayerNorm
+from weft.models.rnn.linear import LayerNorm, in_shards, joined
 from weft.ops.array.joining import concat, split
 from weft.ops.math.clip import clip_by_value
 from weft.ops.math.products import matmul
@@ -166,7 +166,9 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
     def build(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias, the normalizations, the peepholes and the projection."""
         size = self._num_units
-        self._kernels = self._in_shards("W", known_depth(inputs_shape) + self.output_size, 3 * size, self._shards[0])
+        self._kernels = in_shards(
+            self.add_variable, "W", known_depth(inputs_shape) + self.output_size, 3 * size, self._shards[0]
+        )
         self._bias = self.add_variable("B", [3 * size], zeros_initializer())
         if self._layer_norm:
             names = ("transform", "forget", "output", "state")
@@ -174,20 +176,13 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         if self._use_peepholes:
             self._peepholes = [self.add_variable(f"W_{gate}_diag", [size]) for gate in "FO"]
         if self._num_proj is not None:
-            self._projections = self._in_shards("W_P", size, self._num_proj, self._shards[1])
-
-    def _in_shards(self, name: str, rows: int, columns: int, shards: int) -> list[VariableLike]:
-        if shards > rows:
-            raise ValueError(f"Too many shards: shape=[{rows}, {columns}], num_shards={shards}")
-        each, more = divmod(rows, shards)
-        sizes = [each + (index < more) for index in range(shards)]
-        return [self.add_variable(f"{name}_{index}", [size, columns]) for index, size in enumerate(sizes)]
+            self._projections = in_shards(self.add_variable, "W_P", size, self._num_proj, self._shards[1])
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         sizes = [self._num_units, self.output_size]
         c, h = state if self._state_is_tuple else split(value=state, num_or_size_splits=sizes, axis=1)
-        gates = matmul(concat([inputs, h], 1), _joined(self._kernels))
+        gates = matmul(concat([inputs, h], 1), joined(self._kernels))
         if not self._layer_norm:
             gates = bias_add(gates, self._bias)
         parts = split(value=gates, num_or_size_splits=3, axis=1)
@@ -206,7 +201,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
     def _projected(self, output: Tensor) -> Tensor:
         if self._num_proj is None:
             return output
-        projected = matmul(output, _joined(self._projections))
+        projected = matmul(output, joined(self._projections))
         return projected if self._proj_clip is None else clip_by_value(projected, -self._proj_clip, self._proj_clip)
 
 
@@ -365,7 +360,3 @@ class GRUBlockCell(GRUBlockCellV2):
         self._gate_bias = self.add_variable("b_ru", [2 * size], constant_initializer(1.0))
         self._candidate_kernel = self.add_variable("w_c", [depth, size])
         self._candidate_bias = self.add_variable("b_c", [size], constant_initializer(0.0))
-
-
-def _joined(shards: list[VariableLike]) -> Nest:
-    return shards[0] if len(shards) == 1 else concat(shards, 0)

@@ -28,9 +28,19 @@ class Linear:
         args: tensors as those that the map will be used on; their depths must be known.
         size: the depth of the result.
         prefix: goes before the names "kernel" and "bias".
+        use_bias: whether `b` is there.
+        initializer: of the kernel.
     """
 
-    def __init__(self, make: Maker, args: Sequence[Tensor], size: int, prefix: str = "") -> None:
+    def __init__(
+        self,
+        make: Maker,
+        args: Sequence[Tensor],
+        size: int,
+        prefix: str = "",
+        use_bias: bool = True,
+        initializer: Initializer | None = None,
+    ) -> None:
         shapes = [each.get_shape() for each in args]
         for shape in shapes:
             if shape.ndims != 2:
@@ -38,13 +48,28 @@ class Linear:
             if shape[1].value is None:
                 raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
         depth = sum(shape[1].value for shape in shapes)
-        self._kernel = make(f"{prefix}kernel", [depth, size], None)
-        self._bias = make(f"{prefix}bias", [size], constant_initializer(0.0, dtype=args[0].dtype))
+        self._kernel = make(f"{prefix}kernel", [depth, size], initializer)
+        self._bias = make(f"{prefix}bias", [size], constant_initializer(0.0, dtype=args[0].dtype)) if use_bias else None
 
     def __call__(self, args: Sequence[Tensor]) -> Tensor:
         """The map of tensors."""
-        joined = args[0] if len(args) == 1 else concat(list(args), 1)
-        return bias_add(matmul(joined, self._kernel), self._bias)
+        side_by_side = args[0] if len(args) == 1 else concat(list(args), 1)
+        product = matmul(side_by_side, self._kernel)
+        return product if self._bias is None else bias_add(product, self._bias)
+
+
+def in_shards(make: Maker, name: str, rows: int, columns: int, shards: int) -> list[VariableLike]:
+    """A kernel `[rows, columns]` as that many variables, named by their numbers; ValueError when there are fewer rows."""
+    if shards > rows:
+        raise ValueError(f"Too many shards: shape=[{rows}, {columns}], num_shards={shards}")
+    each, more = divmod(rows, shards)
+    sizes = [each + (index < more) for index in range(shards)]
+    return [make(f"{name}_{index}", [size, columns], None) for index, size in enumerate(sizes)]
+
+
+def joined(shards: Sequence[VariableLike]) -> VariableLike:
+    """The kernel of its shards."""
+    return shards[0] if len(shards) == 1 else concat(list(shards), 0)
 
 
 class LayerNorm:
