@@ -38,6 +38,7 @@ class ClusterJob:
         arguments: the program's own arguments.
         flags: whether tasks get the cluster as flags, besides TF_CONFIG.
         environments: variables of tasks, by task.
+        token: the cluster's, where it is not that of the launcher's environment.
     """
 
     tasks: tuple[LaunchedTask, ...]
@@ -45,6 +46,7 @@ class ClusterJob:
     arguments: tuple[str, ...] = ()
     flags: bool = True
     environments: Mapping[LaunchedTask, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    token: str = ""
 
     @classmethod
     def on_ports(

@@ -28,13 +28,11 @@ class HostsJob(ClusterJob):
         targets: where ssh goes, by task.
         python: the interpreter there.
         folder: where tasks run there.
-        token: the cluster's.
     """
 
     targets: Mapping[LaunchedTask, str] = field(default_factory=dict, hash=False)
     python: str = "python3"
     folder: str = "."
-    token: str = ""
 
     @classmethod
     def on(cls, job: JobDescription, hosts: Sequence[Host], python: str, port_base: int | None = None) -> Self:
@@ -58,7 +56,8 @@ class HostsJob(ClusterJob):
         found = find_token(os.environ)
         token = new_token() if found is None else found.decode()
         program = str(Path(base.program).resolve())
-        return cls(base.tasks, program, base.arguments, base.flags, base.environments, targets, python, str(Path.cwd()), token)
+        common = base.tasks, program, base.arguments, base.flags, base.environments, token
+        return cls(*common, targets, python, str(Path.cwd()))
 
     def command(self, task: LaunchedTask) -> list[str]:
         """The command that goes to the task's host; what runs there is said by `payload`."""

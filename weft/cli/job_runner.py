@@ -7,10 +7,10 @@ import os
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import Display, discard_output
+from weft.cli.job_words import JobWords
 from weft.cli.process_group import ProcessGroup, send_signal
 from weft.cli.progress import JobProgress
 from weft.cli.supervision import (
@@ -27,7 +27,6 @@ from weft.cli.supervision import (
     Supervision,
     TaskEnded,
     TaskServes,
-    exit_code_of,
 )
 from weft.cli.task_output import TaskOutput
 from weft.platform.launcher_link import TaskNews
@@ -53,7 +52,7 @@ class JobRunner:
         self._job = job
         self._display = display
         self._grace_s = grace_s
-        self._started_s = time.monotonic()
+        self._words = JobWords(display)
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._supervision = Supervision(job.tasks, until, restarts)
         self._progress = JobProgress()
@@ -61,7 +60,6 @@ class JobRunner:
         self._outputs = {task: TaskOutput() for task in job.tasks}
         self._readers: dict[LaunchedTask, asyncio.Task[None]] = {}
         self._listeners: list[asyncio.Task[None]] = []
-        self._stopped: set[LaunchedTask] = set()
 
     async def run(self) -> int:
         """Run the job; return the exit code that stands for its end."""
@@ -94,8 +92,7 @@ class JobRunner:
         self._readers[task] = background.create_task(self._show_output(task, output))
         background.create_task(self._report_end(task, process))
         self._listeners.append(background.create_task(self._listen(task, news)))
-        self._display.task_state(task.name, "running")
-        self._note(f"{task.name} started, process {process.pid}" + (f", {task.address}" if task.address else ""))
+        self._words.started(task, process.pid)
 
     async def _show_output(self, task: LaunchedTask, output: asyncio.StreamReader) -> None:
         while data := await output.read(1 << 16):
@@ -127,66 +124,31 @@ class JobRunner:
         match instruction:
             case ReportEnd(task, return_code):
                 await self._drain(task)
-                self._note_end(task, return_code)
+                self._words.ended(task, return_code)
             case ReportFailure(task, return_code):
                 await self._drain(task)
-                self._note_failure(task, return_code)
+                self._words.failed(task, return_code, self._outputs[task].has_lines)
             case RestartTask(task, return_code, left):
                 await self._drain(task)
-                times = "once more" if left == 1 else f"{left} times more" if left else "not again"
-                self._note_failure(task, return_code, f"; it is started again, after a further failure {times}")
+                self._words.failed(task, return_code, self._outputs[task].has_lines, left)
                 self._outputs[task] = TaskOutput()
                 await start(task)
             case StopTasks(tasks):
-                self._stop(tasks)
+                self._words.stopping(tasks)
+                for task in tasks:
+                    send_signal(self._processes[task], signal.SIGTERM)
+                asyncio.get_running_loop().call_later(self._grace_s, self._events.put_nowait, GraceOver())
             case KillTasks(tasks):
-                self._note(f"killing {_names(tasks)}")
+                self._words.killing(tasks)
                 for task in tasks:
                     send_signal(self._processes[task], signal.SIGKILL)
-
-    def _stop(self, tasks: tuple[LaunchedTask, ...]) -> None:
-        self._note(f"stopping {_names(tasks)}")
-        for task in tasks:
-            self._stopped.add(task)
-            self._display.task_state(task.name, "stopping")
-            send_signal(self._processes[task], signal.SIGTERM)
-        asyncio.get_running_loop().call_later(self._grace_s, self._events.put_nowait, GraceOver())
 
     async def _drain(self, task: LaunchedTask) -> None:
         """Wait until what the task wrote before its end has been shown."""
         await asyncio.wait([self._readers[task]], timeout=_DRAIN_S)
-
-    def _note_end(self, task: LaunchedTask, return_code: int) -> None:
-        how = "stopped" if task in self._stopped else "done"
-        self._display.task_state(task.name, how)
-        detail = "" if return_code in (0, -signal.SIGTERM) else f" ({_cause(return_code)})"
-        self._note(f"{task.name} {how}{detail} after {self._elapsed_s():.1f} s")
-
-    def _note_failure(self, task: LaunchedTask, return_code: int, then: str = "") -> None:
-        self._display.task_state(task.name, "failed")
-        has_words = self._outputs[task].has_lines
-        told = f"; its last words stand above, behind {task.name!r}" if has_words else "; it printed nothing"
-        self._note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}{then}")
-
-    def _note(self, text: str) -> None:
-        with suppress(BrokenPipeError):
-            self._display.note(text)
-
-    def _elapsed_s(self) -> float:
-        return time.monotonic() - self._started_s
 
 
 def _signals_that_stop() -> list[signal.Signals]:
     # nohup has SIGHUP ignored, so that a job goes on when its terminal closes.
     hang_up = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
     return [signal.SIGINT, signal.SIGTERM, *hang_up]
-
-
-def _names(tasks: tuple[LaunchedTask, ...]) -> str:
-    return ", ".join(task.name for task in tasks)
-
-
-def _cause(return_code: int) -> str:
-    if return_code < 0:
-        return f"{signal.Signals(-return_code).name} (exit code {exit_code_of(return_code)})"
-    return f"exit code {return_code}"

@@ -9,11 +9,12 @@ import os
 import sys
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
-from weft.cli.display import display_for_this_terminal
+from weft.cli.display import Display, display_for_this_terminal
 from weft.cli.host_places import hosts_of
 from weft.cli.hosts_job import HostsJob
 from weft.cli.job_options import add_job_options, job_from
 from weft.cli.job_runner import JobRunner
+from weft.cli.launch_page import WatchedDisplay
 from weft.cli.on_ray import RayRunner, ray_module
 from weft.cli.parser import OneLineParser
 from weft.errors import OpError
@@ -40,6 +41,8 @@ def add_arguments(parser: OneLineParser) -> None:
         "--grace", type=_seconds, default=10.0, metavar="S", help="seconds a task has to stop, then it is killed (10)"
     )
     parser.add_argument("--until", metavar="TASK", help="end the job when this task has ended, such as worker:0")
+    parser.add_argument("--watch", action="store_true", help="serve the live page of `weft watch` for this job, and say where")
+    parser.add_argument("--watch-port", type=_port, metavar="PORT", help="as --watch, on this port")
     parser.add_argument("--on", choices=["ray"], help="start the tasks in a Ray cluster instead of on this machine")
     parser.add_argument("--ray-address", default="auto", metavar="HOST:PORT", help="the Ray cluster's (that of this machine)")
     parser.add_argument("--hosts", metavar="A,B:4,...", help="start the tasks on these hosts by ssh; B takes 4 of them")
@@ -64,10 +67,21 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     except (JobError, OpError, OSError) as error:
         parser.error(str(error))
     until = None if arguments.until is None else _task(arguments.until, job, parser)
-    with display_for_this_terminal([task.name for task in job.tasks]) as display:
+    with display_for_this_terminal([task.name for task in job.tasks]) as inner, _watched(inner, arguments) as display:
         for hint in _hints(arguments.args, parser):
             display.note(hint)
+        member = next((task.address for task in job.tasks if task.address is not None), None)
+        if _is_watched(arguments) and member is not None:
+            display.follow(member, job.token)
         return asyncio.run(JobRunner(job, display, arguments.grace, until, described.restart.times).run())
+
+
+def _is_watched(arguments: argparse.Namespace) -> bool:
+    return arguments.watch or arguments.watch_port is not None
+
+
+def _watched(inner: Display, arguments: argparse.Namespace) -> WatchedDisplay:
+    return WatchedDisplay(inner, arguments.watch_port or 0)
 
 
 def _run_on_ray(job: JobDescription, arguments: argparse.Namespace, parser: OneLineParser) -> int:
@@ -80,8 +94,8 @@ def _run_on_ray(job: JobDescription, arguments: argparse.Namespace, parser: OneL
         parser.error(str(error).partition("\n")[0])
     names = [f"{role}:{index}" for role, count in job.counts.items() for index in range(count)]
     try:
-        with display_for_this_terminal(names) as display:
-            return RayRunner(job, display, arguments.grace).run()
+        with display_for_this_terminal(names) as inner, _watched(inner, arguments) as display:
+            return RayRunner(job, display, arguments.grace, display.follow if _is_watched(arguments) else None).run()
     except JobError as error:
         parser.error(str(error))
     finally:

@@ -18,25 +18,11 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Final, Protocol
 
+from weft.cli import supervision
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import Display
+from weft.cli.job_words import JobWords
 from weft.cli.node_task import NodeNews, NodeTask
-from weft.cli.supervision import (
-    Event,
-    GraceOver,
-    Instruction,
-    JobState,
-    KillTasks,
-    ReportEnd,
-    ReportFailure,
-    RestartTask,
-    Signalled,
-    StopTasks,
-    Supervision,
-    TaskEnded,
-    TaskServes,
-    exit_code_of,
-)
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError, memory_bytes
 from weft.platform.free_ports import free_ports
@@ -91,10 +77,15 @@ class RayRunner:
         job: the job.
         display: shows what tasks write, and how they get on.
         grace_s: how long a task has to stop.
+        placed: is told the address of a task, and the cluster's token, each time that tasks are about to be started.
     """
 
-    def __init__(self, job: JobDescription, display: Display, grace_s: float) -> None:
+    def __init__(
+        self, job: JobDescription, display: Display, grace_s: float, placed: Callable[[str, str], object] | None = None
+    ) -> None:
         self._ray = ray_module()
+        self._placed = placed
+        self._token = _token(os.environ)
         self._job = job
         self._display = display
         self._grace_s = grace_s
@@ -129,6 +120,8 @@ class RayRunner:
             addresses = self._ray.get([actor.address.remote() for actor in actors])
             members = [each for each, role in zip(addresses, self._roles(), strict=True) if role != "evaluator"]
             job = ClusterJob.of(self._job, members)
+            if self._placed is not None and members:
+                self._placed(members[0], self._token)
             return _Run(self, job, dict(zip(job.tasks, actors, strict=True))).run()
         except self._ray.exceptions.RayActorError:
             return None
@@ -188,6 +181,11 @@ class RayRunner:
         """How often each task may still be started again."""
         return self._restarts
 
+    @property
+    def token(self) -> str:
+        """The cluster's."""
+        return self._token
+
     def take_signal(self) -> int:
         """The signal that has come since the last time; 0 for none."""
         number, self._signal = self._signal, 0
@@ -202,20 +200,21 @@ class _Run:
         self._ray = runner.ray
         self._job = job
         self._actors = actors
-        self._supervision = Supervision(job.tasks, None, runner.restarts)
+        self._words = JobWords(runner.display)
+        self._supervision = supervision.Supervision(job.tasks, None, runner.restarts)
+        self._has_lines: set[LaunchedTask] = set()
         self._waiting: dict[object, LaunchedTask] = {}
         self._kill_s: float | None = None
-        self._token = _token(os.environ)
 
     def run(self) -> int:
         for task in self._job.tasks:
             self._start(task)
-        while self._supervision.state is not JobState.DONE:
+        while self._supervision.state is not supervision.JobState.DONE:
             if number := self._runner.take_signal():
-                self._handle(Signalled(number))
+                self._handle(supervision.Signalled(number))
             if self._kill_s is not None and time.monotonic() >= self._kill_s:
                 self._kill_s = None
-                self._handle(GraceOver())
+                self._handle(supervision.GraceOver())
             ready, _ = self._ray.wait([*self._waiting], num_returns=1, timeout=_LOOK_S)
             for each in ready:
                 task = self._waiting.pop(each)
@@ -226,50 +225,48 @@ class _Run:
         own = self._job.environment(task, {})
         # Ray has chosen the devices of the actor, whose environment the process inherits.
         own.pop("CUDA_VISIBLE_DEVICES", None)
-        environment = {**own, VARIABLE: self._token}
+        environment = {**own, VARIABLE: self._runner.token}
         program = str(Path(self._job.program).resolve())
         command = [sys.executable, program, *self._job.command(task)[2:]]
         actor = self._actors[task]
         pid = self._ray.get(actor.start.remote(command, environment, str(Path.cwd())))
         self._waiting[actor.news.remote()] = task
-        self._runner.display.task_state(task.name, "running")
-        self._runner.display.note(f"{task.name} started, process {pid}" + (f", {task.address}" if task.address else ""))
+        self._words.started(task, pid)
 
     def _take(self, task: LaunchedTask, news: NodeNews) -> None:
         for line in news.lines:
             self._runner.display.task_line(task.name, line)
+            self._has_lines.add(task)
         if news.serves:
-            self._handle(TaskServes(task))
+            self._handle(supervision.TaskServes(task))
         if news.return_code is None:
             self._waiting[self._actors[task].news.remote()] = task
         else:
-            self._handle(TaskEnded(task, news.return_code))
+            self._handle(supervision.TaskEnded(task, news.return_code))
 
-    def _handle(self, event: Event) -> None:
+    def _handle(self, event: supervision.Event) -> None:
         for instruction in self._supervision.handle(event):
             self._execute(instruction)
 
-    def _execute(self, instruction: Instruction) -> None:
-        display = self._runner.display
+    def _execute(self, instruction: supervision.Instruction) -> None:
         match instruction:
-            case ReportEnd(task, _):
-                display.task_state(task.name, "done")
-                display.note(f"{task.name} done")
-            case ReportFailure(task, return_code):
-                display.task_state(task.name, "failed")
-                display.note(f"{task.name} failed with exit code {exit_code_of(return_code)}")
-            case RestartTask(task, return_code, _):
-                display.note(f"{task.name} failed with exit code {exit_code_of(return_code)}; it is started again")
+            case supervision.ReportEnd(task, return_code):
+                self._words.ended(task, return_code)
+            case supervision.ReportFailure(task, return_code):
+                self._words.failed(task, return_code, task in self._has_lines)
+            case supervision.RestartTask(task, return_code, left):
+                self._words.failed(task, return_code, task in self._has_lines, left)
+                self._has_lines.discard(task)
                 self._start(task)
-            case StopTasks(tasks):
+            case supervision.StopTasks(tasks):
+                self._words.stopping(tasks)
                 self._send(tasks, signal.SIGTERM)
                 self._kill_s = time.monotonic() + self._runner.grace_s
-            case KillTasks(tasks):
+            case supervision.KillTasks(tasks):
+                self._words.killing(tasks)
                 self._send(tasks, signal.SIGKILL)
 
     def _send(self, tasks: Sequence[LaunchedTask], number: signal.Signals) -> None:
-        names = ", ".join(task.name for task in tasks)
-        self._runner.display.note(f"{'killing' if number is signal.SIGKILL else 'stopping'} {names}")
         self._ray.get([self._actors[task].signal.remote(int(number)) for task in tasks])
 
 

@@ -1,0 +1,76 @@
+"""JobWords: what a launcher says of its tasks, wherever they run."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from weft.cli.cluster_job import LaunchedTask
+from weft.cli.display import Display
+from weft.cli.supervision import exit_code_of
+
+
+class JobWords:
+    """Tells of one job's tasks; quietly where nobody reads any more.
+
+    Args:
+        display: shows it.
+    """
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._began_s = time.monotonic()
+        self._stopped: set[LaunchedTask] = set()
+
+    def note(self, text: str) -> None:
+        """Say something of the job as a whole."""
+        with suppress(BrokenPipeError):
+            self._display.note(text)
+
+    def started(self, task: LaunchedTask, process: int) -> None:
+        """A task has begun to run."""
+        self._display.task_state(task.name, "running")
+        self.note(f"{task.name} started, process {process}" + (f", {task.address}" if task.address else ""))
+
+    def stopping(self, tasks: Sequence[LaunchedTask]) -> None:
+        """Tasks are asked to end."""
+        self.note(f"stopping {_names(tasks)}")
+        for task in tasks:
+            self._stopped.add(task)
+            self._display.task_state(task.name, "stopping")
+
+    def killing(self, tasks: Sequence[LaunchedTask]) -> None:
+        """Tasks are not asked any more."""
+        self.note(f"killing {_names(tasks)}")
+
+    def ended(self, task: LaunchedTask, return_code: int) -> None:
+        """A task has ended as it should."""
+        how = "stopped" if task in self._stopped else "done"
+        self._display.task_state(task.name, how)
+        detail = "" if return_code in (0, -signal.SIGTERM) else f" ({_cause(return_code)})"
+        self.note(f"{task.name} {how}{detail} after {self._elapsed_s():.1f} s")
+
+    def failed(self, task: LaunchedTask, return_code: int, has_lines: bool, restarts_left: int | None = None) -> None:
+        """A task has failed; how often it may still be started again, after this time, when it is."""
+        self._display.task_state(task.name, "failed")
+        told = f"; its last words stand above, behind {task.name!r}" if has_lines else "; it printed nothing"
+        if restarts_left is not None:
+            left = restarts_left
+            times = "once more" if left == 1 else f"{left} times more" if left else "not again"
+            told += f"; it is started again, after a further failure {times}"
+        self.note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}")
+
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+
+def _names(tasks: Sequence[LaunchedTask]) -> str:
+    return ", ".join(task.name for task in tasks)
+
+
+def _cause(return_code: int) -> str:
+    if return_code < 0:
+        return f"{signal.Signals(-return_code).name} (exit code {exit_code_of(return_code)})"
+    return f"exit code {return_code}"
