@@ -217,3 +217,31 @@ def test_replicas_in_step_go_on_when_a_chief_or_a_parameter_server_was_killed(
         values = [tf.train.load_variable(str(tmp_path), name) for name in ("first", "second")]
     # Each update takes one tenth of the gradient 1 away, whoever's gradients it is made of; both variables have had all.
     assert values == pytest.approx([-0.1 * step] * 2, rel=1e-3)
+
+
+def test_replicas_in_step_come_later_and_leave_and_updates_are_made_of_those_that_are_there(
+    make_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    job = make_job("elastic_replica.py", 3, tmp_path)
+    for index in range(2):
+        job.start("ps", index)
+    chief = job.start("worker", 0)
+    # Nobody waits for the two that have not been started.
+    wait_for_steps(chief, 5)
+    second = job.start("worker", 1)
+    chief.wait_for("/job:worker/task:1 has come: updates are made of 2 gradients from now on")
+    wait_for_steps(second, 5)
+    third = job.start("worker", 2)
+    chief.wait_for("/job:worker/task:2 has come: updates are made of 3 gradients from now on")
+    wait_for_steps(third, 5)
+    # Each in step with the others.
+    assert abs(found(second)[-1][0] - found(third)[-1][0]) <= 2
+    second.kill()
+    chief.wait_for("/job:worker/task:1 is gone: updates are made of 2 gradients from now on")
+    wait_for_steps(third, 5)
+    second = job.start("worker", 1)
+    chief.wait_for("/job:worker/task:1 is back: updates are made of 3 gradients from now on")
+    wait_for_steps(second, 5)
+    (tmp_path / "end").touch()
+    for replica in (third, second, chief):
+        assert replica.wait(60)[-1] == "ended"

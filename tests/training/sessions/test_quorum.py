@@ -52,6 +52,27 @@ def test_a_replica_that_has_ended_is_gone_at_once_and_one_that_never_came_is_wai
     assert quorum.count == Count(2, 2)
 
 
+def test_with_a_minimum_those_count_that_have_come_from_their_first_gradient_on() -> None:
+    quorum = Quorum(4, 4, timeout_s=5.0, minimum=2)
+    assert quorum.count == Count(2, 2)
+    assert quorum.look(report(session(0, has_given=False), session(1, has_given=False)), 0.0) is None
+    assert quorum.count == Count(2, 2)
+    sessions = [session(0), session(1), session(2)]
+    told = quorum.look(report(*sessions, session(3, has_given=False)), 1.0)
+    assert told is not None
+    assert told.endswith("/job:worker/task:2 has come: updates are made of 3 gradients from now on (4 when all 4 replicas are there)")
+    assert quorum.count == Count(3, 3)
+    lost = [session(1, has_left=True), session(2, has_left=True)]
+    assert quorum.look(report(session(0), *lost), 2.0) is None
+    assert quorum.look(report(session(0), *lost), 7.0) is not None
+    # Updates wait: there is one, and there have to be two.
+    assert quorum.count == Count(2, 2)
+    quorum.look(report(session(0), *lost, session(1, 1)), 8.0)
+    quorum.look(report(session(0), *lost, session(1, 1, has_ended=True)), 9.0)
+    # One that has come to the end of its input leaves nobody behind.
+    assert quorum.count == Count(1, 1)
+
+
 def test_spare_replicas_are_used_up_first_and_few_replicas_give_more() -> None:
     spare = Quorum(2, 3, timeout_s=0.0)
     spare.look(report(session(0), session(1), session(2, has_left=True)), 0.0)

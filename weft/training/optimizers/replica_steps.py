@@ -117,10 +117,15 @@ class CountLimit:
     """The node that makes another Count hold, for the update that waits as well."""
 
     def __init__(self, tokens: StepTokens, accumulators: GradientAccumulators) -> None:
+        self._accumulators = accumulators
         required, per_step, more = self._fed = tuple(placeholder(dtypes.int32, []) for _ in range(3))
         # The update that waits has tokens for as many as it was to be made of: those who come in have none.
         steps = [assign(tokens.per_step, per_step), tokens.put(more)]
         self._op = group(*steps, *accumulators.at_each(lambda each: each.limit(required)))
+
+    def at_first(self, count: Count) -> Operation:
+        """The operation that makes a count hold when a job begins, before anybody waits."""
+        return group(*self._accumulators.at_each(lambda each: each.limit(count.required)))
 
     def set(self, session: SessionLike, count: Count, before: Count) -> None:
         """Make a count hold in place of the one before."""

@@ -8,7 +8,8 @@ token queue. A replica's train op ends when it has drawn a token, whose step bec
 Without a replica. The accumulators know the sessions that give gradients. When a replica's have left, as a killed process's
 are at once, and no new one has come in time, the chief lowers the count that an update needs, also for the one that waits, and
 the number of tokens: left at that they would let a fast replica give two gradients where a slow one has given none. A gradient
-of the replica brings both up again, with a token more for the update that waits: it has taken one of those.
+of the replica brings both up again, with a token more for the update that waits: it has taken one of those. A job that begins
+with fewer replicas than it may have counts in the same way those that come later.
 
 A chief that comes back drops gradients and tokens that are there. The model may have gone back to a checkpoint, whose step is
 before that of the accumulators, which would drop every gradient from then on. Replicas that wait get one of the first tokens,
@@ -18,8 +19,8 @@ and give their gradient again.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from weft.errors import CancelledError
@@ -69,6 +70,8 @@ class SyncReplicasOptimizer(Optimizer):
         name: the name of the operations made.
         replica_timeout_secs: how long an update waits for a replica whose session has ended, before it is made without it; None
             for ever, as in TensorFlow.
+        min_num_replicas: with how many replicas training may begin and go on. Others of `total_num_replicas` may come at any time,
+            and leave: an update is made of the gradients of those that are there. None waits for all of them at first.
 
     >>> inner = tf.train.GradientDescentOptimizer(0.1)
     >>> sync = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=2, total_num_replicas=2)
@@ -85,10 +88,16 @@ class SyncReplicasOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "sync_replicas",
         replica_timeout_secs: float | None = 5.0,
+        min_num_replicas: int | None = None,
     ) -> None:
         super().__init__(use_locking, name)
         if total_num_replicas is None:
             total_num_replicas = replicas_to_aggregate
+        if min_num_replicas is not None and not 1 <= min_num_replicas <= total_num_replicas:
+            raise ValueError(
+                f"SyncReplicasOptimizer: min_num_replicas must be from 1 to total_num_replicas, which is {total_num_replicas}; "
+                f"got {min_num_replicas!r}"
+            )
         tf_logging.info(
             "SyncReplicasV2: replicas_to_aggregate=%s; total_num_replicas=%s", replicas_to_aggregate, total_num_replicas
         )
@@ -96,6 +105,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._replicas_to_aggregate = replicas_to_aggregate
         self._total_num_replicas = total_num_replicas
         self._replica_timeout_secs = replica_timeout_secs
+        self._min_num_replicas = min_num_replicas
         self._variable_averages = variable_averages
         self._variables_to_average = variables_to_average
         self._global_step: Any = None
@@ -145,14 +155,22 @@ class SyncReplicasOptimizer(Optimizer):
                 update = self._opt.apply_gradients(aggregated, global_step)
                 self._tokens = tokens = StepTokens(global_step)
                 train_op = self._add_train_op(tokens, pushes)
-                tokens.add_per_step(max(self._total_num_replicas, self._replicas_to_aggregate))
+                tokens.add_per_step(self._quorum().count.tokens)
                 self._release = self._add_release(tokens, update)
                 self._limit = CountLimit(tokens, self._accumulators)
                 self._reports = self._accumulators.at_each_task(lambda each: each.report())
                 self._chief_queue_runner = self.watched_queue_runner()
             restarts = self._accumulators.at_each(lambda each: each.restart(global_step, name="SetGlobalStep"))
+            if self._min_num_replicas is not None:
+                with graph.control_dependencies(restarts):
+                    restarts = [self._limit.at_first(self._quorum().count)]
             self.chief_init_op = group(self.local_step_init_op, tokens.per_step.initializer, *restarts)
         return train_op
+
+    def _quorum(self) -> Quorum:
+        """What follows the replicas of one session, at its beginning."""
+        timeout_s = math.inf if self._replica_timeout_secs is None else self._replica_timeout_secs
+        return Quorum(self._replicas_to_aggregate, self._total_num_replicas, timeout_s, self._min_num_replicas)
 
     def _add_local_step(self, global_step: Variable) -> None:
         graph = get_default_graph()
@@ -228,7 +246,7 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens == -1:
-            num_tokens = self._replicas_to_aggregate
+            num_tokens = self._quorum().count.required
         elif num_tokens < needed:
             raise ValueError(f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} (needed)")
         if num_tokens <= 0:
@@ -253,10 +271,7 @@ class SyncReplicasOptimizer(Optimizer):
         """A runner of the thread that makes the updates; `ops` are QueueRunner's `close_op` and `cancel_op`."""
         assert self._tokens is not None
         assert self._limit is not None
-        timeout_s = self._replica_timeout_secs
-        follow = None
-        if timeout_s is not None:
-            follow = partial(Quorum, self._replicas_to_aggregate, self._total_num_replicas, timeout_s)
+        follow = None if self._replica_timeout_secs is None and self._min_num_replicas is None else self._quorum
         return WatchedQueueRunner(self._reports, follow, self._limit.set, self._tokens.queue, [self._release], **ops)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:

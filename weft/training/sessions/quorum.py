@@ -24,18 +24,23 @@ class Quorum:
 
     A replica is a task; it is gone when all its sessions have left, as those of a dead process have at once. For so long it may
     just be making a new session. One that has said that it ends, at the end of its input, is gone at once. A replica that has
-    never come is not gone: an update waits for it.
+    never come is not gone: an update waits for it, unless a `minimum` says that replicas come later.
 
     Args:
         aggregate: how many gradients make an update when all replicas are there.
         total: how many replicas there are.
         timeout_s: how long a replica is waited for.
+        minimum: how many replicas there must be for an update; beyond, those count that have come and have not gone, from
+            their first gradient on. None has updates wait for all that are not gone.
     """
 
-    def __init__(self, aggregate: int, total: int, timeout_s: float) -> None:
+    def __init__(self, aggregate: int, total: int, timeout_s: float, minimum: int | None = None) -> None:
         self._aggregate = aggregate
         self._total = total
         self._timeout_s = timeout_s
+        self._minimum = minimum
+        self._come: set[str] = set()
+        self._ended: set[str] = set()
         self._left_at: dict[str, float] = {}
         self._gone: set[str] = set()
         self.count = self._count(0)
@@ -48,32 +53,44 @@ class Quorum:
             now: seconds of any one clock.
         """
         sessions = _by_task(reports)
-        before = set(self._gone)
+        before, come_before = set(self._gone), set(self._come)
         for task, known in sessions.items():
             self._follow(task, known, now)
         here = sum(any(map(_is_open, known)) for task, known in sessions.items() if task not in self._gone)
         self.count = self._count(here)
-        if before == self._gone:
+        new = self._come - come_before if self._minimum is not None else set()
+        if before == self._gone and not new:
             return None
         what = [f"{task} is gone" for task in sorted(self._gone - before)]
         what += [f"{task} is back" for task in sorted(before - self._gone)]
+        what += [f"{task} has come" for task in sorted(new - self._gone - before)]
         return (
             f"{', '.join(what[:_NAMED])}{' ...' if len(what) > _NAMED else ''}: updates are made of {self.count.required} "
             f"gradients from now on ({self._aggregate} when all {self._total} replicas are there)"
         )
 
     def _follow(self, task: str, known: Sequence[Report], now: float) -> None:
+        gives = any(_is_open(each) and each["has_given"] for each in known)
+        if gives:
+            self._come.add(task)
+            self._ended.discard(task)
         if task in self._gone:
-            if any(_is_open(each) and each["has_given"] for each in known):
+            if gives:
                 self._gone.discard(task)
         elif any(map(_is_open, known)):
             self._left_at.pop(task, None)
         elif now - self._left_at.setdefault(task, now) >= self._timeout_s or any(each["has_ended"] for each in known):
             self._gone.add(task)
             del self._left_at[task]
+            if any(each["has_ended"] for each in known):
+                self._ended.add(task)
 
     def _count(self, here: int) -> Count:
-        live = max(1, self._total - len(self._gone), min(here, self._total))
+        if self._minimum is None:
+            live = max(1, self._total - len(self._gone), min(here, self._total))
+        else:
+            # Those that have come to the end of their input do not come back for the sake of the minimum.
+            live = min(self._total, max(1, self._minimum - len(self._ended), len(self._come - self._gone)))
         # Where an update is made of several gradients of each replica those that are left give more.
         required = min(self._aggregate, live) if self._aggregate <= self._total else self._aggregate
         return Count(required, max(live, required))
