@@ -60,7 +60,9 @@ def test_with_a_minimum_those_count_that_have_come_from_their_first_gradient_on(
     sessions = [session(0), session(1), session(2)]
     told = quorum.look(report(*sessions, session(3, has_given=False)), 1.0)
     assert told is not None
-    assert told.endswith("/job:worker/task:2 has come: updates are made of 3 gradients from now on (4 when all 4 replicas are there)")
+    assert told.endswith(
+        "/job:worker/task:2 has come: updates are made of 3 gradients from now on (4 when all 4 replicas are there)"
+    )
     assert quorum.count == Count(3, 3)
     lost = [session(1, has_left=True), session(2, has_left=True)]
     assert quorum.look(report(session(0), *lost), 2.0) is None

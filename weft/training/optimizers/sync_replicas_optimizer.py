@@ -70,8 +70,8 @@ class SyncReplicasOptimizer(Optimizer):
         name: the name of the operations made.
         replica_timeout_secs: how long an update waits for a replica whose session has ended, before it is made without it; None
             for ever, as in TensorFlow.
-        min_num_replicas: with how many replicas training may begin and go on. Others of `total_num_replicas` may come at any time,
-            and leave: an update is made of the gradients of those that are there. None waits for all of them at first.
+        min_num_replicas: with how many replicas training may begin and go on. Others of `total_num_replicas` may come and leave
+            at any time: an update is made of the gradients of those that are there. None waits for all of them at first.
 
     >>> inner = tf.train.GradientDescentOptimizer(0.1)
     >>> sync = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=2, total_num_replicas=2)

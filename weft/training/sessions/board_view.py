@@ -18,7 +18,7 @@ LEASE_S: Final = 6.0
 NO: Final = ""
 CAN: Final = "can"
 IS: Final = "is"
-# What the run's note stands under; a replica's name has a colon.
+# What the run's note stands under; a replica's name has a colon, as no other note's.
 _RUN: Final = "run"
 # The fence around a model whose values are being replaced.
 _FENCE: Final = "fence"
@@ -99,7 +99,7 @@ class BoardView:
         fresh = (
             note
             for member, (note, age) in found.items()
-            if member not in (self._member, _RUN, _FENCE) and not member.startswith(MEMBER) and age < LEASE_S
+            if ":" in member and member != self._member and not member.startswith(MEMBER) and age < LEASE_S
         )
         return [Replica.from_note(note) for note in fresh]
 

@@ -86,8 +86,14 @@ class SignatureDiff:
 
     @property
     def only_there(self) -> list[str]:
-        """The variables that only the chief has."""
-        return [name for name in self.chiefs if name not in self.mine]
+        """The variables that only the chief has, but for copies of its own, on a task of a job where this replica has none."""
+        jobs = {DeviceSpec.from_string(each.device).job for each in self.mine.values()}
+
+        def is_own(name: str) -> bool:
+            spec = DeviceSpec.from_string(self.chiefs[name].device)
+            return spec.task is not None and spec.job not in jobs and None not in jobs
+
+        return [name for name in self.chiefs if name not in self.mine and not is_own(name)]
 
     @property
     def elsewhere(self) -> list[str]:
