@@ -51,24 +51,23 @@ def main() -> None:
     )
     server = tf.train.Server(cluster, "worker", given.task_index)
 
-    visitor, article = tf.placeholder(tf.int64, [None]), tf.placeholder(tf.int64, [None])
-    buys = tf.placeholder(tf.float32, [None])
     start = tf.random_normal_initializer(stddev=0.3)
     with tf.device("/job:ps/task:0"):
         visitors = tf.get_variable("visitors", [VISITORS, WIDTH], initializer=start)
     with tf.device(f"/job:ps/task:{1 % len(given.ps_hosts.split(','))}"):
         articles = tf.get_variable("articles", [ARTICLES, WIDTH], initializer=start)
     with tf.device(optimizer.worker_device):
+        visitor, article = tf.placeholder(tf.int64, [None]), tf.placeholder(tf.int64, [None])
+        buys = tf.placeholder(tf.float32, [None])
         step = tf.train.get_or_create_global_step()
         rows = tf.concat([tf.nn.embedding_lookup(visitors, visitor), tf.nn.embedding_lookup(articles, article)], 1)
         hidden = tf.layers.dense(rows, 32, tf.nn.relu, name="hidden")
         logits = tf.squeeze(tf.layers.dense(hidden, 1, name="logits"), 1)
         loss = tf.losses.sigmoid_cross_entropy(buys, logits)
         right = tf.reduce_mean(tf.cast(tf.equal(logits > 0, buys > 0.5), tf.float32))
-    train = optimizer.minimize(loss, global_step=step)
-    weights = tf.concat(
-        [tf.reshape(each, [-1]) for each in tf.trainable_variables() if each.device.startswith("/job:worker")], 0
-    )
+        train = optimizer.minimize(loss, global_step=step)
+        copies = [each for each in tf.trainable_variables() if each.device.startswith("/job:worker")]
+        weights = tf.concat([tf.reshape(each, [-1]) for each in copies], 0)
 
     hooks = [optimizer.make_session_run_hook(), tf.train.StopAtStepHook(last_step=given.steps)]
     batches = examples(given.task_index, given.batch)

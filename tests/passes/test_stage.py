@@ -85,6 +85,17 @@ def test_a_shape_that_is_computed_makes_a_host_op(graph: tf.Graph) -> None:
     assert kind(staging, by_value) is Kind.COMPILED
 
 
+def test_a_constant_of_another_device_that_is_sent_is_not_known_when_code_is_made(graph: tf.Graph) -> None:
+    x = tf.placeholder(tf.float32, [2, 3])
+    alone = tf.constant([6], name="alone")
+    with tf.control_dependencies([x]):
+        ordered = tf.constant([6], name="ordered")
+    by_copy, by_message = tf.reshape(x, alone), tf.reshape(x, ordered)
+    staging = stage(graph, (x,), {"alone": OTHER, "ordered": OTHER})
+    assert kind(staging, by_copy) is Kind.COMPILED
+    assert kind(staging, by_message) is Kind.HOST
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=20))
 def test_edges_never_lead_to_an_earlier_stage(nodes: list[tuple[int, bool, int, int]]) -> None:

@@ -89,3 +89,25 @@ def test_ctrl_c_stops_the_tasks(launch, tmp_path):
     _, notes = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "stopping worker:0" in notes
+
+
+def test_a_job_that_loses_a_node_goes_on_with_the_nodes_that_are_left(cluster, launch, tmp_path):
+    # With room for the whole job even without the node that goes.
+    lost, spare = cluster.add_node(num_cpus=1, resources={"lost": 1}), cluster.add_node(num_cpus=3)
+    try:
+        model = tmp_path / "model"
+        process = launch(
+            "--max-restarts", "2", "--ps", "2", "--worker", "2", PROGRAM, "--steps=1500", "--task_s=0.01", f"--model={model}",
+        )  # fmt: skip
+        lines = iter(process.stdout.readline, "")
+        assert any("begins at step 0" in line for line in lines)
+        # Tasks are spread over the nodes, so the one that goes has one of them.
+        cluster.remove_node(lost)
+        again = [line for line in lines if "begins at step" in line or "is done after step" in line]
+        notes = process.stderr.read()
+        process.wait(timeout=300)
+        assert process.returncode == 0, notes
+        assert "a node was lost, and with it a task: all tasks are started again" in notes
+        assert sum("is done after step" in line for line in again) == 2
+    finally:
+        cluster.remove_node(spare)

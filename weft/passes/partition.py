@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from weft.framework import device_spec
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.stage import FREE_ROLES, Kind, Staging
-
-_COPIED_BYTES: Final = 1 << 20  # of a constant that several tasks get with their parts
+from weft.passes.static_values import is_copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def _using_tasks(
         if op.op_def.role is not Role.CONSTANT or staging.kinds[op] is not Kind.FREE or op.outputs[0] in visible:
             continue
         using = dict.fromkeys(tasks[user] for user in op.outputs[0].consumers() if user in tasks)
-        if using and op.attrs["value"].nbytes <= _COPIED_BYTES and not any(user in tasks for user in op.control_consumers):
+        if using and is_copied(op):
             found[op] = list(using)
     return found
 

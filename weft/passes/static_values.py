@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs, static_inputs
+
+
+_COPIED_BYTES: Final = 1 << 20
+
+
+def is_copied(op: Operation) -> bool:
+    """Whether a constant goes with the parts of all tasks that use it: one that is large, or part of an order, is sent instead."""
+    return op.attrs["value"].nbytes <= _COPIED_BYTES and not op.control_inputs and not op.control_consumers
 
 
 class StaticValues:
@@ -42,9 +51,12 @@ class StaticValues:
 
     def _follows(self, tensor: Tensor, device: str) -> bool:
         op = tensor.op
-        if tensor in self._fed or op.op_def.role is Role.CONSTANT:
+        if tensor in self._fed:
             return True
-        if self._placement.get(op) != device:
+        is_here = self._placement.get(op) == device
+        if op.op_def.role is Role.CONSTANT:
+            return is_here or is_copied(op)
+        if not is_here:
             return False
         if op.op_def.shape_only:
             return True

@@ -119,8 +119,9 @@ class CollectiveAllReduceOptimizer(Optimizer):
         return self._index == 0
 
     def compute_gradients(self, *args: Value, **kwargs: Value) -> Value:
-        """The wrapped optimizer's; clip or change them before `apply_gradients`."""
-        return self._opt.compute_gradients(*args, **kwargs)
+        """The wrapped optimizer's, computed on this worker; clip or change them before `apply_gradients`."""
+        with get_default_graph().device(self.worker_device):
+            return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Value, global_step: Value = None, name: str | None = None) -> Operation:
         """Add the sum over all workers, and the updates.
