@@ -9,12 +9,11 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs, static_inputs
 
-
 _COPIED_BYTES: Final = 1 << 20
 
 
 def is_copied(op: Operation) -> bool:
-    """Whether a constant goes with the parts of all tasks that use it: one that is large, or part of an order, is sent instead."""
+    """Whether a constant goes with the parts of all tasks that use it; one that is large, or part of an order, is sent."""
     return op.attrs["value"].nbytes <= _COPIED_BYTES and not op.control_inputs and not op.control_consumers
 
 
