@@ -103,3 +103,13 @@ def test_the_tools_around_functions() -> None:
     assert tf_inspect.getargspec(add) == (["a", "b"], "rest", None, (2,))
     made = tf_decorator.make_decorator(add, lambda *given: add(*given) + 1)
     assert (made(1), made.__doc__, tf_decorator.unwrap(made)) == (4, "Add.", ([made], add))
+
+
+def test_a_function_hides_the_module_of_its_name() -> None:
+    package = importlib.import_module("weft.contrib.framework.python.ops")
+    assert (
+        importlib.import_module("weft.contrib.framework.python.ops.arg_scope").add_arg_scope
+        is tf.contrib.framework.add_arg_scope
+    )
+    package.arg_scope = package.variables  # as the import system does under another name of the package
+    assert package.arg_scope is tf.contrib.framework.arg_scope

@@ -86,6 +86,8 @@ DOORS: Final = {
 }
 
 NAMES: Final = {
+    # The function stands in the package where its module would: TensorFlow's package imports all names of the module.
+    "framework": {"ops": "contrib.framework.arg_scope"},
     "rnn": {
         "ops.core_rnn_cell": (
             "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import CodeType, MappingProxyType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Final
 
 import weft.api
@@ -91,6 +91,14 @@ class Alias(Loader):
         return loader.get_code(self._target) if isinstance(loader, InspectLoader) else None
 
 
+class _Gathering(ModuleType):
+    """A package in which a function may have the name of a module below it, and keeps it when the module is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and isinstance(vars(self).get(name), FunctionType)):
+            super().__setattr__(name, value)
+
+
 class _Gathered(Loader):
     """Makes a module of names that live elsewhere, or a package of such modules."""
 
@@ -98,16 +106,17 @@ class _Gathered(Loader):
         self._table = table
         self._path = path
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to the import system."""
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """A module in which functions hide modules."""
+        return _Gathering(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
+        for child in self._table.children(self._path):
+            setattr(module, child, importlib.import_module(f"{module.__name__}.{child}"))
         for entry in self._table.names.get(self._path, "").split():
             place, _, name = entry.partition("=")
             found = pkgutil.resolve_name(place if place.startswith("weft.") or ":" in place else f"weft:{place}")
             setattr(module, name or place.replace(":", ".").rpartition(".")[2], found)
-        for child in self._table.children(self._path):
-            setattr(module, child, importlib.import_module(f"{module.__name__}.{child}"))
         if self._path in self._table.doors:
             _open_doors(module, self._table.doors[self._path].split())
         missing_names.watch(module, module.__name__.removeprefix("weft."))

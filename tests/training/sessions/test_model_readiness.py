@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 import weft as tf
+from weft.training.sessions import model_readiness
 from weft.training.sessions.board_view import Replica
 from weft.training.sessions.model_readiness import ChiefWatch
 from weft.training.sessions.model_signature import VariableSignature
@@ -63,6 +64,17 @@ def test_a_variable_that_the_chief_lacks_ends_the_wait_at_once() -> None:
         watch.look(["w1/v"])
     for part in ("chief a:1 (process host:1)", "only in this replica:\n    w1/v", "only in the chief's graph:\n    w0/v"):
         assert part in raised.value.message
+
+
+@pytest.mark.parametrize(("is_trained", "warnings"), [(True, 1), (False, 0)])
+def test_only_variables_that_the_chief_trains_are_worth_a_warning(
+    monkeypatch: pytest.MonkeyPatch, is_trained: bool, warnings: int
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(model_readiness.tf_logging, "warning", lambda text, *values: told.append(text % values))
+    average = VariableSignature("float32", (), "/job:ps/task:0", is_trained)
+    ChiefWatch(Here({"v": V}, replica({"v": V, "loss/avg": average}))).look([])
+    assert len(told) == warnings
 
 
 def test_a_variable_that_this_replica_initializes_itself_is_its_own_business() -> None:

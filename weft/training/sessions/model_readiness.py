@@ -107,7 +107,7 @@ class ChiefWatch:
     Args:
         presence: what the replica knows of itself and the others.
         clock: gives seconds.
-        warns: whether variables that only the chief has are worth a warning.
+        warns: whether trained variables that only the chief has are worth a warning.
     """
 
     def __init__(self, presence: Present, clock: Callable[[], float] = time.monotonic, warns: bool = True) -> None:
@@ -138,7 +138,7 @@ class ChiefWatch:
         diffs = [SignatureDiff(self._presence.signature, chief.signature) for chief in chiefs]
         for chief, diff in zip(chiefs, diffs, strict=True):
             if not self._is_in_conflict(diff, missing):
-                if diff.only_there and not missing and self._warns:
+                if diff.is_smaller_model and not missing and self._warns:
                     tf_logging.warning("The %s has variables that this replica has not:\n%s", chief, diff)
                 self._is_initializing = chief.state == "initializing" or self._presence.is_fenced
                 return f"The {chief} is {chief.state}"

@@ -19,11 +19,13 @@ _SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class VariableSignature:
-    """The traits that are equal in every replica: the dtype's name, the dimensions (None for unknown), the device asked for."""
+    """The traits that are equal in every replica: the dtype's name, the dimensions (None for unknown), the device asked for,
+    whether optimizers train it."""
 
     dtype: str
     shape: tuple[int | None, ...] | None
     device: str
+    is_trained: bool = True
 
     def __str__(self) -> str:
         shape = "unknown shape" if self.shape is None else str(list(self.shape))
@@ -52,23 +54,27 @@ ModelSignature = Mapping[str, VariableSignature]
 def signature_of(graph: Graph) -> dict[str, VariableSignature]:
     """The signature of a graph's global variables."""
     found = {}
+    trained = {variable.op.name for variable in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)}
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
         dims = variable.shape.as_list() if variable.shape.ndims is not None else None
         shape = None if dims is None else tuple(dims)
-        found[variable.op.name] = VariableSignature(variable.dtype.base_dtype.name, shape, variable.device or "")
+        name = variable.op.name
+        found[name] = VariableSignature(variable.dtype.base_dtype.name, shape, variable.device or "", name in trained)
     return found
 
 
 def as_plain(signature: ModelSignature) -> dict[str, Any]:
     """The signature as JSON can hold it."""
-    return {name: [v.dtype, None if v.shape is None else list(v.shape), v.device] for name, v in signature.items()}
+    return {
+        name: [v.dtype, None if v.shape is None else list(v.shape), v.device, v.is_trained] for name, v in signature.items()
+    }
 
 
 def from_plain(plain: Mapping[str, Any]) -> dict[str, VariableSignature]:
     """The signature that `as_plain` made plain."""
     return {
-        name: VariableSignature(dtype, None if shape is None else tuple(shape), device)
-        for name, (dtype, shape, device) in plain.items()
+        name: VariableSignature(dtype, None if shape is None else tuple(shape), device, is_trained)
+        for name, (dtype, shape, device, is_trained) in plain.items()
     }
 
 
@@ -94,6 +100,11 @@ class SignatureDiff:
             return spec.task is not None and spec.job not in jobs and None not in jobs
 
         return [name for name in self.chiefs if name not in self.mine and not is_own(name)]
+
+    @property
+    def is_smaller_model(self) -> bool:
+        """Whether the chief trains variables that this replica has not. Averages and counts are a chief's own business."""
+        return any(self.chiefs[name].is_trained for name in self.only_there)
 
     @property
     def elsewhere(self) -> list[str]:
