@@ -28,7 +28,12 @@ from weft.models.metrics.thresholds import sensitivity_at_specificity as sensiti
 from weft.models.metrics.thresholds import specificity_at_sensitivity as specificity_at_sensitivity
 from weft.models.metrics.thresholds import true_negatives_at_thresholds as true_negatives_at_thresholds
 from weft.models.metrics.thresholds import true_positives_at_thresholds as true_positives_at_thresholds
+from weft.models.metrics.top_k import average_precision_at_k as average_precision_at_k
 from weft.models.metrics.top_k import precision_at_k as precision_at_k
 from weft.models.metrics.top_k import precision_at_top_k as precision_at_top_k
 from weft.models.metrics.top_k import recall_at_k as recall_at_k
 from weft.models.metrics.top_k import recall_at_top_k as recall_at_top_k
+
+# As earlier releases called them; type checkers take a renamed import for the module's private business.
+sparse_average_precision_at_k = average_precision_at_k
+sparse_precision_at_k = precision_at_k

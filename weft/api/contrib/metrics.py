@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.framework.aliases import TensorLike
-from weft.models.metrics import counts, thresholds
+from weft.framework import dtypes
+from weft.framework.aliases import Collections, TensorLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.metrics import agreement, counts, curves, thresholds, top_k
 from weft.models.metrics import mean as _mean
+from weft.models.metrics.agreement import cohen_kappa as cohen_kappa
+from weft.models.metrics.agreement import count as count
+from weft.models.metrics.agreement import f1_score as f1_score
+from weft.models.metrics.collected import concatenated as _concatenated
 from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
+from weft.models.metrics.curves import curve_points as _curve_points
+from weft.models.metrics.curves import precision_at_recall as precision_at_recall
+from weft.models.metrics.curves import precision_recall_at_equal_thresholds as precision_recall_at_equal_thresholds
+from weft.models.metrics.curves import recall_at_precision as recall_at_precision
 from weft.models.metrics.mean import mean as _mean_mean
 from weft.models.metrics.mean import mean_tensor as _mean_tensor
+from weft.models.metrics.state import Metric
+from weft.ops.array.filling import ones_like
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal
+from weft.ops.math.division import div
+from weft.ops.math.elementwise import mul
+from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.sparse.set_operations import set_difference as set_difference
 from weft.ops.sparse.set_operations import set_intersection as set_intersection
 from weft.ops.sparse.set_operations import set_size as set_size
@@ -55,6 +74,64 @@ streaming_false_negatives_at_thresholds = _with_predictions_first(thresholds.fal
 streaming_sensitivity_at_specificity = _with_predictions_first(thresholds.sensitivity_at_specificity)
 streaming_specificity_at_sensitivity = _with_predictions_first(thresholds.specificity_at_sensitivity)
 streaming_percentage_less = _mean.percentage_below
+streaming_false_positive_rate = _with_predictions_first(curves.false_positive_rate)
+streaming_false_negative_rate = _with_predictions_first(curves.false_negative_rate)
+streaming_false_positive_rate_at_thresholds = _with_predictions_first(curves.false_positive_rate_at_thresholds)
+streaming_false_negative_rate_at_thresholds = _with_predictions_first(curves.false_negative_rate_at_thresholds)
+streaming_covariance = agreement.covariance
+streaming_pearson_correlation = agreement.pearson_correlation
+streaming_curve_points = _curve_points
+streaming_concat = _concatenated
+streaming_recall_at_k = top_k.recall_of_one_at_k
+streaming_sparse_recall_at_k = _with_predictions_first(top_k.recall_at_k)
+streaming_sparse_precision_at_k = _with_predictions_first(top_k.precision_at_k)
+streaming_sparse_average_precision_at_k = _with_predictions_first(top_k.average_precision_at_k)
+streaming_sparse_average_precision_at_top_k = top_k.average_precision_at_top_k
+
+
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: TensorLike, labels: TensorLike, class_id: int | None = None, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """`tf.metrics.precision_at_top_k` with the predictions before the labels."""
+    collections = metrics_collections, updates_collections
+    return top_k.precision_at_top_k(labels, top_k_predictions, None, class_id, weights, *collections, name)
+
+
+def sparse_recall_at_top_k(
+    labels: TensorLike, top_k_predictions: TensorLike, class_id: int | None = None, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """`tf.metrics.recall_at_top_k` under its first name."""
+    collections = metrics_collections, updates_collections
+    return top_k.recall_at_top_k(labels, top_k_predictions, None, class_id, weights, *collections, name)
+
+
+def accuracy(predictions: Tensor, labels: Tensor, weights: TensorLike | None = None, name: str | None = None) -> Tensor:
+    """The share of predictions that are their labels, in this batch alone.
+
+    Args:
+        predictions, labels: bools, integers or strings, `[...]`, of one type and shape.
+        weights: floats that broadcast to them; each counts once when None.
+        name: the name scope.
+
+    Raises:
+        ValueError: the labels are floats, or the types differ.
+    """
+    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+    if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
+        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype!r}")
+    if not labels.dtype.is_compatible_with(predictions.dtype):
+        raise ValueError(
+            "Dtypes of predictions and labels should match. Given: predictions "
+            f"({predictions.dtype!r}) and labels ({labels.dtype!r})"
+        )
+    with get_default_graph().name_scope(name or "accuracy"):
+        hits = cast(equal(predictions, labels), dtypes.float32)
+        if weights is None:
+            return reduce_mean(hits)
+        counted = mul(weights, ones_like(hits))
+        return div(reduce_sum(mul(hits, weights)), reduce_sum(counted))
 
 
 def aggregate_metrics(*value_update_tuples: object) -> tuple[list[Any], list[Any]]:

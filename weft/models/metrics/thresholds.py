@@ -29,7 +29,7 @@ from weft.ops.math.reduce_functions import argmin, reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.variables.assign import assign_add
 
-_EPSILON: Final = 1e-7
+EPSILON: Final = 1e-7
 _KINDS: Final = {
     "tp": ("true_positives", True, True), "fn": ("false_negatives", True, False),
     "tn": ("true_negatives", False, False), "fp": ("false_positives", False, True),
@@ -39,7 +39,7 @@ _KINDS: Final = {
 Counts = Mapping[str, Any]
 
 
-def _counts_at(
+def counts_at(
     labels: TensorLike,
     predictions: Tensor,
     thresholds: Sequence[float],
@@ -71,10 +71,10 @@ def _counts_at(
     return values, updates
 
 
-def _spread(count: int) -> list[float]:
+def spread_thresholds(count: int) -> list[float]:
     """So many thresholds over [0, 1], the first below and the last above."""
     inner = [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
-    return [-_EPSILON, *inner, 1.0 + _EPSILON]
+    return [-EPSILON, *inner, 1.0 + EPSILON]
 
 
 def _kind_at_thresholds(
@@ -82,7 +82,7 @@ def _kind_at_thresholds(
     metrics_collections: Collections, updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     with metric_scope(name, _KINDS[kind][0], (predictions, labels, weights)):
-        values, updates = _counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (kind,))
+        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (kind,))
         return published(identity(values[kind]), updates[kind], metrics_collections, updates_collections)
 
 
@@ -123,10 +123,10 @@ def _shares_at_thresholds(
     weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     with metric_scope(name, default, (predictions, labels, weights)):
-        values, updates = _counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other))
+        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other))
 
         def share(counts: Counts, part: str) -> Tensor:
-            return div(counts["tp"], add(_EPSILON, add(counts["tp"], counts[other])), name=f"{default.split('_')[0]}_{part}")
+            return div(counts["tp"], add(EPSILON, add(counts["tp"], counts[other])), name=f"{default.split('_')[0]}_{part}")
 
         return published(share(values, "value"), share(updates, "update_op"), metrics_collections, updates_collections)
 
@@ -179,8 +179,8 @@ def auc(
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
         rule = _area_rule(curve, summation_method)
-        chosen = _spread(num_thresholds) if thresholds is None else [-_EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
-        values, updates = _counts_at(labels, convert_to_tensor(predictions), chosen, weights)
+        chosen = spread_thresholds(num_thresholds) if thresholds is None else [-EPSILON, *sorted(thresholds), 1.0 + EPSILON]
+        values, updates = counts_at(labels, convert_to_tensor(predictions), chosen, weights)
         return published(rule(values, "value"), rule(updates, "update_op"), metrics_collections, updates_collections)
 
 
@@ -196,19 +196,21 @@ def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
         raise ValueError(f"Invalid summation_method: {method}")
 
     def area(counts: Counts, name: str) -> Tensor:
-        x, y = _roc(counts) if curve == "ROC" else _precision_recall(counts)
+        x, y = roc_of(counts) if curve == "ROC" else precision_recall_of(counts)
         result: Tensor = reduce_sum(mul(sub(x[:-1], x[1:]), heights[method](y[:-1], y[1:])), name=name)
         return result
 
     return area
 
 
-def _roc(counts: Counts) -> tuple[Tensor, Tensor]:
+def roc_of(counts: Counts) -> tuple[Tensor, Tensor]:
+    """The false positive rate and the recall at each threshold."""
     hits = div(add(counts["tp"], 1e-6), add(add(counts["tp"], counts["fn"]), 1e-6))
     return div(counts["fp"], add(add(counts["fp"], counts["tn"]), 1e-6)), hits
 
 
-def _precision_recall(counts: Counts) -> tuple[Tensor, Tensor]:
+def precision_recall_of(counts: Counts) -> tuple[Tensor, Tensor]:
+    """Recall and precision at each threshold."""
     hits = add(counts["tp"], 1e-6)
     return div(hits, add(add(counts["tp"], counts["fn"]), 1e-6)), div(hits, add(add(counts["tp"], counts["fp"]), 1e-6))
 
@@ -236,15 +238,15 @@ def _best_at(
     if not 0 <= level <= 1:
         raise ValueError(f"`{default.rpartition('_')[2]}` must be in the range [0, 1], got {level}")
     with metric_scope(name, default, (predictions, labels, weights)):
-        values, updates = _counts_at(labels, convert_to_tensor(predictions), _spread(num_thresholds), weights)
+        values, updates = counts_at(labels, convert_to_tensor(predictions), spread_thresholds(num_thresholds), weights)
 
         def rate(counts: Counts, part: str) -> Tensor:
-            shares = div(counts[fixed[0]], add(add(counts[fixed[0]], counts[fixed[1]]), _EPSILON))
+            shares = div(counts[fixed[0]], add(add(counts[fixed[0]], counts[fixed[1]]), EPSILON))
             distances = absolute(sub(shares, level))
             place = cast(argmin(distances[::-1] if is_last else distances, 0), dtypes.int32)
             place = sub(num_thresholds - 1, place) if is_last else place
             hits, misses = (convert_to_tensor(counts[kind])[place] for kind in best)
-            return div(hits, add(add(hits, misses), _EPSILON), name=part)
+            return div(hits, add(add(hits, misses), EPSILON), name=part)
 
         return published(rate(values, "value"), rate(updates, "update_op"), metrics_collections, updates_collections)
 

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from weft.framework import dtypes
 from weft.framework.aliases import Collections, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.metrics.state import Metric, as_float, float_weights, metric_scope, metric_variable, published, so_far
+from weft.models.metrics.mean import mean
+from weft.models.metrics.state import Metric, aligned_weights, as_float, metric_scope, metric_variable, published, so_far
+from weft.models.weights_broadcast import broadcast_weights
+from weft.ops.array.filling import ones_like
+from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import expand_dims
-from weft.ops.array.topk import top_k
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.topk import in_top_k, top_k
 from weft.ops.declaration import rank_of
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, logical_and, logical_not
-from weft.ops.math.division import div_no_nan
+from weft.ops.math.comparison import equal, greater_equal, less, logical_and, logical_not, minimum
+from weft.ops.math.division import div_no_nan, truediv
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_any, reduce_sum
+from weft.ops.math.scans import cumsum
 from weft.ops.variables.assign import assign_add
 from weft.ops.variables.variable import Variable
 
@@ -28,19 +35,30 @@ def _hits(labels: TensorLike, chosen: TensorLike, class_id: int | None) -> tuple
         labels = expand_dims(labels, -1)
     same = equal(expand_dims(chosen, -1), expand_dims(labels, -2))
     is_label, is_chosen = reduce_any(same, -1), reduce_any(same, -2)
-    wanted, counted = logical_not(is_label), logical_not(is_chosen)
+    wanted, counted = logical_not(is_label), logical_and(logical_not(is_chosen), _is_first(labels))
     if class_id is not None:
         of_class = equal(chosen, class_id)
         is_label, wanted = logical_and(is_label, of_class), logical_and(wanted, of_class)
         counted = logical_and(counted, equal(labels, class_id))
-    return tuple(reduce_sum(as_float(each), -1) for each in (is_label, wanted, counted))  # type: ignore[return-value]
+    return tuple(  # type: ignore[return-value]
+        reduce_sum(cast(each, dtypes.float64), -1) for each in (is_label, wanted, counted)
+    )
+
+
+def _is_first(labels: Tensor) -> Tensor:
+    """Whether a label of an example is not there before: one that is there twice counts once."""
+    places = range_of(shape_of(labels)[-1])
+    is_before = less(expand_dims(places, 0), expand_dims(places, 1))
+    same = equal(expand_dims(labels, -1), expand_dims(labels, -2))
+    return logical_not(reduce_any(logical_and(same, is_before), -1))
 
 
 def _total(values: Tensor, weights: TensorLike | None, name: str) -> tuple[Variable, Tensor]:
     """A variable of the weighted sum of values so far, and the operation that adds these."""
     if weights is not None:
-        values = mul(values, float_weights(weights, values))
-    variable = metric_variable([], dtypes.float32, name)
+        factors = cast(aligned_weights(weights, values), dtypes.float64)
+        values = mul(values, broadcast_weights(factors, values))
+    variable = metric_variable([], dtypes.float64, name)
     return so_far(variable), assign_add(variable, reduce_sum(values))
 
 
@@ -113,3 +131,75 @@ def precision_at_top_k(
 ) -> Metric:  # fmt: skip
     """`precision_at_k` of classes `[..., k]` that were chosen before."""
     return _ranked(False, labels, predictions_idx, None, k, class_id, weights, metrics_collections, updates_collections, name)
+
+
+def average_precision_at_k(
+    labels: TensorLike, predictions: TensorLike, k: int, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The mean over examples of the average precision of the k classes with the greatest predictions.
+
+    An example's average precision is the sum of the precisions among the best i classes, over the i whose class is a label,
+    divided by the number of its labels, k at most.
+
+    Args:
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`; negative ones are none.
+        predictions: `[..., classes]` floats.
+        k: how many classes are chosen.
+        weights: a tensor that broadcasts to `labels` without their last dimension.
+        metrics_collections, updates_collections: where to add the value and the update operation.
+        name: the name scope.
+
+    Returns:
+        The mean, a float64 scalar, and the operation that takes a batch in.
+
+    Raises:
+        ValueError: k is less than 1.
+    """
+    if k < 1:
+        raise ValueError(f"Invalid k={k}.")
+    with get_default_graph().name_scope(name or f"average_precision_{_place(k, None)}"):
+        chosen = top_k(predictions, k).indices
+        return average_precision_at_top_k(chosen, labels, weights, metrics_collections, updates_collections)
+
+
+def average_precision_at_top_k(
+    predictions_idx: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """`average_precision_at_k` of classes `[..., k]` that were chosen before; ValueError when k is not known."""
+    with metric_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)):
+        each = _average_precisions(labels, predictions_idx)
+        number = ones_like(each)
+        if weights is not None:
+            factors = broadcast_weights(cast(weights, dtypes.float64), each)
+            each, number = mul(each, factors), factors
+        most, total = (metric_variable([], dtypes.float64, part) for part in ("max", "total"))
+        update_most, update_total = assign_add(most, reduce_sum(number)), assign_add(total, reduce_sum(each))
+        value = div_no_nan(so_far(total), so_far(most), name="value")
+        update = div_no_nan(update_total, update_most, name="update")
+        return published(value, update, metrics_collections, updates_collections)
+
+
+def _average_precisions(labels: TensorLike, predictions_idx: TensorLike) -> Tensor:
+    labels, chosen = cast(labels, dtypes.int64), cast(predictions_idx, dtypes.int64)
+    if not chosen.dims:
+        raise ValueError("The rank of predictions_idx must be at least 1.")
+    k = chosen.dims[-1]
+    if k is None:
+        raise ValueError("The last dimension of predictions_idx must be set.")
+    if rank_of(labels) == len(chosen.dims) - 1:
+        labels = expand_dims(labels, -1)
+    is_label = cast(reduce_any(equal(expand_dims(chosen, -1), expand_dims(labels, -2)), -1), dtypes.float64)
+    precisions = truediv(cumsum(is_label, axis=-1), range_of(1.0, k + 1.0, dtype=dtypes.float64))
+    relevant = minimum(reduce_sum(cast(greater_equal(labels, 0), dtypes.float64), -1), float(k))
+    return div_no_nan(reduce_sum(mul(precisions, is_label), -1), relevant)
+
+
+def recall_of_one_at_k(
+    predictions: TensorLike, labels: TensorLike, k: int, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """How often the one label `[batch]` of an example is among the k classes with the greatest predictions."""
+    hits = as_float(in_top_k(predictions, labels, k))
+    return mean(hits, weights, metrics_collections, updates_collections, name or f"recall_{_place(k, None)}")

@@ -1,0 +1,230 @@
+"""Metrics along curves: their points, one rate at a level of another, precision and recall at evenly spread thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from weft.framework import dtypes
+from weft.framework.aliases import Collections, TensorLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.metrics.counts import false_negatives, false_positives, true_negatives, true_positives
+from weft.models.metrics.state import Metric, aligned, metric_scope, metric_variable, published, so_far
+from weft.models.metrics.thresholds import EPSILON, Counts, counts_at, precision_recall_of, roc_of, spread_thresholds
+from weft.ops.array.joining import stack
+from weft.ops.array.ranges import linspace
+from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import reshape
+from weft.ops.control_flow.ordering import group
+from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal, assert_type
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater_equal, maximum
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.division import div, div_no_nan
+from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.reduce_functions import argmax, argmin, reduce_sum
+from weft.ops.math.scans import cumsum
+from weft.ops.math.unary import floor
+from weft.ops.state.scatter_update import scatter_add
+
+
+class PrecisionRecallData(NamedTuple):
+    """Counts of decisions, precision and recall at thresholds, `[thresholds]` each."""
+
+    tp: Tensor
+    fp: Tensor
+    tn: Tensor
+    fn: Tensor
+    precision: Tensor
+    recall: Tensor
+    thresholds: Tensor
+
+
+def precision_recall_at_equal_thresholds(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, num_thresholds: int | None = None,
+    use_locking: bool | None = None, name: str | None = None,
+) -> tuple[PrecisionRecallData, Operation]:  # fmt: skip
+    """Precision and recall at evenly spread thresholds from 0 to 1, where a prediction counts as yes from the threshold on.
+
+    A batch is counted in buckets, once, however many thresholds there are.
+
+    Args:
+        labels: bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        weights: a tensor that broadcasts to `labels`; each prediction counts once when None.
+        num_thresholds: how many thresholds, 201 when None.
+        use_locking: has no effect: updates do not get lost.
+        name: the variable scope.
+
+    Returns:
+        A PrecisionRecallData of the predictions' type, and the operation that takes a batch in.
+
+    Raises:
+        TypeError: the labels are no bools.
+        InvalidArgumentError: in a run, a prediction is not in [0, 1].
+    """
+    count = 201 if num_thresholds is None else num_thresholds
+    labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+    assert_type(labels, dtypes.bool)
+    default = "precision_recall_at_equal_thresholds"
+    with metric_scope(name, default, (labels, predictions, weights)):
+        checks = [
+            assert_greater_equal(predictions, cast(0.0, predictions.dtype), message="predictions must be in [0, 1]"),
+            assert_less_equal(predictions, cast(1.0, predictions.dtype), message="predictions must be in [0, 1]"),
+        ]
+        with get_default_graph().control_dependencies(checks):
+            kind = predictions.dtype
+            predictions, labels, given = aligned(predictions, labels, weights)
+        # Ones are added up in float64: float32 would stop counting at some 16 million.
+        truth, factors = cast(labels, dtypes.float64), cast(1.0 if given is None else given, dtypes.float64)
+        places = cast(floor(mul(reshape(predictions, [-1]), count - 1)), dtypes.int32)
+        buckets, updates = [], []
+        for part, share in (("tp", truth), ("fp", 1.0 - truth)):
+            bucket = metric_variable([count], dtypes.float64, f"{part}_buckets")
+            updates.append(scatter_add(bucket, places, reshape(mul(share, factors), [-1])))
+            buckets.append(cumsum(so_far(bucket), reverse=True, name=part))
+        hits, wrong = buckets
+        rest, missed = sub(wrong[0], wrong), sub(hits[0], hits)
+        precision = div(hits, maximum(add(hits, wrong), EPSILON))
+        recall = div(hits, maximum(add(hits, missed), EPSILON))
+        found = (hits, wrong, rest, missed, precision, recall, linspace(0.0, 1.0, count))
+        return PrecisionRecallData(*(cast(each, kind) for each in found)), group(*updates)
+
+
+def recall_at_precision(
+    labels: TensorLike, predictions: TensorLike, precision: float, weights: TensorLike | None = None,
+    num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
+    name: str | None = None, strict_mode: bool = False,
+) -> Metric:  # fmt: skip
+    """The recall at the threshold where the precision is nearest to `precision`.
+
+    Args:
+        labels: true or false, or what becomes a bool.
+        predictions: floats in [0, 1] of the labels' shape.
+        precision: within [0, 1].
+        weights: a tensor that broadcasts to `labels`; each prediction counts once when None.
+        num_thresholds: how many thresholds are tried.
+        metrics_collections, updates_collections: where to add the value and the update operation.
+        name: the variable scope.
+        strict_mode: whether the precision must not be less; the recall is 0 where it is at all thresholds.
+
+    Raises:
+        ValueError: the precision is another number.
+    """
+    if not 0 <= precision <= 1:
+        raise ValueError(f"`precision` must be in the range [0, 1], got {precision}.")
+
+    def recall_of(counts: Counts, part: str) -> Tensor:
+        hits, missed = convert_to_tensor(counts["tp"]), convert_to_tensor(counts["fn"])
+        precisions = div(hits, add(add(hits, counts["fp"]), EPSILON))
+        if strict_mode:
+            place = argmax(div(1.0, add(sub(precisions, precision), EPSILON)), 0)
+        else:
+            place = argmin(absolute(sub(precisions, precision)), 0)
+        recall: Tensor = div(hits[place], add(add(hits[place], missed[place]), EPSILON), name=part)
+        return where(greater_equal(precisions[place], precision), recall, 0.0) if strict_mode else recall
+
+    with metric_scope(name, "recall_at_precision", (predictions, labels, weights)):
+        thresholds = spread_thresholds(num_thresholds)
+        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", "fp", "fn"))
+        found, update = recall_of(values, "value"), recall_of(updates, "update_op")
+        return published(found, update, metrics_collections, updates_collections)
+
+
+def precision_at_recall(
+    labels: TensorLike, predictions: TensorLike, target_recall: float, weights: TensorLike | None = None,
+    num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The precision at the greatest threshold whose recall is not less; the other arguments are as of `recall_at_precision`."""
+    if not 0 <= target_recall <= 1:
+        raise ValueError(f"`target_recall` must be in the range [0, 1], got {target_recall}.")
+
+    def precision_of(counts: Counts, part: str) -> Tensor:
+        hits, wrong = convert_to_tensor(counts["tp"]), convert_to_tensor(counts["fp"])
+        recalls = div(hits, add(add(hits, counts["fn"]), EPSILON))
+        place = sub(reduce_sum(cast(greater_equal(recalls, target_recall), dtypes.int64)), 1)
+        found: Tensor = div(add(hits[place], EPSILON), add(add(hits[place], wrong[place]), EPSILON), name=part)
+        return found
+
+    with metric_scope(name, "precision_at_recall", (predictions, labels, weights)):
+        thresholds = spread_thresholds(num_thresholds)
+        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", "fp", "fn"))
+        found, update = precision_of(values, "value"), precision_of(updates, "update_op")
+        return published(found, update, metrics_collections, updates_collections)
+
+
+def curve_points(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, num_thresholds: int = 200,
+    metrics_collections: Collections = None, updates_collections: Collections = None, curve: str = "ROC",
+    name: str | None = None,
+) -> tuple[Tensor, Operation]:  # fmt: skip
+    """The points `[thresholds, 2]` of the curve "ROC" or "PR"; the other arguments are as of `tf.metrics.auc`."""
+    with metric_scope(name, "curve_points", (labels, predictions, weights)):
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        values, updates = counts_at(labels, convert_to_tensor(predictions), spread_thresholds(num_thresholds), weights)
+        points = stack(list(roc_of(values) if curve == "ROC" else precision_recall_of(values)), axis=1)
+        update = group(*updates.values())
+        published(points, update, metrics_collections, updates_collections)  # type: ignore[arg-type]
+        return points, update
+
+
+def false_positive_rate(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The share of false labels that are predicted as true; labels and predictions are taken as bools."""
+    return _rate(False, labels, predictions, weights, metrics_collections, updates_collections, name)
+
+
+def false_negative_rate(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The share of true labels that are predicted as false; labels and predictions are taken as bools."""
+    return _rate(True, labels, predictions, weights, metrics_collections, updates_collections, name)
+
+
+def _rate(
+    of_true: bool, labels: TensorLike, predictions: TensorLike, weights: TensorLike | None,
+    metrics_collections: Collections, updates_collections: Collections, name: str | None,
+) -> Metric:  # fmt: skip
+    default = f"false_{'negative' if of_true else 'positive'}_rate"
+    with metric_scope(name, default, (predictions, labels, weights)):
+        predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
+        wrong_of, right_of = (false_negatives, true_positives) if of_true else (false_positives, true_negatives)
+        wrong, update_wrong = wrong_of(labels, predictions, weights)
+        right, update_right = right_of(labels, predictions, weights)
+        value = div_no_nan(wrong, add(wrong, right), name="value")
+        update = div_no_nan(update_wrong, add(update_wrong, update_right), name="update_op")
+        return published(value, update, metrics_collections, updates_collections)
+
+
+def false_positive_rate_at_thresholds(
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold the share of false labels with a greater prediction; `predictions` are in [0, 1]."""
+    return _rates("fp", "tn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
+
+
+def false_negative_rate_at_thresholds(
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold the share of true labels without a greater prediction; `predictions` are in [0, 1]."""
+    return _rates("fn", "tp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
+
+
+def _rates(
+    wrong: str, right: str, labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float],
+    weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections, name: str | None,
+) -> Metric:  # fmt: skip
+    default = f"false_{'positive' if wrong == 'fp' else 'negative'}_rate_at_thresholds"
+    with metric_scope(name, default, (predictions, labels, weights)):
+        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (wrong, right))
+        value, update = (div(each[wrong], add(add(EPSILON, each[wrong]), each[right])) for each in (values, updates))
+        return published(value, update, metrics_collections, updates_collections)
