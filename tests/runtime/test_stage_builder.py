@@ -35,7 +35,31 @@ def test_host_ops_that_wait_for_different_things_are_not(make_parts: MakeParts) 
     low, _ = tf.dynamic_partition(ids // 2, owner, 2)
     first, _ = tf.unique(ids // 3)
     again, _ = tf.unique(low)
-    assert sorted(host_stages(make_parts([first, again], [ids]))) == [["DynamicPartition"], ["Unique"], ["Unique"]]
+    # `again` is all that takes what the first one makes, so nobody waits for it besides.
+    assert sorted(host_stages(make_parts([first, again], [ids]))) == [["DynamicPartition", "Unique"], ["Unique"]]
+
+
+def test_a_host_op_whose_result_others_take_too_does_not_wait_with_them(make_parts: MakeParts) -> None:
+    ids = tf.placeholder(tf.int32, [None])
+    low, high = tf.dynamic_partition(ids, ids % 2, 2)
+    first, _ = tf.unique(low)
+    other = tf.py_func(lambda value: value, [high], tf.int32)
+    assert sorted(host_stages(make_parts([first, other], [ids]))) == [["DynamicPartition"], ["PyFunc"], ["Unique"]]
+
+
+def test_reading_and_enqueueing_are_one_stage_beside_that_of_the_names(make_parts: MakeParts) -> None:
+    files, records = tf.FIFOQueue(9, tf.string, []), tf.FIFOQueue(9, tf.string, [])
+    put = records.enqueue(tf.IdentityReader().read(files).value)
+    assert host_stages(make_parts(targets=[put])) == [
+        ["FIFOQueueV2", "FIFOQueueV2", "IdentityReaderV2"],
+        ["ReaderReadV2", "QueueEnqueueV2"],
+    ]
+
+
+def test_a_dequeue_that_blocks_keeps_no_name_from_an_enqueue_of_its_step(make_parts: MakeParts) -> None:
+    queue = tf.FIFOQueue(9, tf.int32, [])
+    parts = make_parts([queue.dequeue()], targets=[queue.enqueue(1)])
+    assert sorted(host_stages(parts)) == [["FIFOQueueV2"], ["QueueDequeueV2"], ["QueueEnqueueV2"]]
 
 
 def test_host_ops_that_may_block_are_stages_by_themselves(make_parts: MakeParts) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import weft as tf
+from weft.training.coordinator import SessionThread
 
 
 def test_threads_fill_the_queue_until_the_end_of_the_input() -> None:
@@ -73,6 +75,65 @@ def test_a_monitored_session_starts_the_runners_and_stops_them() -> None:
     with tf.train.MonitoredSession() as session:
         assert tf.train.start_queue_runners(session) == []
         assert [session.run(take) for _ in range(5)] == [4] * 5
+
+
+def test_runs_of_one_operation_follow_each_other_in_one_step_until_they_are_to_stop() -> None:
+    queue = tf.FIFOQueue(100, tf.int32, shapes=[])
+    enqueue, size = queue.enqueue(7), queue.size()
+    with tf.Session() as session:
+        asked: list[int] = []
+
+        def go_on() -> bool:
+            asked.append(len(asked))
+            return len(asked) % 5 > 0
+
+        call = session.make_repeated(enqueue, go_on)
+        call()
+        assert session.run(size) == len(asked) == 5
+        call()
+        assert session.run(size) == len(asked) == 10
+
+
+def test_runs_in_one_step_end_with_the_first_that_fails_and_with_the_session() -> None:
+    count = tf.Variable(0, collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    queue = tf.FIFOQueue(4, tf.int32, shapes=[])
+    enqueue, size = queue.enqueue(count.count_up_to(3)), queue.size()
+    session = tf.Session()
+    session.run(count.initializer)
+    call = session.make_repeated(enqueue, lambda: True)
+    with pytest.raises(tf.errors.OutOfRangeError, match="limit of 3"):
+        call()
+    assert session.run(size) == 3
+    session.run(count.initializer)
+    waiting = SessionThread(target=lambda: failures.append(failure_of(call)))
+    failures: list[Exception | None] = []
+    waiting.start()
+    session.close()
+    waiting.join(30)
+    assert isinstance(failures[0], tf.errors.CancelledError | tf.errors.OutOfRangeError | RuntimeError)
+
+
+def failure_of(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("why", ["timeout", "own class"])
+def test_each_run_is_a_step_where_a_step_may_be_looked_at(why: str) -> None:
+    class Counting(tf.Session):
+        def run(self, *args: Any, **kwargs: Any) -> Any:
+            return super().run(*args, **kwargs)
+
+    queue = tf.FIFOQueue(100, tf.int32, shapes=[])
+    enqueue, size = queue.enqueue(7), queue.size()
+    kind = Counting if why == "own class" else tf.Session
+    config = tf.ConfigProto(operation_timeout_in_ms=20_000 if why == "timeout" else 0)
+    with kind(config=config) as session:
+        session.make_repeated(enqueue, lambda: True)()
+        assert session.run(size) == 1
 
 
 def test_a_session_is_needed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from tensorboard.compat.proto import config_pb2
@@ -20,6 +20,10 @@ class PreparedStep(Protocol):
         self, feeds: Sequence[object], options: config_pb2.RunOptions | None = None
     ) -> tuple[list[Array], config_pb2.RunMetadata | None]:
         """Run one step; returns the fetched values and the RunMetadata, or None."""
+        ...
+
+    def repeat(self, go_on: Callable[[], bool]) -> None:
+        """Run steps without feeds one after the other, for a short while and as long as `go_on` says so; at least one."""
         ...
 
     def explain(self) -> list[StageReport]:

@@ -25,7 +25,7 @@ from weft.framework.default_stack import default_graphs, default_sessions
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.run_signature import typed_run
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 
@@ -167,6 +167,29 @@ class BaseSession:
                 return self.run(fetches, given, options, run_metadata)
             values = [feeds.as_feed(tensor, value) for tensor, value in zip(fed, args, strict=True)]
             return self._run_plan(plan, values, options, run_metadata)
+
+        return call
+
+    def make_repeated(self, operation: Operation, go_on: Callable[[], bool]) -> Callable[[], object]:
+        """A function that runs an operation once, or a number of times one after the other.
+
+        For a thread that calls it again and again, as a QueueRunner's do. In a session of this process, where `operation` needs
+        no other task, such runs follow each other without waking a thread.
+
+        Args:
+            operation: what is run.
+            go_on: asked between two runs, on any thread, whether there is to be another.
+        """
+        own = type(self)
+        if own.run is not BaseSession.run or own.make_callable is not BaseSession.make_callable:
+            # A program's own class, which sees each run.
+            return self.make_callable(operation)
+        plan = self._steps.make(operation, [])
+
+        def call() -> None:
+            if self._closed:
+                raise RuntimeError(CLOSED)
+            self._steps.repeat(plan, go_on)
 
         return call
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NoReturn
 
 from tensorboard.compat.proto import config_pb2
 
@@ -92,9 +92,19 @@ class SessionSteps:
         try:
             return plan.step.run(values, options)
         except OpError as error:
-            if isinstance(error.__cause__, ForkedProcessError):
-                raise error.__cause__ from None
-            raise self.located(error) from error.__cause__
+            self._raise(error)
+
+    def repeat(self, plan: Plan, go_on: Callable[[], bool]) -> None:
+        """Run a planned step without feeds at least once, and again for a short while as long as `go_on` says so."""
+        try:
+            plan.step.repeat(go_on)
+        except OpError as error:
+            self._raise(error)
+
+    def _raise(self, error: OpError) -> NoReturn:
+        if isinstance(error.__cause__, ForkedProcessError):
+            raise error.__cause__ from None
+        raise self.located(error) from error.__cause__
 
     def limit_s(self, options: config_pb2.RunOptions | None) -> float | None:
         """How long a run may take, in seconds, with the planning, and the opening of the session if it is the first."""

@@ -12,6 +12,7 @@ from weft.passes.stage import Kind
 from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.host_permits import Permit
 from weft.runtime.inter_op_pool import InterOpPool
+from weft.runtime.program.host_stages import names_resource
 from weft.runtime.stage import Stage
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.session_state import SessionState
@@ -71,6 +72,8 @@ class Executor:
         self.pool = pool
         self.initial_pending = [stage.wiring.pending for stage in self.stages]
         self.sources = [stage for stage in self.stages if stage.wiring.pending == 0]
+        # Those that only name resources, such as queues: what they make lasts.
+        self.naming = [stage for stage in self.sources if all(map(names_resource, stage.program.nodes))]
         only = self.stages[0] if len(self.stages) == 1 else None
         # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from weft.errors import OpError
-from weft.framework import dtypes
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
@@ -19,6 +18,7 @@ from weft.runtime.choice.compile_rules import Choice, CompileRules, Way
 from weft.runtime.choice.stage_report import COMPILING, StageReport
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.compiled.stoppable import has_loops
+from weft.runtime.program.host_stages import names_resource
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.compiled_way import CompiledWay
@@ -64,7 +64,7 @@ class Stage:
         self.wiring = wiring
         self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
         self.may_block = may_block = kind is Kind.HOST and any(
-            op.op_def.stateful and not _names_resource(op) for op in program.nodes
+            op.op_def.stateful and not names_resource(op) for op in program.nodes
         )
         self.has_loops = has_loops(program)
         self.rules = rules = CompileRules(program, kind, device, wiring.outside)
@@ -167,11 +167,6 @@ class Stage:
             raise
         self._way = self._compiled_way.run
         return outputs
-
-
-def _names_resource(op: Operation) -> bool:
-    """Whether a node only finds or makes a resource of the task, such as a queue: it waits for nothing."""
-    return not op.inputs and bool(op.outputs) and all(output.dtype == dtypes.resource for output in op.outputs)
 
 
 def _makes_large(program: Program) -> bool:

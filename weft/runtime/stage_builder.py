@@ -12,6 +12,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs
 from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
+from weft.runtime.program.host_stages import HostStages
 from weft.runtime.program.program import Program
 from weft.runtime.program.program_builder import build_program
 from weft.runtime.stage import Stage
@@ -171,17 +172,15 @@ class _Builder:
         return self._numbers.setdefault(value, len(self._numbers))
 
     def _group_nodes(self) -> None:
-        """Nodes of one device, level and kind are a stage, with the free nodes that they use; of host ops, only siblings are.
-
-        Those are pure and wait for the same, so that none waits for another one's inputs, or while that one blocks.
-        """
+        """Nodes of one device, level and kind are a stage, with the free nodes that they use; of host ops see `HostStages`."""
         partition = self._partition
-        siblings: dict[tuple[int, str, frozenset[object]], int] = {}
+        host = HostStages(partition)
         leaving = {t.op for t in partition.fetches if t not in partition.settled} | {edge.producer for edge in partition.sends}
         consumed = {t.op for op in partition.nodes for t in op.inputs} | {
             c for op in partition.nodes for c in op.control_inputs
         }
-        for position, op in enumerate(partition.nodes):
+        # What names a resource first: all such nodes are one stage, whatever their places.
+        for position, op in sorted(enumerate(partition.nodes), key=lambda each: not host.is_first(each[1])):
             kind = partition.kinds[op]
             if kind is Kind.FREE and op not in leaving and op in consumed:
                 continue
@@ -189,7 +188,7 @@ class _Builder:
             runs_as = Kind.COMPILED if kind is Kind.FREE else kind
             place = -1
             if kind is Kind.HOST:
-                place = position if op.op_def.stateful else siblings.setdefault((level, device, self._waits_for(op)), position)
+                place = host.place(op, position, self._waits_for(op))
             key = (level, device, runs_as.value, place)
             self._stage_of[op] = key
             self._groups.setdefault(key, []).append(op)
@@ -197,11 +196,16 @@ class _Builder:
             self._groups[key] = self._with_free_nodes(nodes)
 
     def _waits_for(self, op: Operation) -> frozenset[object]:
-        """The stages and edges that a node's inputs come from."""
+        """What a node's inputs come from: edges of other tasks, positions of stages of host ops, and other stages."""
         recvs = self._partition.recvs
         found: set[object] = set()
         for source in self._sources(op):
-            found.add(recvs[source].number if source in recvs else self._stage_of.get(_made_by(source)))
+            if source in recvs:
+                found.add(("edge", recvs[source].number))
+                continue
+            key = self._stage_of.get(_made_by(source))
+            if key is not None:
+                found.add(key[3] if key[2] == Kind.HOST.value else key)
         return frozenset(found)
 
     def _sources(self, op: Operation) -> list[Tensor | Operation]:

@@ -23,6 +23,7 @@ from weft.runtime.run_totals import RunTotals, note_staleness
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
 from weft.runtime.step.recorded_step import RecordedStep
+from weft.runtime.step.repeated_step import RepeatedStep
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.xla.allocation import keep_some_freed_memory
@@ -139,11 +140,12 @@ class Worker:
         on_done: Callable[[Step], None],
         trace: StepTrace | None = None,
         inbox: Inbox | None = None,
+        go_on: Callable[[], bool] | None = None,
     ) -> Step:
         """Start a step; `on_done` is called when it is over, perhaps before this returns.
 
         With an `inbox`, work that a message makes possible is put there for the thread that waits, else it runs on the thread
-        that received the message.
+        that received the message. With `go_on`, the graph runs again and again as long as that says so.
 
         Raises:
             AbortedError: the graph is not registered here. The error that the worker was stopped or drained with.
@@ -159,7 +161,9 @@ class Worker:
             on_done(step)
 
         recording = self.recording
-        if recording is None:
+        if go_on is not None:
+            step: Step = RepeatedStep(executor, step_id, finish, inbox, go_on)
+        elif recording is None:
             step = Step(executor, step_id, feeds, finish, trace, inbox)
         else:
             step = RecordedStep(executor, step_id, feeds, finish, trace, inbox, recording)

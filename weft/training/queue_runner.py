@@ -173,15 +173,21 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def enqueuer(self, sess: BaseSession, enqueue_op: object) -> Callable[[], object]:
-        """What a thread calls again and again, until an error ends it."""
+    def enqueuer(self, sess: BaseSession, enqueue_op: Any, go_on: Callable[[], bool]) -> Callable[[], object]:
+        """What a thread calls again and again, until an error ends it or `go_on` says that it is over."""
+        if isinstance(sess, BaseSession):
+            return sess.make_repeated(enqueue_op, go_on)
         return sess.make_callable(enqueue_op)
 
     def _run(self, sess: BaseSession, enqueue_op: object, coord: Coordinator | None) -> None:
         is_at_end = False
         try:
-            enqueue = self.enqueuer(sess, enqueue_op)
-            while coord is None or not coord.should_stop():
+
+            def goes_on() -> bool:
+                return coord is None or not coord.should_stop()
+
+            enqueue = self.enqueuer(sess, enqueue_op, goes_on)
+            while goes_on():
                 enqueue()
         except self._queue_closed_exception_types:
             is_at_end = True

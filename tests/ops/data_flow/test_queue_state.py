@@ -109,6 +109,29 @@ def test_an_element_wakes_one_of_many_takers(sleepers: Sleepers) -> None:
     assert sleepers.woken <= 2 * _WAITERS
 
 
+def test_who_waits_for_many_elements_is_woken_when_all_are_there(sleepers: Sleepers) -> None:
+    queue, step = QueueState("a queue", 2, FifoStore()), Step()
+    results, threads = in_threads(sleepers, [lambda: queue.dequeue(step, 5)])
+    for number in range(6):
+        # There is room each time: the waiting request takes what comes.
+        queue.enqueue(step, [(number,)])
+    join(threads)
+    assert results == [[(number,) for number in range(5)]]
+    assert sleepers.woken == 1
+    assert queue.size == 1
+
+
+def test_a_taker_that_is_cancelled_when_it_has_all_gives_them_back(sleepers: Sleepers) -> None:
+    queue, step, given_up = QueueState("a queue", 9, FifoStore()), Step(), Step()
+    results, threads = in_threads(sleepers, [lambda: queue.dequeue(given_up, 2)])
+    with queue._lock:  # the taker cannot wake before its step is cancelled
+        queue.enqueue(step, [(1,), (2,)])
+        given_up.cancel()
+    join(threads)
+    assert results == [CancelledError]
+    assert queue.dequeue(step, 2) == [(1,), (2,)]
+
+
 def test_room_lets_those_who_put_go_on_in_order(sleepers: Sleepers) -> None:
     queue, step = QueueState("a queue", 1, FifoStore()), Step()
     queue.enqueue(step, [(-1,)])

@@ -53,6 +53,10 @@ class RemoteStep:
             raise named(error, self._awaited) from error.__cause__
         return list(done.fetches), RunMetadata.FromString(done.metadata) if done.metadata else None
 
+    def repeat(self, go_on: Callable[[], bool]) -> None:
+        """Run one step there: each further one is asked for."""
+        self.run(())
+
     def explain(self) -> list[StageReport]:
         """What the stages of the run tell about themselves, in all tasks."""
         return self._explain(self._number)

@@ -9,7 +9,7 @@ import contextlib
 import math
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -232,6 +232,10 @@ class TensorFlowStep:
         timeout_s = options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
         fed = dict(zip(self._feeds, feeds, strict=True))
         return self._session.run_step(request, fed, self._fetches, timeout_s)
+
+    def repeat(self, go_on: Callable[[], bool]) -> None:
+        """Run one step there: each further one is asked for."""
+        self.run(())
 
     def explain(self) -> list[StageReport]:
         """Raise UnimplementedError: TensorFlow's servers have no such call."""

@@ -21,6 +21,9 @@ from weft.runtime.step.step import Step
 class StepOwner(Protocol):
     """A step on its master, as the tasks see it that run its parts."""
 
+    go_on: Callable[[], bool] | None
+    """Whether its only part, in this process, is to run once more; None for a step that is run once."""
+
     def tell(self, event: PartEvent) -> None:
         """Say how a part ended, once for each part, on any thread. Does not wait."""
         ...

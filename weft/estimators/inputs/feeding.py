@@ -38,7 +38,7 @@ class FeedingQueueRunner(QueueRunner):
         super().__init__(queue, enqueue_ops)
         self._feed_fns = dict(zip(self.enqueue_ops, feed_fns, strict=True))
 
-    def enqueuer(self, sess: SessionLike, enqueue_op: Fetches) -> Callable[[], object]:
+    def enqueuer(self, sess: SessionLike, enqueue_op: Fetches, go_on: Callable[[], bool]) -> Callable[[], object]:
         """What a thread calls again and again."""
         feed_fn = self._feed_fns[enqueue_op]
         return lambda: sess.run(enqueue_op, feed_dict=feed_fn())

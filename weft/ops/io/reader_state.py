@@ -81,6 +81,19 @@ class ReaderState:
     @contextlib.contextmanager
     def _turn(self, ctx: OpContext) -> Iterator[None]:
         """Be the one who reads; a step that is cancelled stops waiting for it."""
+        changed = self._changed
+        with changed:
+            is_waiting, self._is_busy = self._is_busy, True
+        if is_waiting:
+            self._wait(ctx)
+        try:
+            yield
+        finally:
+            with changed:
+                self._is_busy = False
+                changed.notify()
+
+    def _wait(self, ctx: OpContext) -> None:
         withdraw = ctx.on_cancel(self._wake)
         try:
             with self._changed:
@@ -88,12 +101,8 @@ class ReaderState:
                     ctx.raise_if_cancelled()
                     self._changed.wait()
                 self._is_busy = True
-            yield
         finally:
             withdraw()
-            with self._changed:
-                self._is_busy = False
-                self._changed.notify()
 
     def _wake(self) -> None:
         with self._changed:

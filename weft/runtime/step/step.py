@@ -242,9 +242,12 @@ class Step:
             if permit is not None:
                 permit.give_back()
         ready = flow.note_run(stage)
-        if flow.unfinished == 0:
-            self._end()
-        return ready
+        return self._finished() if flow.unfinished == 0 else ready
+
+    def _finished(self) -> list[Stage]:
+        """Every stage has run; returns what is to run next."""
+        self._end()
+        return []
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
         return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)

@@ -76,7 +76,10 @@ class StepRun:
         session: the steps of the session that this one belongs to.
     """
 
-    __slots__ = ("_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup", "began_s")
+    __slots__ = (
+        "_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup", "began_s",
+        "go_on",
+    )  # fmt: skip
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
         self._step = MasterStep(step_id, tasks)
@@ -91,6 +94,8 @@ class StepRun:
         self._is_traced = False
         self.began_s = 0.0
         """When it began to run, by the monotonic clock; 0 of one that does not run yet."""
+        self.go_on: Callable[[], bool] | None = None
+        """Whether its only part, in this process, is to run once more; None for a step that is run once."""
 
     @property
     def step_id(self) -> int:

@@ -1,0 +1,94 @@
+"""HostStages: which host ops run as one stage.
+
+A stage begins when all that its nodes take is there, and what they make is there when all of them have run. So that no node
+waits for another one's inputs, or while that one blocks, these run together and no others:
+
+- siblings: pure nodes that wait for the same, and the nodes that only name a resource, such as a queue;
+- a chain: a node, and the only one that uses what it makes, such as the reading of a record and its enqueueing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation
+from weft.passes.partition import Partition
+
+_Sibling: TypeAlias = tuple[int, str, bool, frozenset[object]]
+"""Level, device, whether it only names a resource, and what it waits for."""
+
+
+class HostStages:
+    """Gives each host op the stage that it belongs to; asked in topological order, but first of those that are `is_first`.
+
+    Args:
+        partition: what the ops are of.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._nodes = frozenset(partition.nodes)
+        self._leaving = {edge.producer for edge in partition.sends}
+        self._siblings: dict[_Sibling, int] = {}
+        self._of_siblings: dict[int, _Sibling] = {}
+        self._ends: dict[int, list[Operation]] = {}
+        self._awaited: dict[int, frozenset[object]] = {}
+
+    def place(self, op: Operation, position: int, awaited: frozenset[object]) -> int:
+        """The position of the first node of a node's stage.
+
+        Args:
+            op: the node.
+            position: its own.
+            awaited: what its inputs come from, stages of host ops by their positions.
+        """
+        place = self._end_of_chain(op, awaited)
+        if place is not None:
+            # Siblings of its first nodes would now wait for this one too.
+            sibling = self._of_siblings.pop(place, None)
+            if sibling is not None:
+                del self._siblings[sibling]
+            self._ends[place] = [op]
+            return place
+        names = names_resource(op)
+        if op.op_def.stateful and not names:
+            place = position
+        else:
+            sibling = self._partition.levels[op], self._partition.devices[op], names, awaited
+            place = self._siblings.setdefault(sibling, position)
+            self._of_siblings[place] = sibling
+        self._ends.setdefault(place, []).append(op)
+        self._awaited[place] = awaited
+        return place
+
+    def is_first(self, op: Operation) -> bool:
+        """Whether a node names a resource and waits for nothing."""
+        return names_resource(op) and not op.control_inputs
+
+    def _end_of_chain(self, op: Operation, awaited: frozenset[object]) -> int | None:
+        """The stage that this node alone waits for, and for nothing else that this stage does not wait for."""
+        for place in awaited:
+            if isinstance(place, int) and awaited - {place} <= self._awaited[place] and self._is_all_for(place, op):
+                return place
+        return None
+
+    def _is_all_for(self, place: int, op: Operation) -> bool:
+        partition, ends = self._partition, self._ends[place]
+        if partition.levels[ends[0]] != partition.levels[op] or partition.devices[ends[0]] != partition.devices[op]:
+            return False
+        return self._leaving.isdisjoint(ends) and all(
+            taker is op or taker not in self._nodes for each in ends for taker in _takers(each)
+        )
+
+
+def names_resource(op: Operation) -> bool:
+    """Whether a node only finds or makes a resource of the task, such as a queue: it waits for nothing."""
+    return not op.inputs and bool(op.outputs) and all(output.dtype == dtypes.resource for output in op.outputs)
+
+
+def _takers(op: Operation) -> Iterator[Operation]:
+    for tensor in op.outputs:
+        yield from tensor.consumers()
+    yield from op.control_consumers
