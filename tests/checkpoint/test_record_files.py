@@ -8,6 +8,7 @@ import pytest
 
 import weft as tf
 from weft.checkpoint.coding import crc32c, mask_crc
+from weft.checkpoint.records import as_record, records
 
 _RECORDS = [b"", b"a", b"second" * 1000, bytes(300_000)]
 
@@ -96,3 +97,24 @@ def test_tensorflow_reads_what_is_written(tmp_path: Path, compression: str) -> N
     iterator = tensorflow.compat.v1.python_io.tf_record_iterator
     options = tensorflow.io.TFRecordOptions(compression_type=compression)
     assert list(iterator(path, options)) == _RECORDS
+
+
+def test_records_are_read_across_the_blocks_of_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "records")
+    # Shorter and longer than a block, one that ends with it, empty ones.
+    written = [b"x" * size for size in (0, 1, (1 << 18) - 33, 5, 0, 3 << 18, 100, (1 << 18) - 16, 7)]
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for record in written:
+            writer.write(record)
+    assert list(records(path)) == written
+
+
+@pytest.mark.parametrize("cut", [1, 4, 9, 20])
+def test_what_is_cut_off_is_told_with_its_place_after_the_records_before(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "records"
+    whole = as_record(b"first") + as_record(b"second")
+    path.write_bytes(whole[:-cut])
+    found = records(str(path))
+    assert next(found) == b"first"
+    with pytest.raises(tf.errors.DataLossError, match=f"truncated record at {len(as_record(b'first'))} in"):
+        next(found)

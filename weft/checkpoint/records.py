@@ -6,12 +6,13 @@ of the data.
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, Protocol
 
-from weft.checkpoint.coding import crc32c, mask_crc
+from weft.checkpoint.coding import crc32c, mask_crc, unmask_crc
 from weft.errors import DataLossError, InvalidArgumentError
 from weft.platform import gfile
 
@@ -19,6 +20,8 @@ _LENGTH: Final = struct.Struct("<Q")
 _CRC: Final = struct.Struct("<I")
 _HEADER: Final = struct.Struct("<QI")
 _BLOCK_BYTES: Final = 1 << 18
+# At once, whatever length a damaged file tells.
+_MOST_BYTES: Final = 1 << 28
 # What zlib takes for "window bits": 15 with its own header, or that of gzip.
 _WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
 
@@ -39,29 +42,44 @@ def as_record(data: bytes) -> bytes:
     return b"".join((length, _CRC.pack(mask_crc(crc32c(length))), data, _CRC.pack(mask_crc(crc32c(data)))))
 
 
-def read_record(stream: Readable, path: str, offset: int) -> bytes | None:
-    """The record at the stream's position, which is `offset` bytes from the start; None at the end.
+@functools.lru_cache(maxsize=1 << 14)
+def _crc_of_length(length: int) -> int:
+    """The masked checksum of a record's length; records of one file have few lengths."""
+    return mask_crc(crc32c(_LENGTH.pack(length)))
+
+
+def read_records(stream: Readable, path: str) -> Iterator[bytes]:
+    """The records of a stream from its beginning, which is read in blocks.
 
     Raises:
-        DataLossError: the record is cut off or its checksums do not fit.
+        DataLossError: a record is cut off or its checksums do not fit; those before it have been given.
     """
-    header = stream.read(_HEADER.size)
-    if not header:
-        return None
-    if len(header) < _HEADER.size:
-        raise DataLossError.of(f"truncated record at {offset} in {path}")
-    length, length_crc = _HEADER.unpack(header)
-    if mask_crc(crc32c(header[: _LENGTH.size])) != length_crc:
-        raise DataLossError.of(
-            f"corrupted record at {offset} in {path}: its length does not fit its checksum{_NO_RECORDS if offset == 0 else ''}"
-        )
-    rest = stream.read(length + _CRC.size)
-    if len(rest) < length + _CRC.size:
-        raise DataLossError.of(f"truncated record at {offset} in {path}")
-    data = bytes(rest[:length])
-    if mask_crc(crc32c(data)) != _CRC.unpack(rest[length:])[0]:
-        raise DataLossError.of(f"corrupted record at {offset} in {path}: its data do not fit their checksum")
-    return data
+    data, start, passed = b"", 0, 0  # what was read and not passed, where in it the next record begins, how much was passed
+    while True:
+        end, missing = len(data), _HEADER.size
+        while start + _HEADER.size <= end:
+            length, length_crc = _HEADER.unpack_from(data, start)
+            if _crc_of_length(length) != length_crc:
+                offset = passed + start
+                hint = _NO_RECORDS if offset == 0 else ""
+                raise DataLossError.of(f"corrupted record at {offset} in {path}: its length does not fit its checksum{hint}")
+            begin = start + _HEADER.size
+            stop = begin + length
+            missing = stop + _CRC.size - end
+            if missing > 0:
+                break
+            record = data[begin:stop]
+
+            if crc32c(record) != unmask_crc(_CRC.unpack_from(data, stop)[0]):
+                raise DataLossError.of(f"corrupted record at {passed + start} in {path}: its data do not fit their checksum")
+            yield record
+            start = stop + _CRC.size
+        more = stream.read(min(max(missing, _BLOCK_BYTES), _MOST_BYTES))
+        if not more:
+            if start < end:
+                raise DataLossError.of(f"truncated record at {passed + start} in {path}")
+            return
+        data, start, passed = data[start:] + more, 0, passed + start
 
 
 def record_bytes(data: bytes) -> int:
@@ -72,11 +90,7 @@ def record_bytes(data: bytes) -> int:
 def records(path: str, compression: str = "") -> Iterator[bytes]:
     """The records of a file; DataLossError where it is damaged."""
     with gfile.GFile(path, "rb") as file:
-        stream = open_stream(file, compression, path)
-        offset = 0
-        while (data := read_record(stream, path, offset)) is not None:
-            yield data
-            offset += record_bytes(data)
+        yield from read_records(open_stream(file, compression, path), path)
 
 
 def open_stream(file: Any, compression: str, path: str) -> Readable:

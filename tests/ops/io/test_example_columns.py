@@ -12,7 +12,8 @@ from google.protobuf.message import DecodeError
 import weft as tf
 from weft.ops.io import example_layout
 from weft.ops.io.example_columns import columns_of
-from weft.ops.io.example_layout import BYTES, FLOATS, INTEGERS, PADDING
+from weft.ops.io.example_layout import PADDING
+from weft.ops.io.header_table import BYTES, FLOATS, INTEGERS
 
 FEATURES = {
     "count": tf.FixedLenFeature([], tf.int64, default_value=-7),
@@ -168,3 +169,35 @@ def test_single_numbers_of_any_width_are_what_they_are_alone(limit: int) -> None
     (column,) = columns_of(examples, [(b"id", INTEGERS)]) or ()
     assert column.values.tolist() == numbers
     assert column.counts.tolist() == [1] * len(numbers)
+
+
+def test_records_that_differ_in_lengths_and_in_what_is_missing_have_one_layout() -> None:
+    def record(words: list[bytes], count: int | None) -> bytes:
+        # Keys in one order, each in every record, some without a value.
+        entries = b"".join(
+            _field(0x0A, _field(0x0A, key) + _field(0x12, value))
+            for key, value in (
+                (b"words", _field(BYTES, b"".join(_field(0x0A, word) for word in words))),
+                (b"count", b"" if count is None else _field(INTEGERS, _field(0x0A, bytes((count,))))),
+            )
+        )
+        return _field(0x0A, entries)
+
+    records = [record([b"w" * (row % 7)] * (row % 12), row if row % 3 else None) for row in range(40)]
+    layouts = [example_layout.learn(each) for each in records]
+    joined = layouts[0]
+    for each in layouts:
+        assert joined is not None
+        assert each is not None
+        joined = example_layout.unified(joined, each)
+    words, counts = columns_of(records, [(b"words", BYTES), (b"count", INTEGERS)]) or []
+    assert words.counts.tolist() == [row % 12 for row in range(40)]
+    assert words.values.tolist() == [b"w" * (row % 7) for row in range(40) for _ in range(row % 12)]
+    assert counts.present.tolist() == [row % 3 > 0 for row in range(40)]
+    assert counts.values.tolist() == [row for row in range(40) if row % 3]
+
+
+def _field(tag: int, data: bytes) -> bytes:
+    """A length-delimited field."""
+    size = len(data)
+    return bytes((tag, size) if size < 0x80 else (tag, size & 0x7F | 0x80, size >> 7)) + data

@@ -31,17 +31,20 @@ def stacked(elements: Sequence[Element]) -> Element:
 def _stack(parts: Sequence[Array], place: int) -> Array:
     first = parts[0]
     shape = first.shape
+    is_text = first.dtype == object
+    if is_text and not shape and not any(part.shape for part in parts):
+        return np.fromiter([part.item() for part in parts], object, len(parts))
     for number, part in enumerate(parts):
         if part.shape != shape:
             raise InvalidArgumentError.of(
                 f"Cannot batch tensors with different shapes in component {place}. First element had shape "
                 f"{brackets(shape)} and element {number} had shape {brackets(part.shape)}."
             )
-    if first.dtype != object and not shape:
+    if not shape:
         return np.array(parts, first.dtype)
     result = np.empty((len(parts), *shape), first.dtype)
     for number, part in enumerate(parts):
-        result[number] = part if shape else part[()]
+        result[number] = part
     return result
 
 
@@ -91,13 +94,13 @@ class BatchIterator(OverInput):
         if self._is_over:
             return None
         elements: list[Element] = []
-        take, size = self._input.next, self._size
+        take, size = self._input.next_some, self._size
         while len(elements) < size:
-            element = take(caller)
-            if element is None:
+            some = take(caller, size - len(elements))
+            if not some:
                 self._is_over = True
                 break
-            elements.append(element)
+            elements += some
         return self._batch(elements) if len(elements) >= self._least else None
 
     def _batch(self, elements: list[Element]) -> Element:

@@ -38,9 +38,15 @@ class Rows(NamedTuple):
 
 
 class SourcedElement(tuple[Array, ...]):
-    """An element that knows where it comes from, for messages: a file and the number of the record in it."""
+    """An element that knows where it comes from, for messages."""
 
-    source: str
+    place: tuple[str, int]
+    """A file and the number of the record in it."""
+
+    @property
+    def source(self) -> str:
+        """The place in words."""
+        return "{}, record {}".format(*self.place)
 
 
 class Iteration:
@@ -92,6 +98,15 @@ class ElementIterator:
             OpError: the element cannot be made; the iteration goes on behind it.
         """
         raise NotImplementedError
+
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next elements, one to `most`; none at the end, and from then on.
+
+        What takes many elements asks for some at a time where it can: to take a record costs a third then. An element that
+        cannot be made raises its error when it is the first.
+        """
+        element = self.next(caller)
+        return () if element is None else (element,)
 
     def state(self) -> State:
         """Where the iteration is; UnimplementedError where that cannot be saved."""

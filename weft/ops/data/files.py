@@ -34,8 +34,8 @@ class Files(Source):
     Args:
         paths: the files.
         open_file: the records of one.
-        element: makes an element of one.
         where: the dataset's node, for messages.
+        element: makes an element of one; None for the record itself.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Files(Source):
         paths: Array,
         open_file: Callable[[str], Iterator[bytes]],
         where: str,
-        element: Callable[[bytes], Sequence[Array]] = lambda data: (boxed(data),),
+        element: Callable[[bytes], Sequence[Array]] | None = None,
     ) -> None:
         self._paths = [path.decode() for path in paths.ravel().tolist()]
         self._open = open_file
@@ -62,7 +62,7 @@ class FileIterator(ElementIterator):
         self,
         paths: Sequence[str],
         open_file: Callable[[str], Iterator[bytes]],
-        element: Callable[[bytes], Sequence[Array]],
+        element: Callable[[bytes], Sequence[Array]] | None,
         where: str,
     ) -> None:
         self._paths = paths
@@ -72,12 +72,15 @@ class FileIterator(ElementIterator):
         self._file = 0
         self._record = 0
         self._records: Iterator[bytes] | None = None
+        self._failure: Exception | None = None  # of the record that follows
 
     def next(self, caller: Caller) -> Element | None:
         """The next record. A file that cannot be read on is left with its error."""
         while self._file < len(self._paths):
             path = self._paths[self._file]
             try:
+                if self._failure is not None:
+                    raise self._failure
                 if self._records is None:
                     self._records = self._open(path)
                 data = next(self._records, None)
@@ -92,13 +95,29 @@ class FileIterator(ElementIterator):
             return self._made(data, path, number)
         return None
 
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next records of the file that is read, else the next one."""
+        found: list[Element] = []
+        if self._element is None and self._records is not None and self._failure is None:
+            path = self._paths[self._file]
+            try:
+                for number, data in enumerate(itertools.islice(self._records, most), self._record):
+                    element = SourcedElement((boxed(data),))
+                    element.place = path, number
+                    found.append(element)
+            except Exception as error:
+                # Those before it come first.
+                self._failure = error
+            self._record += len(found)
+        return found or super().next_some(caller, most)
+
     def _made(self, data: bytes, path: str, number: int) -> Element:
-        source = f"{path}, record {number}"
         try:
-            element = SourcedElement(self._element(data))
+            element = SourcedElement((boxed(data),) if self._element is None else self._element(data))
         except InvalidArgumentError as error:
-            raise InvalidArgumentError.of(f"{error.message}\n\t [[{source}, read by {self._where}]]") from error
-        element.source = source
+            where = f"{path}, record {number}, read by {self._where}"
+            raise InvalidArgumentError.of(f"{error.message}\n\t [[{where}]]") from error
+        element.place = path, number
         return element
 
     def _next_file(self) -> None:
@@ -119,7 +138,7 @@ class FileIterator(ElementIterator):
 
     def close(self) -> None:
         """Close the file."""
-        self._records = None
+        self._records = self._failure = None
 
 
 def compression_of(compression_type: Array) -> str:

@@ -40,6 +40,18 @@ class RandomNumbers:
         self.taken = taken
         self._numbers = []
 
+    def next_some(self, count: int) -> list[int]:
+        """The next numbers."""
+        found: list[int] = []
+        while len(found) < count:
+            found.append(self.next())
+            # The others that are made already.
+            place = self.taken % (4 * _AT_ONCE) or 4 * _AT_ONCE
+            more = self._numbers[place : place + count - len(found)]
+            self.taken += len(more)
+            found += more
+        return found
+
     def next(self) -> int:
         """The next number, below 2**32."""
         place = self.taken % (4 * _AT_ONCE)

@@ -143,10 +143,25 @@ class ChainIterator(ElementIterator):
             if element is not None:
                 self._is_empty = False
                 return element
-            self.close()
-            self._number = self._count if self._is_repeated and self._is_empty else self._number + 1
-            self._is_empty = True
+            self._next_pass()
         return None
+
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next elements of the present pass, else of the one that follows."""
+        while self._number != self._count:
+            if self._input is None:
+                self._input = self._begin(self._number)
+            some = self._input.next_some(caller, most)
+            if some:
+                self._is_empty = False
+                return some
+            self._next_pass()
+        return ()
+
+    def _next_pass(self) -> None:
+        self.close()
+        self._number = self._count if self._is_repeated and self._is_empty else self._number + 1
+        self._is_empty = True
 
     def state(self) -> State:
         """Which pass it is, and where that is."""

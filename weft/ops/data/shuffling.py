@@ -8,7 +8,7 @@ out first.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
@@ -131,24 +131,51 @@ class ShuffleIterator(ElementIterator):
         self._held -= 1
         return element
 
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next elements: of a full buffer as many as the input gives, one in for one out as `next` does it."""
+        size, passes = self._size, self._passes
+        if self._input is None or self._held != size - 1 or len(passes) > 1:
+            element = self.next(caller)
+            return () if element is None else (element,)
+        coming = self._input.next_some(caller, most)
+        if not coming:
+            return super().next_some(caller, most)
+        buffer, (start, end) = self._buffer, passes[0]
+        found: list[Element] = []
+        numbers = self._random.next_some(len(coming))
+        if len(buffer) < size:
+            buffer.append(None)
+        for element, number in zip(coming, numbers, strict=True):
+            buffer[end % size] = element
+            end += 1
+            index, start_index = (start + number % (end - start)) % size, start % size
+            found.append(buffer[index])  # type: ignore[arg-type] - there is one
+            buffer[index] = buffer[start_index]
+            buffer[start_index] = None
+            start += 1
+        passes[0][:] = start, end
+        self._is_empty_pass = False
+        return found
+
     def _fill(self, caller: Caller) -> None:
         buffer, size = self._buffer, self._size
         while self._held < size:
             if self._input is None:
                 self._input = self._begin()
-            element = self._input.next(caller)
+            some = self._input.next_some(caller, size - self._held)
             last = self._passes[-1]
-            if element is None:
+            if not some:
                 if not self._next_pass(last[1]):
                     return
                 continue
-            index = last[1] % size
-            if index == len(buffer):
-                buffer.append(element)
-            else:
-                buffer[index] = element
-            last[1] += 1
-            self._held += 1
+            for element in some:
+                index = last[1] % size
+                if index == len(buffer):
+                    buffer.append(element)
+                else:
+                    buffer[index] = element
+                last[1] += 1
+            self._held += len(some)
             self._is_empty_pass = False
 
     def _next_pass(self, position: int) -> bool:

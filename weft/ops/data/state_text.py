@@ -21,6 +21,8 @@ _TENSOR: Final = "tensor"
 _TUPLE: Final = "tuple"
 _BYTES: Final = "bytes"
 _LISTED: Final = "listed"
+_RECORD: Final = ", record "
+"""Between the file and the number of the record that an element comes from."""
 
 
 def text_of_state(state: State) -> bytes:
@@ -44,7 +46,7 @@ def _plain(state: State) -> State:
     if isinstance(state, bytes):
         return {_BYTES: _base64(state)}
     if isinstance(state, tuple):
-        source = state.source if isinstance(state, SourcedElement) else None
+        source = _RECORD.join(map(str, state.place)) if isinstance(state, SourcedElement) else None
         return {_TUPLE: [_plain(each) for each in state], "source": source}
     if isinstance(state, dict):
         return {"dict": {key: _plain(each) for key, each in state.items()}}
@@ -73,7 +75,8 @@ def _state(plain: State) -> State:
         if plain["source"] is None:
             return tuple(parts)
         element = SourcedElement(parts)
-        element.source = plain["source"]
+        path, _, number = plain["source"].rpartition(_RECORD)
+        element.place = path, int(number)
         return element
     return {key: _state(each) for key, each in plain["dict"].items()}
 

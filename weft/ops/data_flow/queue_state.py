@@ -159,8 +159,8 @@ class QueueState:
             if self._closed:
                 raise CancelledError.of(f"{self._description} is closed.{self._closed_by}")
             room = count - next_ if self._capacity < 0 else min(count - next_, self._capacity - len(self._store))
-            for place in range(next_, next_ + room):
-                put(elements[place])
+            for element in elements[next_ : next_ + room]:
+                put(element)
             next_ += room
             self._moved += room
             return next_ == count

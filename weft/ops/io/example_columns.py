@@ -15,7 +15,8 @@ from google.protobuf.message import DecodeError
 
 from weft.framework.aliases import Array
 from weft.ops.io import example_layout
-from weft.ops.io.example_layout import BYTES, FLOATS, INTEGERS, PADDING, Layout, Places, windows
+from weft.ops.io.example_layout import PADDING, Layout, Places, windows
+from weft.ops.io.header_table import BYTES, FLOATS, INTEGERS, NO_KIND
 from weft.proto import example_pb2
 
 _LISTS: Final = {BYTES: "bytes_list", FLOATS: "float_list", INTEGERS: "int64_list"}
@@ -29,8 +30,6 @@ _WORD: Final = 8
 _GOING_ON: Final = np.uint64(0x8080808080808080)
 _OF_SIZE: Final = np.array([(1 << 8 * size) - 1 for size in range(_WORD + 1)], np.uint64)
 _GOING_ON_OF_SIZE: Final = _GOING_ON & np.concatenate([[np.uint64(0)], _OF_SIZE[:-1]])
-# Longer lists of strings are read by the protocol buffer's parser.
-_FEW_TEXTS: Final = 16
 
 
 class Column(NamedTuple):
@@ -97,30 +96,43 @@ class _Batch:
             learnt = example_layout.learn(self._records[self._left[0]])
             if learnt is None:
                 return
-            self._read(learnt)
             # Threads may do so at the same time: each statement leaves a list of layouts.
+            for known in list(layouts):
+                both = example_layout.unified(known, learnt)
+                if both is not None:
+                    layouts[:] = [layout for layout in layouts if layout is not known]
+                    learnt = both
+            self._read(learnt)
             layouts.insert(0, learnt)
             del layouts[_KEPT:]
 
     def _read(self, layout: Layout) -> None:
-        fits, places = example_layout.locate(layout, self._data, self._begins[self._left], self._ends[self._left])
-        chosen = np.flatnonzero(fits)
-        rows = self._left[chosen]
-        if len(rows):
+        everything = len(self._left) == len(self._begins)
+        begins, ends = (self._begins, self._ends) if everything else (self._begins[self._left], self._ends[self._left])
+        fits, places = example_layout.locate(layout, self._data, begins, ends)
+        if everything and fits.all():
+            rows: Array | slice = slice(None)
+            chosen: Array | slice = rows
+            count = len(fits)
+        else:
+            chosen = np.flatnonzero(fits)
+            rows = self._left[chosen]
+            count = len(chosen)
+        if count:
             found = {entry.key: (entry.kind, place) for entry, place in zip(layout.entries, places, strict=True)}
             for index, (key, kind) in enumerate(self._wanted):
-                found_kind, place = found.get(key, (example_layout.NO_KIND, None))
-                if place is not None and found_kind != example_layout.NO_KIND:
+                found_kind, place = found.get(key, (NO_KIND, None))
+                if place is not None and found_kind != NO_KIND:
                     if found_kind != kind:
                         raise _MisfitError
                     self._put(index, rows, place, chosen)
         self._left = self._left[~fits]
 
-    def _put(self, index: int, rows: Array, place: Places, chosen: Array) -> None:
+    def _put(self, index: int, rows: Array | slice, place: Places, chosen: Array | slice) -> None:
         # Rows first: an index with a number in it takes four times as long.
         for into, values in ((self._starts[index], place.starts), (self._sizes[index], place.sizes)):
             into[rows] = values[chosen]
-        self._present[index][rows] = True
+        self._present[index][rows] = True if place.present is None else place.present[chosen]
 
     def read_the_rest(self) -> None:
         """Read the records that had no layout one by one; DecodeError where one is malformed."""
@@ -228,37 +240,35 @@ def _integers(raw: Array, sizes: Array) -> tuple[Array, Array]:
 
 def _texts(data: bytes, starts: Array, sizes: Array) -> tuple[Array, Array]:
     """The strings of lists of them, of which each record has one."""
-    found = _short_texts(data, starts, starts + sizes)
-    if found is not None:
-        rows, begins, ends = found
-        texts = [data[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-        return np.fromiter(texts, np.object_, len(texts)), np.bincount(rows, minlength=len(starts))
-    read = example_pb2.BytesList.FromString
-    places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
-    lists = [read(data[start:end]).value for start, end in places]
-    flat = [text for texts in lists for text in texts]
-    return np.fromiter(flat, np.object_, len(flat)), np.fromiter(map(len, lists), np.int64, len(lists))
+    stops = starts + sizes
+    begins, ends = starts.tolist(), stops.tolist()
+    if _are_single(data, starts, stops):
+        texts = [data[begin + 2 : end] for begin, end in zip(begins, ends, strict=True)]
+        return np.fromiter(texts, np.object_, len(texts)), np.ones(len(texts), np.int64)
+    flat, counts = _short_texts(data, begins, ends)
+    return np.fromiter(flat, np.object_, len(flat)), np.fromiter(counts, np.int64, len(counts))
 
 
-def _short_texts(data: bytes, starts: Array, stops: Array) -> tuple[Array, Array, Array] | None:
-    """Row, begin and end of each string, by rows; None where lists or strings are long."""
-    rows = np.flatnonzero(starts < stops)
-    position, stop = starts[rows], stops[rows]
-    found: list[tuple[Array, Array, Array]] = []
-    while len(rows):
-        head = windows(data, 2, position)
-        sizes = head[:, 1].astype(np.int64)
-        position = position + 2
-        ends = position + sizes
-        if len(found) == _FEW_TEXTS or ((head[:, 0] != BYTES) | (sizes > 0x7F) | (ends > stop)).any():
-            return None
-        found.append((rows, position, ends))
-        more = ends < stop
-        rows, position, stop = rows[more], ends[more], stop[more]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        return rows, position, stop
-    every_row, begins, ends = (np.concatenate(part) for part in zip(*found, strict=True))
-    order = np.argsort(every_row, kind="stable")
-    return every_row[order], begins[order], ends[order]
+def _are_single(data: bytes, starts: Array, stops: Array) -> bool:
+    """Whether each place holds one short string."""
+    head = windows(data, 2, starts)
+    sizes = head[:, 1].astype(np.int64)
+    return bool(((head[:, 0] == BYTES) & (sizes < 0x80) & (starts + sizes + 2 == stops)).all())
+
+
+def _short_texts(data: bytes, starts: Sequence[int], stops: Sequence[int]) -> tuple[list[bytes], list[int]]:
+    """All strings, and how many each place has; of lists with long ones by the protocol buffer's parser."""
+    texts: list[bytes] = []
+    counts: list[int] = []
+    for start, stop in zip(starts, stops, strict=True):
+        before, position = len(texts), start
+        while position < stop:
+            end = position + 2 + data[position + 1]
+            if data[position] != BYTES or end - position > 0x81 or end > stop:
+                del texts[before:]
+                texts += example_pb2.BytesList.FromString(data[start:stop]).value
+                break
+            texts.append(data[position + 2 : end])
+            position = end
+        counts.append(len(texts) - before)
+    return texts, counts

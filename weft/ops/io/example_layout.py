@@ -14,13 +14,19 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.ops.io.header_table import (
+    BYTES,
+    FIRST,
+    MOST_ADVANCED,
+    NO_KIND,
+    PACKED,
+    SECOND,
+    HeaderTable,
+    header_table,
+    look_up,
+)
 
-# The field numbers of Feature's kinds, as the tag of a length-delimited field: bytes_list, float_list, int64_list.
-BYTES, FLOATS, INTEGERS = 0x0A, 0x12, 0x1A
-NO_KIND: Final = 0
-_FIRST, _SECOND = 0x0A, 0x12
 _ALL: Final = np.uint64(2**64 - 1)
-_PACKED: Final = (FLOATS, INTEGERS)
 # Headers that are longer, records with more entries and longer lengths have no layout: what is learnt stays small.
 _LONGEST_HEADER: Final = 128
 _MOST_ENTRIES: Final = 256
@@ -44,7 +50,10 @@ class Word(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One feature: its header's size and words, whether each length in it is one byte, and the lengths, the values' last."""
+    """One feature: its header's size and words, whether each length in it is one byte, and the lengths, the values' last.
+
+    Where the table is known it stands for all of these.
+    """
 
     key: bytes
     kind: int
@@ -52,12 +61,12 @@ class Entry(NamedTuple):
     words: tuple[Word, ...]
     is_narrow: bool
     lengths: tuple[Length, ...]
+    table: HeaderTable | None
 
 
 class Layout(NamedTuple):
-    """The entries of a record, in order, and in how many bytes their common length is written."""
+    """The entries of a record, in order."""
 
-    width: int
     entries: tuple[Entry, ...]
 
 
@@ -66,6 +75,8 @@ class Places(NamedTuple):
 
     starts: Array
     sizes: Array
+    present: Array | None
+    """Which records have a value; None where all that have the layout do, or none."""
 
 
 class _UnknownError(Exception):
@@ -75,7 +86,7 @@ class _UnknownError(Exception):
 def learn(record: bytes) -> Layout | None:
     """The layout of a record; None where it is malformed, or none that serializers write."""
     try:
-        length, width, position = _length(record, 0, _FIRST)
+        length, _, position = _length(record, 0, FIRST)
         if position + length != len(record):
             return None
         entries: list[Entry] = []
@@ -85,7 +96,7 @@ def learn(record: bytes) -> Layout | None:
     except (_UnknownError, IndexError):
         return None
     keys = {entry.key for entry in entries}
-    return Layout(width, tuple(entries)) if len(keys) == len(entries) <= _MOST_ENTRIES else None
+    return Layout(tuple(entries)) if len(keys) == len(entries) <= _MOST_ENTRIES else None
 
 
 def _length(record: bytes, position: int, tag: int) -> tuple[int, int, int]:
@@ -110,19 +121,19 @@ def _entry(record: bytes, start: int) -> tuple[Entry, int]:
         spans.append((inner - width - start, width, inner + length))
         return length, inner
 
-    _, position = enter(start, _FIRST)
-    key_size, _, position = _length(record, position, _FIRST)
+    _, position = enter(start, FIRST)
+    key_size, _, position = _length(record, position, FIRST)
     key = record[position : position + key_size]
     if not key.isascii():
         raise _UnknownError
-    size, position = enter(position + key_size, _SECOND)
+    size, position = enter(position + key_size, SECOND)
     kind = record[position] if size else NO_KIND
-    if kind not in (NO_KIND, BYTES, *_PACKED):
+    if kind not in (NO_KIND, BYTES, *PACKED):
         raise _UnknownError
     if size:
         size, position = enter(position, kind)
-    if size and kind in _PACKED:
-        size, position = enter(position, _FIRST)
+    if size and kind in PACKED:
+        size, position = enter(position, FIRST)
     end = position + size
     if end > len(record) or position - start > _LONGEST_HEADER or any(stop != end for _, _, stop in spans):
         raise _UnknownError
@@ -147,10 +158,27 @@ def _with_words(key: bytes, kind: int, header: bytes, lengths: tuple[Length, ...
             mask[length.at : length.at + length.width] = b"\x80" * length.width
     parts = [np.frombuffer(bytes(text) + bytes(-len(header) % 8), "<u8") for text in (words, mask, factors)]
     columns = tuple(Word(word & ones, ones, factor) for word, ones, factor in zip(*parts, strict=True))
-    return Entry(key, kind, len(header), columns, is_narrow, lengths)
+    table = header_table(key, kind) if is_narrow or kind == NO_KIND else None
+    return Entry(key, kind, len(header), columns, is_narrow, lengths, table)
 
 
-PADDING: Final = bytes(_LONGEST_HEADER + 16)
+def unified(one: Layout, other: Layout) -> Layout | None:
+    """The layout of records of both, where each feature that they write differently is missing in one of them."""
+    if [each.key for each in one.entries] != [each.key for each in other.entries]:
+        return None
+    entries: list[Entry] = []
+    for pair in zip(one.entries, other.entries, strict=True):
+        # The one that knows the kind first.
+        known, missing = sorted(pair, key=lambda entry: entry.kind == NO_KIND)
+        if known.table is None or missing.table is None or missing.kind not in (NO_KIND, known.kind):
+            return None
+        entries.append(known)
+    return Layout(tuple(entries))
+
+
+# How far positions may be beyond the end of the data before they are looked after.
+_AHEAD: Final = 32 * MOST_ADVANCED
+PADDING: Final = bytes(_AHEAD + _LONGEST_HEADER + 16)
 
 
 def locate(layout: Layout, data: bytes, starts: Array, ends: Array) -> tuple[Array, list[Places]]:
@@ -158,21 +186,31 @@ def locate(layout: Layout, data: bytes, starts: Array, ends: Array) -> tuple[Arr
 
     The places are of use for records that have it.
     """
-    position = starts + (1 + layout.width)
     head = windows(data, 8, starts)
-    fits = (head[:, 0] == _FIRST) & (_read(head, Length(1, layout.width, 0)) == ends - position)
+    length, width = _written_length(head)
+    position = starts + (1 + width)
+    fits = (head[:, 0] == FIRST) & (length == ends - position)
     places = []
     limit = len(data) - len(PADDING)
+    ahead = 0
     for entry in layout.entries:
-        header = windows(data, 8 * len(entry.words), position)
-        position = position + entry.size
-        sizes = _read(header, entry.lengths[-1]) if entry.lengths else np.zeros(len(starts), np.int64)
-        _compare(entry, header, sizes, fits)
-        places.append(Places(position, sizes))
+        present = None
+        if entry.table is not None:
+            heads, sizes, present = look_up(entry.table, windows(data, entry.table.width, position), fits)
+            position = position + heads
+            ahead += MOST_ADVANCED
+        else:
+            header = windows(data, 8 * len(entry.words), position)
+            position = position + entry.size
+            sizes = _read(header, entry.lengths[-1]) if entry.lengths else np.zeros(len(starts), np.int64)
+            _compare(entry, header, sizes, fits)
+            ahead = _AHEAD
+        places.append(Places(position, sizes, present))
         position = position + sizes
-        # A record of another layout may lead anywhere; one that fits never goes beyond its end.
-        fits &= position <= ends
-        position = np.minimum(position, limit)
+        if ahead > _AHEAD - MOST_ADVANCED:
+            # A record of another layout may lead anywhere; one that fits never goes beyond its end.
+            fits &= position <= ends
+            position, ahead = np.minimum(position, limit), 0
     return fits & (position == ends), places
 
 
@@ -199,6 +237,21 @@ def windows(data: bytes, size: int, starts: Array) -> Array:
     # Elements of void type have no alignment, so that they may begin at each byte.
     all_windows = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
     return all_windows[starts].view(np.uint8).reshape(-1, size)
+
+
+def _written_length(head: Array) -> tuple[Array, Array]:
+    """The length of each record behind its first tag, and in how many bytes it is written."""
+    value, width = head[:, 1].astype(np.int64), np.ones(len(head), np.int64)
+    going_on = value >= 0x80
+    for index in range(1, _WIDEST_LENGTH):
+        if not going_on.any():
+            break
+        byte = head[:, 1 + index].astype(np.int64)
+        value[going_on] += (byte[going_on] - 1) << 7 * index
+        width += going_on
+        going_on &= byte >= 0x80
+    value[going_on] = -1
+    return value, width
 
 
 def _read(header: Array, length: Length) -> Array:

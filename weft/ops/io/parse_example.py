@@ -24,15 +24,15 @@ from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import op
-from weft.ops.io import example_columns, example_layout
+from weft.ops.io import example_columns, header_table
 from weft.ops.io.example_columns import Column
 from weft.ops.io.requested_features import EXAMPLE_TYPES, DenseSpec, SparseSpec, assembled, default_of, requested
 from weft.proto import example_pb2
 
 _TAGS: Final = {
-    dtypes.float32: example_layout.FLOATS,
-    dtypes.int64: example_layout.INTEGERS,
-    dtypes.string: example_layout.BYTES,
+    dtypes.float32: header_table.FLOATS,
+    dtypes.int64: header_table.INTEGERS,
+    dtypes.string: header_table.BYTES,
 }
 # Fewer examples are parsed faster one by one.
 _FEWEST_AT_ONCE: Final = 8
