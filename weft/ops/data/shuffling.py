@@ -149,7 +149,9 @@ class ShuffleIterator(ElementIterator):
             buffer[end % size] = element
             end += 1
             index, start_index = (start + number % (end - start)) % size, start % size
-            found.append(buffer[index])  # type: ignore[arg-type] - there is one
+            chosen = buffer[index]
+            assert chosen is not None
+            found.append(chosen)
             buffer[index] = buffer[start_index]
             buffer[start_index] = None
             start += 1

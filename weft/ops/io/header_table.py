@@ -38,7 +38,7 @@ class HeaderTable(NamedTuple):
     @property
     def width(self) -> int:
         """How many bytes are to be looked at."""
-        return 8 * self.words.shape[1]
+        return 8 * int(self.words.shape[1])
 
 
 def header_table(key: bytes, kind: int) -> HeaderTable | None:
