@@ -43,7 +43,11 @@ better of both."""
 
 @dataclass(frozen=True)
 class Measure:
-    """One row: `goal` is the ratio of weft to TensorFlow to reach, `time_limit_s` what a process may take."""
+    """One row: `goal` is the ratio of weft to TensorFlow to reach, `time_limit_s` what a process may take.
+
+    `least_waits` is how often a thread of the measuring process has to wait for another process at least, each step; None where
+    nobody has counted.
+    """
 
     name: str
     program: str
@@ -54,12 +58,25 @@ class Measure:
     time_limit_s: float = 120.0
 
     @property
+    def least_waits(self) -> int | None:
+        return _LEAST_WAITS.get(self.name)
+
+    @property
     def family(self) -> str:
         """The module of its program."""
         return self.program.partition(":")[0]
 
     def reaches_goal(self, ratio: float) -> bool:
         return ratio >= self.goal if self.unit.more_is_better else ratio <= self.goal
+
+
+# A step on another task is one request and its answer, whatever it moves: the process waits once, for the answer. A local step,
+# and one of the process's own server, waits for nobody.
+_LEAST_WAITS = {
+    **dict.fromkeys(("constant", "assign_add", "feed", "own_server"), 0),
+    **dict.fromkeys(("client_only", "remote_assign", "remote_assign_fetch", "there_and_back"), 1),
+    **dict.fromkeys(("pull_100x1kb", "pull_1mb", "pull_100mb", "push_100mb", "null_steps_1"), 1),
+}
 
 
 def _round_trips(count: int) -> LimitRule:

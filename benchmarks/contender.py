@@ -78,7 +78,7 @@ class Contender:
         answer = self.ask(measure.program, time_limit_s=measure.time_limit_s, profile_directory=profile_directory)
         if answer.message is None:
             return Outcome(None, answer.reason)
-        return Outcome(Sample(answer.message["value"], answer.message["best"], answer.message["count"]))
+        return Outcome(Sample(*map(answer.message.get, ("value", "best", "count", "waits"))))
 
     def ask(self, program: str, *sizes: int, time_limit_s: float, profile_directory: Path | None = None) -> Answer:
         """Run a program, `family:function` and the sizes that it takes, as `run` does; return what it answers."""

@@ -39,7 +39,7 @@ def table(sitting: Sitting) -> str:
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEADINGS))]
     text = [_aligned(cells[0], widths), "  ".join("-" * width for width in widths)]
     text += [_aligned(line, widths) for line in cells[1:]]
-    return "\n".join([*text, "", *_reasons(sitting), *_context(sitting, limits)])
+    return "\n".join([*text, "", *_reasons(sitting), *_waits(sitting), *_context(sitting, limits)])
 
 
 def _cells(row: Row, limits: Limits) -> tuple[str, ...]:
@@ -101,6 +101,18 @@ def _reasons(sitting: Sitting) -> list[str]:
         for contender in sitting.contenders
         if (reason := row.reason(contender.name))
     ]
+    return [*lines, ""] if lines else []
+
+
+def _waits(sitting: Sitting) -> list[str]:
+    """How often the measuring process waited, per call or item, beside the least that the work needs."""
+    lines = []
+    for row in sitting.rows:
+        found = [(each.title, waits.median) for each in sitting.contenders if (waits := row.waits(each.name)) is not None]
+        if found:
+            figures = ", ".join(f"{title} {waits:.2f}" for title, waits in found)
+            least = "" if row.measure.least_waits is None else f"; the least is {row.measure.least_waits}"
+            lines.append(f"waits of {row.measure.name}: {figures}{least}")
     return [*lines, ""] if lines else []
 
 

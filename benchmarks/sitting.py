@@ -42,6 +42,11 @@ class Row:
         samples = (outcome.sample for outcome in self.outcomes.get(contender, ()))
         return spread(sample.value for sample in samples if sample is not None)
 
+    def waits(self, contender: str) -> Spread | None:
+        """Return how often the measuring process waited, per call or item, where calls were counted."""
+        samples = (outcome.sample for outcome in self.outcomes.get(contender, ()))
+        return spread(sample.waits for sample in samples if sample is not None and sample.waits is not None)
+
     def reason(self, contender: str) -> str | None:
         """Return why the contender has no figure, if it tried and has none."""
         outcomes = self.outcomes.get(contender, ())

@@ -6,6 +6,7 @@ a disturbance spoils a batch and not the result.
 
 from __future__ import annotations
 
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -16,11 +17,16 @@ from benchmarks import profile
 
 @dataclass(frozen=True)
 class Sample:
-    """One figure of one process: `value` is the median over `count` batches, `best` the most favourable one."""
+    """One figure of one process: `value` is the median over `count` batches, `best` the most favourable one.
+
+    `waits` is how often a thread of the process stopped to wait, per call or item, which hardly depends on the machine; None
+    where that was not counted.
+    """
 
     value: float
     best: float
     count: int
+    waits: float | None = None
 
 
 @dataclass(frozen=True)
@@ -75,13 +81,20 @@ def _by_batches(
     """Time `call` by this clock, in batches that last about `batch_s`, for `measure_s` and at least five of them."""
     batch = max(1, round(batch_s / expected_s))
     batches: list[float] = []
+    waits_before = _waits()
     ends_at = time.perf_counter() + measure_s
     while len(batches) < 5 or time.perf_counter() < ends_at:
         started = clock()
         for _ in range(batch):
             call()
         batches.append((clock() - started) / batch)
-    return Sample(statistics.median(batches), min(batches), len(batches))
+    waits = (_waits() - waits_before) / (batch * len(batches))
+    return Sample(statistics.median(batches), min(batches), len(batches), waits)
+
+
+def _waits() -> int:
+    """How often the threads of this process have given the processor up of themselves."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 
 
 def cpu_seconds_per_call(call: Callable[[], object], *, items: int, measure_s: float = 2.0, batch_s: float = 0.1) -> Sample:
@@ -89,9 +102,10 @@ def cpu_seconds_per_call(call: Callable[[], object], *, items: int, measure_s: f
     expected_s = warm_up(call, seconds=0.7, calls=10)
     sample = _by_batches(call, time.process_time, expected_s, measure_s, batch_s)
     profile.steps(call, count=max(5, round(1.0 / expected_s)))
-    return Sample(sample.value / items, sample.best / items, sample.count)
+    waits = None if sample.waits is None else sample.waits / items
+    return Sample(sample.value / items, sample.best / items, sample.count, waits)
 
 
 def per_second(sample: Sample, amount: float = 1.0) -> Sample:
     """Turn seconds per call into `amount` per second."""
-    return Sample(amount / sample.value, amount / sample.best, sample.count)
+    return Sample(amount / sample.value, amount / sample.best, sample.count, sample.waits)

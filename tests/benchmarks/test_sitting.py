@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,7 +16,7 @@ from benchmarks.machine import Limits
 from benchmarks.picture import draw
 from benchmarks.report import as_json, from_json, quantity, table
 from benchmarks.sitting import FAILURES_ALLOWED, Row, Sitting, Spread, hold
-from benchmarks.timing import once
+from benchmarks.timing import Sample, once, per_second, seconds_per_call
 
 LIMITS = Limits(16e-6, 10e-6, 3e9, 6e9, 17e9, 250e9)
 TIME = Measure("run", "local_runs:run", "A run", Unit.SECONDS, 0.5)
@@ -34,6 +35,41 @@ def sitting_of(*rows: Row) -> Sitting:
 def test_a_ratio_is_formed_within_each_round() -> None:
     row = Row(TIME, {WEFT: outcomes(1.0, 3.0, 2.0), TENSORFLOW: outcomes(2.0, 2.0, 4.0)})
     assert row.ratio() == Spread(0.5, 0.5, 1.5)
+
+
+def test_waits_stand_under_the_table_beside_the_least_there_can_be() -> None:
+    own = Measure("client_only", "sessions:client_only", "A client", Unit.SECONDS, 0.5)
+    row = Row(own, {WEFT: [Outcome(Sample(1.0, 1.0, 5, 2.0)), Outcome(Sample(1.0, 1.0, 5, 1.0))], TENSORFLOW: outcomes(2.0)})
+    sitting = sitting_of(row, Row(TIME, {WEFT: outcomes(1.0)}))
+    assert [line for line in table(sitting).splitlines() if line.startswith("waits")] == [
+        "waits of client_only: weft 1.50; the least is 1"
+    ]
+    assert table(from_json(json.loads(json.dumps(as_json(sitting))))).count("waits of client_only: weft 1.50") == 1
+
+
+def test_a_call_that_hands_on_to_another_thread_waits_for_it() -> None:
+    asked, answered = threading.Semaphore(0), threading.Semaphore(0)
+
+    def answer() -> None:
+        while asked.acquire(timeout=30) and not done:
+            answered.release()
+
+    def call() -> None:
+        asked.release()
+        answered.acquire()
+
+    done: list[bool] = []
+    thread = threading.Thread(target=answer)
+    thread.start()
+    sample = seconds_per_call(call, warm_up_s=0.01, measure_s=0.05, batch_s=0.005)
+    done.append(True)
+    asked.release()
+    thread.join()
+    alone = seconds_per_call(lambda: None, warm_up_s=0.01, measure_s=0.05, batch_s=0.005)
+    assert sample.waits is not None
+    assert alone.waits is not None
+    assert sample.waits > 0.5 > alone.waits
+    assert per_second(sample).waits == sample.waits
 
 
 def test_a_round_that_lacks_one_figure_gives_no_ratio() -> None:
