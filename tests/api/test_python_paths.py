@@ -7,6 +7,10 @@ import importlib
 import pytest
 
 import weft as tf
+from weft.api import generated_ops
+from weft.checkpoint.tensor_print import print_tensors_in_checkpoint_file
+from weft.training.saved_model.freezing import freeze_graph
+from weft.training.saving.meta_graph import export_scoped_meta_graph
 
 
 @pytest.mark.parametrize(
@@ -14,6 +18,16 @@ import weft as tf
     [
         ("framework.ops", "convert_to_tensor", tf.convert_to_tensor),
         ("framework.device", "DeviceSpec", tf.DeviceSpec),
+        ("framework.meta_graph", "export_scoped_meta_graph", export_scoped_meta_graph),
+        ("framework.versions", "VERSION", tf.VERSION),
+        ("ops.bitwise_ops", "bitwise_and", tf.bitwise.bitwise_and),
+        ("ops.gen_bitwise_ops", "bitwise_or", generated_ops.bitwise_or),
+        ("ops.initializers_ns", "variables", tf.initializers.variables),
+        ("keras.saving", "load_model", tf.keras.models.load_model),
+        ("lib.io.python_io", "TFRecordWriter", tf.python_io.TFRecordWriter),
+        ("tools.freeze_graph", "freeze_graph", freeze_graph),
+        ("tools.inspect_checkpoint", "print_tensors_in_checkpoint_file", print_tensors_in_checkpoint_file),
+        ("training.gen_training_ops", "apply_adam", generated_ops.apply_adam),
         ("framework.errors", "OutOfRangeError", tf.errors.OutOfRangeError),
         ("framework.dtypes", "float32", tf.float32),
         ("ops.array_ops", "reshape", tf.reshape),
@@ -113,3 +127,9 @@ def test_a_function_hides_the_module_of_its_name() -> None:
     )
     package.arg_scope = package.variables  # as the import system does under another name of the package
     assert package.arg_scope is tf.contrib.framework.arg_scope
+
+
+@pytest.mark.parametrize("family", ["array", "math", "nn", "rnn"])
+def test_modules_that_register_gradients_can_be_imported(family: str) -> None:
+    module = importlib.import_module(f"weft.python.ops.{family}_grad")
+    assert module.__name__ == f"weft.python.ops.{family}_grad"

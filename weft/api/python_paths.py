@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 _GENERATED: Final = (
-    "array audio candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list logging "
-    "lookup manip math nn parsing random script sparse spectral state stateful_random string summary training"
+    "array audio bitwise candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list "
+    "logging lookup manip math nn parsing random resource_variable script set sparse spectral state stateful_random string "
+    "summary training"
 )
 
 ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()} | {
@@ -59,6 +60,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "training.session_run_hook": "weft.training.hooks.session_run_hook",
     "training.slot_creator": "weft.training.optimizers.slot_creator",
     "training.supervisor": "weft.training.sessions.supervisor",
+    "training.gen_training_ops": "weft.api.generated_ops",
     "training.training": "weft.api.train",
     "training.training_ops": "weft.ops.training.update_functions",
     "training.training_util": "weft.training.training_util",
@@ -80,6 +82,12 @@ NAMES: Final = {
         "convert_to_tensor=internal_convert_to_tensor"
     ),
     "framework.smart_cond": "weft.models.functional.call_choices:smart_cond",
+    "framework.meta_graph": (
+        "weft.training.saving.meta_graph:copy_scoped_meta_graph weft.training.saving.meta_graph:export_scoped_meta_graph "
+        "weft.training.saving.meta_graph:import_scoped_meta_graph "
+        "weft.training.saving.meta_graph:import_scoped_meta_graph_with_return_elements "
+        "weft.training.saving.meta_graph:read_meta_graph_file"
+    ),
     "framework.tensor_util": (
         "weft.framework.constant_value:constant_value weft.framework.constant_value:constant_value_as_shape"
     ),
@@ -117,6 +125,16 @@ NAMES: Final = {
     ),
     "pywrap_tensorflow": "train.NewCheckpointReader weft.events.events_writer:EventsWriter",
     "tf2": "weft.framework.behavior:enabled",
+    "tools.freeze_graph": (
+        "weft.training.saved_model.freezing:freeze_graph weft.training.saved_model.freezing:freeze_graph_with_def_protos"
+    ),
+    "tools.inspect_checkpoint": "weft.checkpoint.tensor_print:print_tensors_in_checkpoint_file",
+    "tools.optimize_for_inference_lib": "weft.framework.inference_graph:optimize_for_inference",
+    "tools.saved_model_utils": (
+        "weft.training.saved_model.inspection:get_meta_graph_def weft.training.saved_model.inspection:get_saved_model_tag_sets "
+        "weft.training.saved_model.inspection:read_saved_model"
+    ),
+    "tools.strip_unused_lib": "weft.framework.inference_graph:strip_unused",
     "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
     "training.evaluation": (
         "weft.training.sessions.evaluation:StopAfterNEvalsHook=_StopAfterNEvalsHook "
@@ -146,7 +164,7 @@ _PATHS_OF: Final = {
         "framework.tensor_util ops.clip_ops ops.confusion_matrix ops.control_flow_ops ops.custom_gradient "
         "ops.functional_ops ops.gradients ops.gradients_impl ops.histogram_ops ops.init_ops_v2 ops.map_fn ops.numerics "
         "ops.partitioned_variables ops.script_ops ops.session_ops ops.sort_ops ops.standard_ops ops.state_ops "
-        "ops.template ops.tensor_array_ops ops.variable_scope ops.variables"
+        "ops.template ops.tensor_array_ops ops.variable_scope ops.variables framework.versions"
     ),
     ". sparse": "framework.sparse_tensor ops.sparse_ops",
     ". io train": "framework.graph_io",
@@ -231,9 +249,22 @@ _PATHS_OF: Final = {
         "training.momentum training.monitored_session training.moving_averages training.proximal_adagrad "
         "training.proximal_gradient_descent training.queue_runner_impl training.rmsprop training.saver "
         "training.server_lib training.summary_io training.sync_replicas_optimizer training.tracking.util "
-        "training.warm_starting_util"
+        "training.warm_starting_util training.checkpoint_state_pb2"
     ),
     "profiler": "profiler.option_builder",
+    "bitwise": "ops.bitwise_ops",
+    "initializers": "ops.initializers_ns",
+    "manip": "ops.manip_ops",
+    "python_io": "lib.io.python_io",
+    "keras.models": "keras.saving",
+    "compat": "util.compat_internal",
+    "keras.optimizers": "keras.optimizer_v2.adam",
+    # They are imported to register gradients, which weft does with each op.
+    "": (
+        "ops.array_grad ops.control_flow_grad ops.cudnn_rnn_grad ops.data_flow_grad ops.image_grad ops.linalg_grad "
+        "ops.manip_grad ops.math_grad ops.nn_grad ops.optional_grad ops.random_grad ops.rnn_grad ops.sparse_grad "
+        "ops.state_grad ops.tensor_array_grad"
+    ),
 }
 
 DOORS: Final = {path: doors for doors, paths in _PATHS_OF.items() for path in paths.split()}

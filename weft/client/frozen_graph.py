@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.frozen_functions import GATHER, READ, freeze_functions
 from weft.framework import dtypes, op_registry, tensor_util
-from weft.framework.aliases import SessionLike, TensorLike
+from weft.framework.aliases import TensorLike
 from weft.framework.op_role import Role
 from weft.framework.subgraph import extract_sub_graph, node_name
 from weft.platform import tf_logging
@@ -17,8 +17,16 @@ from weft.platform import tf_logging
 _READING: Final = (READ, GATHER)
 
 
+class ReadsVariables(Protocol):
+    """What holds the variables of a graph: a session, or a file of their values."""
+
+    def run(self, fetches: Any, /) -> Any:
+        """The values of a dict of names: of a variable, or of the node that reads it."""
+        ...
+
+
 def convert_variables_to_constants(
-    sess: SessionLike,
+    sess: ReadsVariables,
     input_graph_def: object,
     output_node_names: Sequence[str],
     variable_names_whitelist: Collection[str] | None = None,
