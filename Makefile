@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk names notebooks manual docs
+.PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk ops names notebooks manual docs
 .PHONY: clean slurm pods ray ssh installed
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
 	@echo "make interop    the tests that compare with TensorFlow 2.21 and 1.15.5, each in an environment of its own"
+	@echo "make ops        every op that TensorFlow 2.21 has too, in both; OPS=... gives arguments, such as OPS='MatMul --all'"
 	@echo "make check      lint, format, types and import contracts"
 	@echo "make format     rewrite the code as the linter and formatter want it"
 	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
@@ -84,6 +85,13 @@ interop: $(VENV)/installed-dev
 	WEFT_ORACLE_PYTHON=$$(test -e $(ORACLES)/2.21/installed && echo $(CURDIR)/$(ORACLES)/2.21/bin/python) \
 	WEFT_ORACLE_PYTHON_1=$$(test -e $(ORACLES)/1.15/installed && echo $(CURDIR)/$(ORACLES)/1.15/bin/python) \
 	$(BIN)/python -m pytest -m oracle
+
+ops: $(VENV)/installed-dev
+	@$(MAKE) --no-print-directory $(ORACLES)/2.21/installed
+	-@$(MAKE) --no-print-directory $(ORACLES)/1.15/installed || echo "TensorFlow 1.15 cannot be had here: only 2.21 is asked"
+	WEFT_ORACLE_PYTHON=$(CURDIR)/$(ORACLES)/2.21/bin/python \
+	WEFT_ORACLE_PYTHON_1=$$(test -e $(ORACLES)/1.15/installed && echo $(CURDIR)/$(ORACLES)/1.15/bin/python) \
+	$(BIN)/python -m tests.differential.ops --keep build/differential $(OPS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -57,6 +57,7 @@ from weft.ops.nn.embedding import embedding_lookup_sparse as embedding_lookup_sp
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.nn.fused_norm import fused_batch_norm as fused_batch_norm
 from weft.ops.nn.fused_norm import local_response_normalization as local_response_normalization
+from weft.ops.nn.learned_sampler import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from weft.ops.nn.loss import log_poisson_loss as log_poisson_loss
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from weft.ops.nn.loss import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits

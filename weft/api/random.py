@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.ops.nn.learned_sampler import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from weft.ops.nn.sampler import all_candidate_sampler as all_candidate_sampler
 from weft.ops.nn.sampler import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
 from weft.ops.nn.sampler import log_uniform_candidate_sampler as log_uniform_candidate_sampler
@@ -37,6 +38,7 @@ __all__ = [
     "fixed_unigram_candidate_sampler",
     "gamma",
     "get_seed",
+    "learned_unigram_candidate_sampler",
     "log_uniform_candidate_sampler",
     "multinomial",
     "normal",

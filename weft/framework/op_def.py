@@ -218,7 +218,9 @@ def not_differentiable(op: Any, *output_grads: object) -> list[None]:
 
 def to_op_def_proto(definition: OpDef) -> op_def_pb2.OpDef:
     """The OpDef proto of a declaration, without its documentation."""
-    proto = op_def_pb2.OpDef(name=definition.name, is_stateful=definition.stateful)
+    # That an op with a Ref has state goes without saying in TensorFlow.
+    is_stateful = definition.stateful and not any(arg.is_ref for arg in definition.inputs)
+    proto = op_def_pb2.OpDef(name=definition.name, is_stateful=is_stateful)
     for args, protos in ((definition.inputs, proto.input_arg), (definition.outputs, proto.output_arg)):
         for arg in args:
             _fill_arg(protos.add(), arg)

@@ -359,7 +359,8 @@ def _tensor_scatter(name: str, how: str, gradient: Gradient) -> Callable[..., Te
     kernel.__doc__ = f"The tensor with the updates put in at the index vectors ({how}): {shapes}."
     declare = op(
         name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
-        check=_check_tensor_scattered, checks_traced=True, types={"Tindices": INDEX16 if how == "set" else INDEX},
+        check=_check_tensor_scattered, checks_traced=True,
+        types={"Tindices": (*INDEX16, dtypes.uint16) if how == "set" else INDEX},
     )  # fmt: skip
     return declare(kernel)
 

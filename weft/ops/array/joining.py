@@ -384,7 +384,7 @@ def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]
 
 
 @op("SplitV", "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T", infer=_split_v_shape,
-    static=("size_splits", "split_dim"), types={"Tlen": INDEX}, defaults={"Tlen": dtypes.int64},
+    static=("size_splits", "split_dim"), types={"Tlen": (dtypes.int8, *INDEX)}, defaults={"Tlen": dtypes.int64},
     limits={"num_split": 1},
     gradient=lambda node, *grads: [concat_v2(filled_gradients(node, grads), node.inputs[2])
                                    if len(grads) > 1 else grads[0], None, None])  # fmt: skip

@@ -16,7 +16,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros
 from weft.ops.declaration import op, same_as_input
-from weft.ops.math.elementwise import REAL
+from weft.ops.math.elementwise import NUMBERS
 from weft.ops.nn.window import check_rank
 from weft.ops.symbolic_gradient import vjp
 
@@ -267,7 +267,7 @@ def _global_shape(node: Operation) -> list[Dims]:
 
 
 @op("BatchNormWithGlobalNormalization", "t: T, m: T, v: T, beta: T, gamma: T -> result: T", infer=_global_shape,
-    gradient=vjp, types={"T": REAL})  # fmt: skip
+    gradient=vjp, types={"T": NUMBERS})  # fmt: skip
 def batch_norm_global_node(
     xp: ArrayModule,
     t: Array,

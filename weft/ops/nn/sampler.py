@@ -1,11 +1,12 @@
 """Candidate samplers: classes drawn at random to stand for all others in losses over very many classes.
 
-They run on the host. A run of a node draws the next numbers of the stream that its seeds choose.
+They run on the host. A run of a node draws the next numbers of the stream that its seeds choose: those that TensorFlow draws.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
 import secrets
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
@@ -18,12 +19,18 @@ from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
+from weft.ops.random.alias_table import AliasTable
 from weft.ops.random.seed import get_seed
+from weft.ops.random.words import Words
 from weft.platform.gfile import GFile
 
-_SIGNATURE: Final = (
+SIGNATURE: Final = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32"
 )
+_ALL_LIMITS: Final = {"num_true": 1, "num_sampled": 1}
+LIMITS: Final = {**_ALL_LIMITS, "range_max": 1}
+# Blocks of the stream that a run takes for each sample, used or not.
+_BLOCKS_PER_SAMPLE: Final = 512
 _LEAST: Final = float(np.finfo(np.float32).min)
 
 
@@ -35,34 +42,42 @@ class Candidates(NamedTuple):
     sampled_expected_count: Tensor
 
 
-def _shapes(node: Operation) -> list[Dims]:
+def sampler_shapes(node: Operation) -> list[Dims]:
+    """The shapes of a sampler's outputs."""
     sampled = (node.attrs["num_sampled"],)
     dims = node.inputs[0].dims
     if dims is not None and len(dims) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(dims)}")
-    return [sampled, dims or (None, node.attrs["num_true"]), sampled]
+    return [sampled, (None if dims is None else dims[0], node.attrs["num_true"]), sampled]
 
 
-def _generator(seed: int, seed2: int, run_index: int) -> np.random.Generator:
+def stream_words(seed: int, seed2: int, run_index: int, count: int) -> Words:
+    """The words that a run draws `count` samples from."""
     if seed == 0 and seed2 == 0:
-        return np.random.default_rng(secrets.randbits(64))
-    return np.random.default_rng((seed % 2**64, seed2 % 2**64, int(run_index)))
+        seed, seed2 = secrets.randbits(64), secrets.randbits(64)
+    return Words(seed, seed2, int(run_index) * count * _BLOCKS_PER_SAMPLE)
 
 
-def _sample(
+def _check_classes(true_classes: Array, num_true: int) -> None:
+    if true_classes.ndim != 2:
+        raise InvalidArgumentError.of("true_classes must be a matrix")
+    if true_classes.shape[1] != num_true:
+        raise InvalidArgumentError.of(
+            f"true_classes must have num_true columns, expected: {num_true} was: {true_classes.shape[1]}"
+        )
+
+
+def sample(
     true_classes: Array, draw: Callable[[int], Array], probability: Callable[[Array], Array], count: int, unique: bool,
-    range_max: int,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Draw classes, without repetition if `unique`, and the counts that are expected of that many tries."""
     tries, sampled = count, draw(count)
     if unique:
-        if count > range_max:
-            raise InvalidArgumentError.of(f"Sampler's range is too small: {count} of {range_max} classes")
         sampled, tries = _distinct(draw, sampled, count)
 
     def expected(classes: Array) -> Array:
-        share = probability(classes)
-        return share * count if tries == count else -np.expm1(tries * np.log1p(-share))
+        share = probability(classes).astype(np.float32)
+        return share * np.float32(count) if tries == count else -np.expm1(tries * np.log1p(-share))
 
     return sampled, expected(true_classes), expected(sampled)
 
@@ -74,11 +89,18 @@ def _distinct(draw: Callable[[int], Array], first: Array, count: int) -> tuple[A
         _, places = np.unique(drawn, return_index=True)
         if len(places) >= count:
             places = np.sort(places)[:count]
-            return drawn[places], int(places[-1]) + 1
+            return drawn[places], int(places[-1]) + 1 if count else 0
         drawn = np.concatenate([drawn, draw(max(len(drawn), 16))])
 
 
-@op("UniformCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+def check_request(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int) -> None:
+    """Raise InvalidArgumentError where the classes or the number of samples do not fit."""
+    _check_classes(true_classes, num_true)
+    if unique and num_sampled > range_max:
+        raise InvalidArgumentError.of(f"Sampler's range is too small: {num_sampled} different ones of {range_max} classes")
+
+
+@op("UniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
 def uniform_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     seed: int = 0, seed2: int = 0, run_index: int = 0,
@@ -87,14 +109,15 @@ def uniform_sampler_node(
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
-    generator = _generator(seed, seed2, run_index)
-    return _sample(
-        true_classes, lambda count: generator.integers(0, range_max, count),
-        lambda classes: np.full(classes.shape, 1 / range_max), num_sampled, unique, range_max,
+    check_request(true_classes, num_true, num_sampled, unique, range_max)
+    words = stream_words(seed, seed2, run_index, num_sampled)
+    return sample(
+        true_classes, lambda count: words.below(count, range_max),
+        lambda classes: np.full(classes.shape, 1 / range_max), num_sampled, unique,
     )  # fmt: skip
 
 
-@op("LogUniformCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+@op("LogUniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
 def log_uniform_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     seed: int = 0, seed2: int = 0, run_index: int = 0,
@@ -103,16 +126,18 @@ def log_uniform_sampler_node(
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
-    generator = _generator(seed, seed2, run_index)
-    scale = np.log1p(range_max)
+    check_request(true_classes, num_true, num_sampled, unique, range_max)
+    words = stream_words(seed, seed2, run_index, num_sampled)
+    scale = np.log1p(np.float64(range_max))
 
     def draw(count: int) -> Array:
-        return (np.exp(generator.random(count) * scale).astype(np.int64) - 1) % range_max
+        return (np.exp(words.doubles(count) * scale).astype(np.int64) - 1) % range_max
 
     def probability(classes: Array) -> Array:
-        return np.log((classes + 2.0) / (classes + 1.0)) / scale
+        with np.errstate(all="ignore"):
+            return np.log((classes + 2.0) / (classes + 1.0)) / scale
 
-    return _sample(true_classes, draw, probability, num_sampled, unique, range_max)
+    return sample(true_classes, draw, probability, num_sampled, unique)
 
 
 def _unigrams(vocab_file: str, unigrams: Sequence[float]) -> Sequence[float]:
@@ -124,7 +149,13 @@ def _unigrams(vocab_file: str, unigrams: Sequence[float]) -> Sequence[float]:
         return [float(row[-1]) for row in csv.reader(lines) if row]
 
 
-@op("FixedUnigramCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+@functools.lru_cache(maxsize=4)
+def _distribution(weights: bytes) -> AliasTable:
+    """The table of some weights, float32, which takes a second for a million of them."""
+    return AliasTable(np.frombuffer(weights, np.float32))
+
+
+@op("FixedUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
 def fixed_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
@@ -134,21 +165,26 @@ def fixed_unigram_sampler_node(
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
-    counts = np.array([*[0.0] * num_reserved_ids, *_unigrams(vocab_file, unigrams)])
-    weights = np.where(counts > 0, counts**distortion, 0.0)
-    weights[:num_reserved_ids] = 0
-    mine = np.where(np.arange(len(weights)) % num_shards == shard, weights, 0.0)
-    shares = mine / mine.sum()
-    if len(weights) > range_max:
+    check_request(true_classes, num_true, num_sampled, unique, range_max)
+    counts = np.array(_unigrams(vocab_file, unigrams), np.float32)
+    powers = counts if distortion == 1.0 else np.where(counts > 0, counts, 0) ** np.float32(distortion)
+    weights = np.concatenate([np.zeros(num_reserved_ids, np.float32), powers])
+    weights[np.arange(len(weights)) % num_shards != shard] = 0
+    if len(weights) != range_max:
         raise InvalidArgumentError.of(f"range_max is {range_max}, but there are {len(weights)} classes")
-    generator = _generator(seed, seed2, run_index)
-    return _sample(
-        true_classes, lambda count: generator.choice(len(shares), count, p=shares).astype(np.int64),
-        lambda classes: shares[classes], num_sampled, unique, int((shares > 0).sum()),
-    )  # fmt: skip
+    if unique and np.count_nonzero(weights) < num_sampled:
+        raise InvalidArgumentError.of(f"{num_sampled} different classes wanted, {np.count_nonzero(weights)} can be drawn")
+    table, total = _distribution(weights.tobytes()), np.cumsum(weights)[-1]
+    words = stream_words(seed, seed2, run_index, num_sampled)
+
+    def probability(classes: Array) -> Array:
+        known = (classes >= 0) & (classes < len(weights))
+        return np.where(known, weights[np.where(known, classes, 0)], np.float32(0)) / total
+
+    return sample(true_classes, lambda count: table.draw(words, count), probability, num_sampled, unique)
 
 
-@op("AllCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+@op("AllCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=_ALL_LIMITS)
 def all_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0, seed2: int = 0
 ) -> tuple[Result, Result, Result]:
@@ -156,6 +192,7 @@ def all_sampler_node(
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
+    _check_classes(true_classes, num_true)
     return np.arange(num_sampled), np.ones(true_classes.shape), np.ones(num_sampled)
 
 
@@ -164,7 +201,7 @@ def uniform_candidate_sampler(
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
     """Draw `num_sampled` of `range_max` classes with equal probability; different ones if `unique`."""
-    return _call(uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+    return add_sampler(uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
 def log_uniform_candidate_sampler(
@@ -172,7 +209,7 @@ def log_uniform_candidate_sampler(
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
     """Draw `num_sampled` of `range_max` classes that are sorted by frequency, as words are."""
-    return _call(log_uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+    return add_sampler(log_uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
 def fixed_unigram_candidate_sampler(
@@ -195,7 +232,7 @@ def fixed_unigram_candidate_sampler(
         seed: the op seed.
         name: the node's name.
     """
-    return _call(
+    return add_sampler(
         fixed_unigram_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max,
         vocab_file=vocab_file, distortion=distortion, num_reserved_ids=num_reserved_ids, num_shards=num_shards,
         shard=shard, unigrams=list(unigrams),
@@ -206,13 +243,14 @@ def all_candidate_sampler(
     true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
 ) -> Candidates:
     """All of `num_sampled` classes, for tests of what uses a sampler."""
-    return _call(all_sampler_node, true_classes, num_true, num_sampled, unique, seed, name)
+    return add_sampler(all_sampler_node, true_classes, num_true, num_sampled, unique, seed, name)
 
 
-def _call(
+def add_sampler(
     node: Callable[..., tuple[Tensor, Tensor, Tensor]], true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool,
     seed: int | None, name: str | None, **attrs: object,
 ) -> Candidates:  # fmt: skip
+    """Add the node of a sampler."""
     graph_seed, op_seed = get_seed(seed)
     return Candidates(*node(
         true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, seed=graph_seed or 0,

@@ -19,6 +19,7 @@ from weft.ops.random import philox
 from weft.ops.random import sampling as sampling
 from weft.ops.random.nodes import check_range, samples_by_row, shape_from_input
 
+_WORDS: Final = (*INDEX, dtypes.uint32, dtypes.uint64)
 _DRAWN: Final = {"dtype": FLOATS, "T": INDEX, "Tseed": INDEX}
 _DEFAULTS: Final = {"dtype": dtypes.float32, "T": dtypes.int32, "Tseed": dtypes.int64}
 _START: Final = np.uint64(0)
@@ -85,7 +86,7 @@ def stateless_random_uniform_int(
 
 @op("StatelessRandomUniformFullInt", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
     gradient=not_differentiable,
-    static=("shape",), types={**_DRAWN, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
+    static=("shape",), types={**_DRAWN, "dtype": _WORDS, "Tseed": _WORDS},
     defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.uint64) -> Result:
     """Integers over the whole range of the type: `[rank], [2] -> [*shape]`."""

@@ -193,7 +193,8 @@ def _by_position(name: str, rule: _Rule) -> Callable[..., Tensor]:
     )
     return op(name, _ROWS, infer=_same_ref(_check_position_shapes),
               gradient=_gradient_of(rule), stateful=True, updates=("ref",),
-              by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_position_inputs,
+              types={"T": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
@@ -204,7 +205,8 @@ def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
         f"Combine the updates by {rule.method} into the rows that the indices name: `scalar resource, [...], [..., *inner] ->`."
     )
     return op(name, _RESOURCE_ROWS, infer=no_outputs, gradient=None, stateful=True, updates=("resource",),
-              by_row=True, check=check_row_inputs, types={"dtype": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_row_inputs,
+              types={"dtype": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 def _resource_by_position(name: str, rule: _Rule) -> Any[..., Tensor]:
@@ -218,7 +220,8 @@ def _resource_by_position(name: str, rule: _Rule) -> Any[..., Tensor]:
         "`scalar resource, [..., depth], [..., *inner] ->`."
     )
     return op(name, _RESOURCE_POSITIONS, infer=no_outputs, gradient=None, stateful=True, updates=("ref",),
-              by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_position_inputs,
+              types={"T": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 scatter_update_node = _by_row("ScatterUpdate", _UPDATE)

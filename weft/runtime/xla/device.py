@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 from collections.abc import Mapping
@@ -69,6 +70,12 @@ def may_have_accelerators() -> bool:
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if platforms and all(platform.strip() == "cpu" for platform in platforms.split(",")):
         return False
+    return _has_plugin()
+
+
+@functools.cache
+def _has_plugin() -> bool:
+    """Whether one is installed. To look takes milliseconds, and each session asks."""
     return any(importlib.util.find_spec(plugin) is not None for plugin in _PLUGINS)
 
 

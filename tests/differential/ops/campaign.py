@@ -1,0 +1,143 @@
+"""Makes the cases of some ops, runs them in weft and in TensorFlow, and tells the differences."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tensorboard.compat.proto import op_def_pb2
+
+import weft.ops
+from tests.differential.ops import compare, generator, oracle
+from tests.differential.ops.archive import Reader, Writer
+from tests.differential.ops.case import OpCase, record
+from tests.differential.ops.oracle import Results
+from weft.framework import op_registry
+
+_AHEAD = 4
+_WAYS = ("cold", "cold gradient", "compiled", "compiled gradient")
+
+
+@dataclass
+class Finding:
+    """What came of an op's cases: how many there were, were compared and refused by TensorFlow, and what differs."""
+
+    op: str
+    cases: int = 0
+    compared: int = 0
+    refused: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all cases agree, of which there is at least one."""
+        return self.compared > 0 and not self.differences
+
+
+def shared_ops(definitions: Mapping[str, op_def_pb2.OpDef]) -> list[str]:
+    """The ops that both register."""
+    for module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
+        importlib.import_module(module.name)
+    return [own.name for own in op_registry.registered() if own.name in definitions]
+
+
+class Campaign:
+    """Asks weft and the TensorFlows.
+
+    Args:
+        python: the Python with TensorFlow 2.21.
+        older: the one with 1.15, whose answers count as well; None for none.
+        count: how many mutations an op has.
+        every: each how manieth case is compiled, too.
+        kept: a folder to keep TensorFlow's answers in.
+    """
+
+    def __init__(self, python: str, older: str | None, count: int, every: int, kept: Path | None = None) -> None:
+        self._count, self._every = count, every
+        self._theirs = oracle.tensorflow(python, kept)
+        self._older = None if older is None else oracle.tensorflow(older, None)
+        self._ours = oracle.weft("cold,compiled")
+
+    def close(self) -> None:
+        """End the processes."""
+        for library in (self._theirs, self._older, self._ours):
+            if library is not None:
+                library.close()
+
+    def run(self, ops: Sequence[str], definitions: Mapping[str, op_def_pb2.OpDef]) -> Iterator[Finding]:
+        """Run the cases of some ops; yields what came of each."""
+        seeds = generator.all_seeds(definitions)
+        with tempfile.TemporaryDirectory() as directory:
+            begun: list[Any] = []
+            for name in ops:
+                archive = Path(directory) / f"{name}.npz"
+                labels = self._write(archive, generator.cases(definitions[name], seeds.get(name, []), self._count), definitions)
+                begun.append((name, labels, archive, self._theirs.start(archive), self._ours.start(archive)))
+                # A few ahead, so that the libraries do not wait for each other.
+                if len(begun) > _AHEAD:
+                    yield self._judged(*begun.pop(0))
+            for each in begun:
+                yield self._judged(*each)
+
+    def _write(self, archive: Path, cases: Sequence[OpCase], definitions: Mapping[str, op_def_pb2.OpDef]) -> list[str]:
+        writer = Writer()
+        labels = []
+        for number, case in enumerate(cases):
+            entry = _record(case, definitions, writer, number % self._every == 0)
+            if entry is not None:
+                writer.add(entry)
+                labels.append(f"{case.kind}, {case.form} #{len(labels)}")
+        writer.write(str(archive))
+        return labels
+
+    def _judged(self, op: str, labels: Sequence[str], archive: Path, their_future: Any, our_future: Any) -> Finding:
+        theirs, ours = their_future.result(), our_future.result()
+        differing = dict(_differences(op, ours, theirs, range(len(labels))))
+        if self._older and differing:
+            older = self._older.start(archive, list(differing)).result()
+            still = dict(_differences(op, ours, older, differing))
+            differing = {number: text for number, text in differing.items() if _is_out(older.of[number]) or number in still}
+        compared = sum(not _is_out(theirs.of[number]) for number in range(len(labels)))
+        refused = sum(any("error" in part for part in each.values() if isinstance(part, dict)) for each in theirs.of.values())
+        return Finding(op, len(labels), compared, refused, [f"{labels[number]}: {text}" for number, text in differing.items()])
+
+
+def _record(case: OpCase, definitions: Mapping[str, op_def_pb2.OpDef], writer: Writer, is_compiled: bool) -> Any:
+    try:
+        return record(case, definitions, writer, is_compiled)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None  # A mutation that no graph can hold, such as an attribute of the wrong kind.
+
+
+def _is_out(found: Any) -> bool:
+    """Whether TensorFlow cannot do the case at all."""
+    return "died" in found or compare.is_lacking(found["static"]) or compare.is_lacking(found["cold"])
+
+
+def _differences(op: str, ours: Results, theirs: Results, of: Iterable[int]) -> Iterator[tuple[int, str]]:
+    for number in of:
+        want, have = theirs.of[number], ours.of[number]
+        if _is_out(want):
+            continue
+        text = "weft died" if "died" in have else _difference(op, have, want, (ours.reader, theirs.reader))
+        if text:
+            yield number, text
+
+
+def _difference(op: str, have: Any, want: Any, readers: tuple[Reader, Reader]) -> str | None:
+    text = compare.static(have["static"], want["static"])
+    if text:
+        return f"static: {text}"
+    for way in _WAYS:
+        wanted = want.get(way.replace("compiled", "cold"))
+        if way not in have or wanted is None or compare.is_lacking(wanted):
+            continue
+        text = compare.results(op, have[way], wanted, readers, way)
+        if text:
+            return f"{way}: {text}"
+    return None

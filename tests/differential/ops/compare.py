@@ -1,0 +1,110 @@
+"""Whether what two libraries made of a case is the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tests.differential.ops.archive import Reader
+from tests.differential.ops.known import ANY_SIGN, LOOSE, SHAPES_ONLY
+from weft.framework.dtypes import as_dtype
+
+_TOLERANCES = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 2e-4, "float64": 1e-8, "complex64": 2e-4, "complex128": 1e-8}
+# What TensorFlow's CPU kernels do not have: weft may have it.
+_LACKS = re.compile(
+    r"No OpKernel was registered|Unimplemented|not (yet )?implemented|only supports? (the )?NHWC|only supports? NDHWC|"
+    r"not supported|does not support|unsupported|No gradient|Could not find (valid )?device|Only NHWC|"
+    r"No unary variant|is neither a subtype nor a supertype|ApplyBinaryOp", re.IGNORECASE
+)  # fmt: skip
+
+
+def is_lacking(found: Any) -> bool:
+    """Whether TensorFlow has no kernel or no gradient for the case."""
+    return "error" in found and (
+        found["error"][0] in ("UnimplementedError", "LookupError", "NotImplementedError")
+        or bool(_LACKS.search(found["message"]))
+    )
+
+
+def _numpy_type(name: str) -> Any:
+    return as_dtype(name).as_numpy_dtype
+
+
+def static(ours: Any, theirs: Any) -> str | None:
+    """How two static answers differ: ours may know more."""
+    if "error" in theirs or "error" in ours:
+        return errors(ours, theirs)
+    if ours["types"] != theirs["types"]:
+        return f"static types {ours['types']}, TensorFlow's {theirs['types']}"
+    for have, want in zip(ours["shapes"], theirs["shapes"], strict=True):
+        if not _covers(have, want):
+            return f"static shapes {ours['shapes']}, TensorFlow's {theirs['shapes']}"
+    return None
+
+
+def _covers(have: Any, want: Any) -> bool:
+    if want is None or have == want:
+        return True
+    if have is None or len(have) != len(want):
+        return False
+    return all(wanted is None or wanted == size for size, wanted in zip(have, want, strict=True))
+
+
+def errors(ours: Any, theirs: Any) -> str | None:
+    """How two answers differ of which at least one is an error: the classes count."""
+    have, want = _told(ours), _told(theirs)
+    if want and theirs["error"][0] in ours.get("error", ()):
+        return None
+    return f"{have or 'no error'}, TensorFlow's {want or 'none'}"
+
+
+def _told(found: Any) -> str:
+    if "error" not in found:
+        return ""
+    words = re.sub(r"Graph execution error:\s*|Detected at node .*\n|Node: '.*'\n", "", found["message"]).split()
+    return f"{found['error'][0]}: {' '.join(words)[:160]}"
+
+
+def results(op: str, ours: Any, theirs: Any, readers: tuple[Reader, Reader], what: str) -> str | None:
+    """How the results of a way differ, None where they agree."""
+    if "error" in theirs or "error" in ours:
+        return errors(ours, theirs)
+    if ours.get("connected") != theirs.get("connected"):
+        return f"gradients for inputs {ours['connected']}, TensorFlow's {theirs['connected']}"
+    if len(ours["values"]) != len(theirs["values"]):
+        return f"{len(ours['values'])} values, TensorFlow's {len(theirs['values'])}"
+    for number, (have, want) in enumerate(zip(ours["values"], theirs["values"], strict=True)):
+        if have["type"] != want["type"]:
+            return f"value {number} is {have['type']}, TensorFlow's {want['type']}"
+        found, wanted = readers[0].array(have, _numpy_type), readers[1].array(want, _numpy_type)
+        if found.shape != wanted.shape:
+            return f"value {number} has shape {found.shape}, TensorFlow's {wanted.shape}"
+        if op not in SHAPES_ONLY and not _same(op, found, wanted, what):
+            return f"value {number} is {_short(found)}, TensorFlow's {_short(wanted)}"
+    return None
+
+
+def _same(op: str, found: Any, wanted: Any, what: str) -> bool:
+    if found.dtype.kind in "Obiu":
+        return bool(np.array_equal(found, wanted))
+    name = found.dtype.name
+    tolerance = max(LOOSE.get(op, 0.0), _TOLERANCES.get(name, 1e-1))
+    wide = np.complex128 if found.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        found, wanted = found.astype(wide), wanted.astype(wide)
+        if op in ANY_SIGN and "gradient" not in what:
+            found, wanted = np.abs(found), np.abs(wanted)
+        if wide is np.complex128:
+            # Which parts of a product with infinities are NaN is each library's own.
+            both = ~np.isfinite(found) & ~np.isfinite(wanted)
+            found, wanted = np.where(both, 0, found), np.where(both, 0, wanted)
+        finite = np.abs(wanted[np.isfinite(wanted)])
+        scale = max(1.0, float(finite.max())) if finite.size else 1.0
+        return bool(np.allclose(found, wanted, tolerance, tolerance * min(scale, 1e4) * 1e-1, equal_nan=True))
+
+
+def _short(array: Any) -> str:
+    text = np.array2string(array.ravel()[:8], separator=",", max_line_width=10_000)
+    return text if array.size <= 8 else f"{text}...{array.size}"

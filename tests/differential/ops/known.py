@@ -1,0 +1,60 @@
+"""What the harness has to know of single ops: how far their values may differ, what cannot be compared, and what differs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NO_MUTATION: Final = frozenset(("WriteFile", "SaveV2", "RestoreV2", "MergeV2Checkpoints", "PyFunc", "PyFuncStateless"))
+"""Ops whose inputs name files or programs."""
+
+SHAPES_ONLY: Final = {
+    "Empty": "what is in it is not said",
+    "Timestamp": "the time of the run",
+}
+"""Ops whose values differ from run to run, and why."""
+
+ANY_SIGN: Final = frozenset(("Svd", "Qr", "SelfAdjointEigV2"))
+"""Ops whose vectors may have either sign."""
+
+LOOSE: Final = {"MatrixExponential": 1e-2}
+"""Relative tolerances of ops that approximate, instead of those of the types."""
+
+DIFFERENCES: Final[dict[str, str]] = {}
+"""Ops that do not agree on all cases, and why."""
+
+_FILES: Final = "works on files: tests/ops/io, tests/checkpoint and tests/datasets"
+_PICTURES: Final = "TensorFlow's decoder gives other roundings, or needs a file: tests/ops/image"
+_EXAMPLES: Final = "its attributes depend on each other: tests/ops/io"
+_HANDLES: Final = "its handle is of one process: tests/datasets and tests/client"
+_NESTED: Final = "its function makes datasets: tests/datasets"
+
+WITHOUT: Final[dict[str, str]] = {
+    **dict.fromkeys((
+        "CSVDataset", "FixedLengthRecordDatasetV2", "FixedLengthRecordReaderV2", "IdentityReaderV2", "MergeV2Checkpoints",
+        "InitializeTableFromTextFileV2", "ReaderNumRecordsProducedV2", "ReaderNumWorkUnitsCompletedV2", "ReaderReadUpToV2",
+        "ReaderReadV2", "ReaderResetV2", "ReaderRestoreStateV2", "ReaderSerializeStateV2", "RestoreV2", "SaveV2",
+        "TFRecordDataset", "TFRecordDatasetV2", "TFRecordReaderV2", "TextLineReaderV2", "WholeFileReaderV2", "WriteFile",
+    ), _FILES),
+    **dict.fromkeys((
+        "DecodeAndCropJpeg", "DecodeBmp", "DecodeGif", "DecodeImage", "DecodeJpeg", "SampleDistortedBoundingBoxV2",
+        "ImageSummary", "AudioSummaryV2", "TensorSummaryV2",
+    ), _PICTURES),
+    **dict.fromkeys((
+        "ParseExample", "ParseExampleV2", "ParseSingleExample", "ParseSingleSequenceExample", "SparseCross",
+        "DeserializeSparse", "Dequantize", "AddSparseToTensorsMap", "DenseToSparseBatchDataset", "SparseTensorSliceDataset",
+    ), _EXAMPLES),
+    **dict.fromkeys((
+        "DeleteSessionTensor", "GetSessionHandle", "GetSessionTensor", "DeserializeIterator", "SerializeIterator", "Iterator",
+        "IteratorFromStringHandle", "IteratorFromStringHandleV2", "IteratorToStringHandle", "IteratorGetNextSync",
+        "DummyMemoryCache", "DummySeedGenerator", "CacheDatasetV2", "ShuffleDatasetV3", "ShuffleAndRepeatDatasetV2",
+        "RngReadAndSkip", "TensorArrayCloseV3", "TensorArrayGradV3", "TensorArrayGradWithShape",
+    ), _HANDLES),
+    **dict.fromkeys((
+        "FlatMapDataset", "GeneratorDataset", "GroupByWindowDataset", "InterleaveDataset", "OneShotIterator", "WindowDataset",
+        "ParallelInterleaveDataset", "ParallelInterleaveDatasetV2", "ParallelInterleaveDatasetV4",
+    ), _NESTED),
+    **dict.fromkeys(("PyFunc", "PyFuncStateless"), "it calls a function of the client's process"),
+    **dict.fromkeys(("Placeholder", "PlaceholderV2"), "each case has some"),
+    **dict.fromkeys(("_Arg", "_Recv", "_Send"), "the master makes them, no graph has them"),
+}  # fmt: skip
+"""Ops that no case runs, and why."""

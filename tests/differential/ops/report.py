@@ -1,0 +1,68 @@
+"""What the harness prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tensorboard.compat.proto import op_def_pb2
+
+from tests.differential.ops.campaign import Finding
+from tests.differential.ops.known import DIFFERENCES, WITHOUT
+from weft.framework import op_registry
+from weft.framework.dtypes import as_dtype
+from weft.framework.op_def import to_op_def_proto
+
+
+def findings(found: Iterable[Finding], show: int, also_agreeing: bool) -> int:
+    """Print a line per op, with some differences under it, and the sums; 1 where an op differs that has no reason."""
+    totals = {"agree": 0, "differ": 0, "differ, with a reason": 0, "nothing to compare": 0}
+    unexplained = 0
+    for each in found:
+        state = _state(each)
+        totals[state] += 1
+        unexplained += state == "differ"
+        if also_agreeing or state != "agree":
+            counts = (
+                f"{each.cases:5} cases {each.compared:5} compared {each.refused:5} refused {len(each.differences):5} differ"
+            )
+            print(f"{each.op:40} {counts}", flush=True)
+            for text in each.differences[:show]:
+                print(f"    {text}", flush=True)
+    compared = sum(count for state, count in totals.items() if state != "nothing to compare")
+    print("; ".join(f"{count} ops {state}" for state, count in totals.items()))
+    print(f"{100 * totals['agree'] / max(compared, 1):.1f} % of the ops compared agree on all cases")
+    return 1 if unexplained else 0
+
+
+def _state(finding: Finding) -> str:
+    if finding.agrees:
+        return "agree"
+    if not finding.compared:
+        return "nothing to compare"
+    return "differ, with a reason" if finding.op in DIFFERENCES or finding.op in WITHOUT else "differ"
+
+
+def declarations(theirs: Sequence[op_def_pb2.OpDef]) -> int:
+    """Print in what the declarations of ops differ: state and the types that attributes allow; 1 where some do."""
+    lines = [line for definition in theirs for line in declaration_differences(definition)]
+    print("\n".join([*lines, f"{len(lines)} differences"]))
+    return 1 if lines else 0
+
+
+def declaration_differences(theirs: op_def_pb2.OpDef) -> list[str]:
+    """In what an op of weft is declared otherwise than TensorFlow's, quantized types aside: weft has no arithmetic on them."""
+    own = op_registry.lookup(theirs.name)
+    found = []
+    is_stateful = to_op_def_proto(own).is_stateful
+    if is_stateful != theirs.is_stateful:
+        found.append(f"{theirs.name}: {'stateful' if is_stateful else 'not stateful'}, other than TensorFlow's")
+    for attr in theirs.attr:
+        ours = own.attrs.get(attr.name)
+        if ours is None or attr.type not in ("type", "list(type)"):
+            continue
+        wanted = {as_dtype(each) for each in attr.allowed_values.list.type}
+        lacking = wanted - set(ours.allowed) if ours.allowed else set()
+        names = sorted(each.name for each in lacking if not each.is_quantized and each.name != "variant")
+        if names:
+            found.append(f"{theirs.name}.{attr.name}: does not allow {', '.join(names)}")
+    return found
