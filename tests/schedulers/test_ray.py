@@ -3,15 +3,14 @@
 import importlib.util
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.schedulers.launched import ROOT, fails_with_its_words, launching
+
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = str(Path(__file__).with_name("train.py"))
 
 
@@ -28,19 +27,8 @@ def cluster():
 
 @pytest.fixture
 def launch(cluster):
-    started = []
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "weft", "launch", "--on", "ray", "--ray-address", cluster.address, *arguments]
-        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "RAY_DEDUP_LOGS": "0"}
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, **options))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.kill()
-        each.communicate()
+    with launching("--on", "ray", "--ray-address", cluster.address, JAX_PLATFORMS="cpu", RAY_DEDUP_LOGS="0") as start:
+        yield start
 
 
 def test_the_tasks_train_as_actors_and_their_lines_come_back(launch, tmp_path):
@@ -53,13 +41,7 @@ def test_the_tasks_train_as_actors_and_their_lines_come_back(launch, tmp_path):
 
 
 def test_a_failure_comes_back_with_its_words_and_its_exit_code(launch, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text("import sys\nprint('before')\nsys.exit(7)\n")
-    process = launch(str(program))
-    output, notes = process.communicate(timeout=300)
-    assert process.returncode == 7
-    assert "worker:0 | before" in output
-    assert "worker:0 failed with exit code 7" in notes
+    fails_with_its_words(launch, tmp_path)
 
 
 def test_a_task_that_fails_is_started_again_as_the_job_says(launch, tmp_path):

@@ -5,17 +5,16 @@ import pwd
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.schedulers.launched import ROOT, fails_with_its_words, launching
 from weft.platform.free_ports import free_ports
 
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = str(Path(__file__).with_name("train.py"))
 SSHD = "/usr/sbin/sshd"
 
@@ -46,22 +45,12 @@ def launch(tmp_path):
     (folder / "ssh").chmod(0o755)
     with (tmp_path / "sshd.log").open("wb") as log:
         server = subprocess.Popen([SSHD, "-D", "-e", "-f", str(tmp_path / "sshd.conf")], stdout=log, stderr=log)
-    started = []
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "weft", "launch", "--hosts", "127.0.0.2:2,127.0.0.3:2", *arguments]
-        environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, **options))
-        return started[-1]
-
     while "listening" not in (tmp_path / "sshd.log").read_text():
         assert server.poll() is None, (tmp_path / "sshd.log").read_text()
         time.sleep(0.05)
-    yield start
-    for each in started:
-        each.kill()
-        each.communicate()
+    path = f"{folder}:{os.environ['PATH']}"
+    with launching("--hosts", "127.0.0.2:2,127.0.0.3:2", PATH=path, PYTHONPATH=str(ROOT)) as start:
+        yield start
     server.terminate()
     server.wait()
 
@@ -76,13 +65,7 @@ def test_a_job_trains_on_two_hosts_and_its_servers_are_stopped(launch, tmp_path)
 
 
 def test_a_failure_comes_back_with_its_words_and_its_exit_code(launch, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text("import sys\nsys.exit('the cause')\n")
-    process = launch(str(program))
-    output, notes = process.communicate(timeout=300)
-    assert process.returncode == 1
-    assert "worker:0 | the cause" in output
-    assert "worker:0 failed with exit code 1" in notes
+    fails_with_its_words(launch, tmp_path)
 
 
 def test_a_task_ends_when_its_launcher_is_killed(launch, tmp_path):

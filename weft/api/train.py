@@ -42,6 +42,7 @@ from weft.training.coordinator import LooperThread as LooperThread
 from weft.training.device_setter import replica_device_setter as replica_device_setter
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook as CheckpointSaverHook
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener as CheckpointSaverListener
+from weft.training.hooks.cluster_trace_hook import ClusterTraceHook as ClusterTraceHook
 from weft.training.hooks.feed_hooks import FeedFnHook as FeedFnHook
 from weft.training.hooks.feed_hooks import FinalOpsHook as FinalOpsHook
 from weft.training.hooks.feed_hooks import GlobalStepWaiterHook as GlobalStepWaiterHook

@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from urllib.request import urlopen
 
-import numpy as np
 import pytest
 
 import weft as tf
+from tests.distributed.client.observation.least_squares import least_squares
 from weft.cli.command_line import main
 from weft.cli.watching import charts, sections
 from weft.cli.watching.cluster_view import ClusterView, TaskView
@@ -108,20 +108,13 @@ def training() -> Iterator[tf.LocalCluster]:
     """A cluster whose worker trains by its parameter server."""
     over = threading.Event()
     with tf.LocalCluster(ps=1, worker=1) as cluster:
-        with tf.Graph().as_default() as graph:
-            with tf.device("/job:ps/task:0"):
-                weights = tf.get_variable("weights", [8, 2], initializer=tf.zeros_initializer())
-            with tf.device("/job:worker/task:0"):
-                fed = tf.placeholder(tf.float32, [None, 8])
-                loss = tf.reduce_sum(tf.square(tf.matmul(fed, weights) - 1.0))
-            step = tf.train.GradientDescentOptimizer(1e-3).minimize(loss)
-            init = tf.global_variables_initializer()
-        with tf.Session(cluster.target("worker"), graph=graph) as session:
-            session.run(init)
+        model = least_squares()
+        with tf.Session(cluster.target("worker"), graph=model.graph) as session:
+            session.run(model.init)
 
             def train() -> None:
                 while not over.is_set():
-                    session.run(step, {fed: np.ones((4, 8), np.float32)})
+                    model.train(session)
                     over.wait(0.005)
 
             running = threading.Thread(target=train)

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import weft as tf
+from tests.distributed.client.observation.least_squares import least_squares
 from weft.cli.command_line import main
 from weft.distributed.client.observation.cluster_trace import ClusterTrace, TaskEvent, record
 from weft.distributed.client.observation.observing import Json, TaskObserver
@@ -50,21 +50,14 @@ def slices_of(trace: ClusterTrace) -> tuple[list[Json], list[tuple[Json, Json]]]
 
 def test_a_step_of_a_cluster_is_one_picture() -> None:
     with tf.LocalCluster(ps=1, worker=1) as cluster:
-        with tf.Graph().as_default() as graph:
-            with tf.device("/job:ps/task:0"):
-                weights = tf.get_variable("weights", [8, 2], initializer=tf.zeros_initializer())
-            with tf.device("/job:worker/task:0"):
-                fed = tf.placeholder(tf.float32, [None, 8])
-                loss = tf.reduce_sum(tf.square(tf.matmul(fed, weights) - 1.0))
-            step = tf.train.GradientDescentOptimizer(1e-3).minimize(loss)
-            init = tf.global_variables_initializer()
-        with tf.Session(cluster.target("worker"), graph=graph) as session:
-            session.run(init)
+        model = least_squares()
+        with tf.Session(cluster.target("worker"), graph=model.graph) as session:
+            session.run(model.init)
             address = cluster.target("ps").removeprefix("grpc://")
 
             def three_steps() -> None:
                 for _ in range(3):
-                    session.run(step, {fed: np.ones((4, 8), np.float32)})
+                    model.train(session)
 
             three_steps()
             trace = record(address, three_steps)

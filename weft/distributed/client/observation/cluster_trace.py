@@ -63,6 +63,55 @@ class ClusterTrace:
         return json.dumps({"traceEvents": list(_trace_events(self.events)), "displayTimeUnit": "ms", "otherData": told})
 
 
+class ClusterRecording:
+    """A recording of all tasks of a cluster that is under way: it begins when it is made, and `end` is called once.
+
+    Args:
+        address: `host:port` of any of its tasks.
+        seconds: how long it may take, about.
+        name: what the trace calls this process.
+
+    Raises:
+        UnavailableError: none of the tasks can be recorded. Other errors are as those of `TaskObserver.report`.
+    """
+
+    def __init__(self, address: str, seconds: float = 10.0, name: str = "client") -> None:
+        self._name = name
+        self._observer = ClusterObserver(address, timeout_s=_ANSWER_S)
+        try:
+            self._observer.open()
+            limit_s = seconds + _BEYOND_S
+            self._began = self._observer.of_all(lambda task: _begin(task.clock_offset_s, task.begin_recording, limit_s))
+            failed = [answer.message for answer in self._began.values() if isinstance(answer, OpError)]
+            if len(failed) == len(self._began):
+                raise UnavailableError.of("; ".join(failed))
+        except BaseException:
+            self._observer.close()
+            raise
+        self._begin_s = time.time()
+
+    def end(self) -> ClusterTrace:
+        """End it; returns what was recorded."""
+        end_s = time.time()
+        try:
+            ended = self._observer.of_all(lambda task: task.end_recording(_ANSWER_S))
+        finally:
+            self._observer.close()
+        events = [TaskEvent(self._name, "client", "run", self._begin_s, end_s, {})]
+        missing, dropped = {}, {}
+        for task, answer in ended.items():
+            offset_s = self._began[task]
+            failed = offset_s if isinstance(offset_s, OpError) else answer if isinstance(answer, OpError) else None
+            if isinstance(offset_s, float) and isinstance(answer, dict):
+                dropped[task] = int(answer["dropped"])
+                events += [
+                    TaskEvent(task, kind, what, a - offset_s, b - offset_s, more) for kind, what, a, b, more in answer["events"]
+                ]
+            elif failed is not None:
+                missing[task] = failed.message
+        return ClusterTrace([_shifted(event, self._began) for event in events], missing, dropped)
+
+
 def record(address: str, run: Callable[[], object], seconds: float = 10.0, name: str = "client") -> ClusterTrace:
     """Record all tasks of a cluster while something runs.
 
@@ -75,33 +124,13 @@ def record(address: str, run: Callable[[], object], seconds: float = 10.0, name:
     Raises:
         UnavailableError: none of the tasks could be recorded. Other errors are as those of `TaskObserver.report`.
     """
-    observer = ClusterObserver(address, timeout_s=_ANSWER_S)
+    recording = ClusterRecording(address, seconds, name)
     try:
-        observer.open()
-        began = observer.of_all(lambda task: _begin(task.clock_offset_s, task.begin_recording, seconds + _BEYOND_S))
-        if all(isinstance(answer, OpError) for answer in began.values()):
-            raise UnavailableError.of("; ".join(answer.message for answer in began.values() if isinstance(answer, OpError)))
-        begin_s = time.time()
-        try:
-            run()
-        finally:
-            end_s = time.time()
-            ended = observer.of_all(lambda task: task.end_recording(_ANSWER_S))
-    finally:
-        observer.close()
-    events = [TaskEvent(name, "client", "run", begin_s, end_s, {})]
-    missing, dropped = {}, {}
-    for task, answer in ended.items():
-        offset_s = began[task]
-        failed = offset_s if isinstance(offset_s, OpError) else answer if isinstance(answer, OpError) else None
-        if isinstance(offset_s, float) and isinstance(answer, dict):
-            dropped[task] = int(answer["dropped"])
-            events += [
-                TaskEvent(task, kind, what, a - offset_s, b - offset_s, more) for kind, what, a, b, more in answer["events"]
-            ]
-        elif failed is not None:
-            missing[task] = failed.message
-    return ClusterTrace([_shifted(event, began) for event in events], missing, dropped)
+        run()
+    except BaseException:
+        recording.end()
+        raise
+    return recording.end()
 
 
 def _begin(offset: Callable[[float], float], begin: Callable[[float, float], None], seconds: float) -> float:
