@@ -112,7 +112,8 @@ def test_later_attributes_are_left_out_unless_they_say_something() -> None:
 # What has no form in TensorFlow's ops; docs/migration.md says so.
 _WITHOUT_FORM = {
     "AdjustJpegQuality", "BranchValue", "CallExported", "GatherTree", "RaggedSelectRows", "ReplicaBoardPost",
-    "ReplicaBoardRead", "SparseConcatGrad", "SparseFeatureCross", "SparseReduceSumGrad", "SparseReorderGrad", "_SendControl",
+    "ReplicaBoardRead", "ShardQueueTake", "SparseConcatGrad", "SparseFeatureCross", "SparseReduceSumGrad", "SparseReorderGrad",
+    "_SendControl",
 }  # fmt: skip
 
 _LIST_OPS = """

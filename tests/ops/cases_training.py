@@ -36,6 +36,7 @@ OWN_OPS = {
     "ReplicaBoardLeave": "tells which replicas a synchronous update waits for",
     "ReplicaBoardPost": "tells which replicas a synchronous update waits for",
     "ReplicaBoardRead": "tells which replicas a synchronous update waits for",
+    "ShardQueueTake": "hands out the shards of an input to whoever trains, and again when somebody has left",
     "CallExported": "holds a JAX function, which TensorFlow does by XlaCallModule in another serial form",
     "SumRepeatedRows": "sums slices of one index without a number of results that depends on the indices",
     "SumDistinctRows": "Unique and UnsortedSegmentSum in one host op, for updates that programs write themselves",

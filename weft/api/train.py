@@ -72,6 +72,7 @@ from weft.training.input.input_producers import match_filenames_once as match_fi
 from weft.training.input.input_producers import range_input_producer as range_input_producer
 from weft.training.input.input_producers import slice_input_producer as slice_input_producer
 from weft.training.input.input_producers import string_input_producer as string_input_producer
+from weft.training.input.shard_queue import ShardQueue as ShardQueue
 from weft.training.optimizers.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from weft.training.optimizers.adagrad import AdagradOptimizer as AdagradOptimizer
 from weft.training.optimizers.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
