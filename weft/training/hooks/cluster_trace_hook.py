@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import Final
 
 from weft.distributed.client.observation.cluster_trace import ClusterRecording
 from weft.errors import OpError
@@ -47,7 +47,7 @@ class ClusterTraceHook(SessionRunHook):
 
     def begin(self) -> None:
         """Find the global step."""
-        self._next_step: Any = None
+        self._next_step: int | None = None
         self._reading = StepReading()
         self._global_step_tensor = global_step_read("ClusterTraceHook")
 
@@ -81,7 +81,7 @@ class ClusterTraceHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """End the recording after its last step."""
-        step = self._reading.made(run_values.results)
+        step = int(self._reading.made(run_values.results))
         self._next_step = step + 1
         if self._recording is not None:
             self._left -= 1
@@ -90,7 +90,7 @@ class ClusterTraceHook(SessionRunHook):
 
     def end(self, session: SessionLike) -> None:
         """Write what was recorded of the last steps."""
-        if self._recording is not None:
+        if self._recording is not None and self._next_step is not None:
             self._save(self._next_step - 1)
 
     def _save(self, step: int) -> None:
