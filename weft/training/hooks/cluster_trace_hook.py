@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from weft.client.session import BaseSession
 from weft.distributed.client.observation.cluster_trace import ClusterRecording
 from weft.errors import OpError
 from weft.framework.aliases import SessionLike
@@ -57,7 +58,7 @@ class ClusterTraceHook(SessionRunHook):
         Raises:
             ValueError: the session is of this process alone.
         """
-        target = session.sess_str.decode()
+        target = session.sess_str.decode() if isinstance(session, BaseSession) else ""
         if not target.startswith("grpc://"):
             raise ValueError(
                 "ClusterTraceHook: the session has no cluster to record, only this process. ProfilerHook traces its steps; a "
