@@ -9,6 +9,7 @@ from typing import Final
 
 _PATHS: Final = {
     "crf": "ops ops.crf",
+    "cudnn_rnn": "layers layers.cudnn_rnn ops ops.cudnn_rnn_ops",
     "data": (
         "ops ops.batching ops.counter ops.enumerate_ops ops.error_ops ops.get_single_element ops.grouping ops.interleave_ops "
         "ops.iterator_ops ops.parsing_ops ops.prefetching_ops ops.random_ops ops.readers ops.resampling ops.scan_ops "

@@ -27,7 +27,6 @@ _RENAMED: Final = {
     "optimizers": "tf.train (tf.train.AdamOptimizer and so on)", "summary.create_file_writer": "tf.summary.FileWriter",
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
     "contrib.keras": "tf.keras", "contrib.eager": "graphs and tf.Session", "contrib.deprecated": "tf.summary",
-    "contrib.cudnn_rnn": "tf.nn.rnn_cell.LSTMCell",
     "contrib.saved_model": "tf.saved_model",
     "contrib.summary": "tf.summary",
     "contrib.graph_editor": "tf.import_graph_def", "contrib.mixed_precision": "tf.cast",

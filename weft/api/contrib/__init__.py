@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.api.contrib import cluster_resolver as cluster_resolver
 from weft.api.contrib import crf as crf
+from weft.api.contrib import cudnn_rnn as cudnn_rnn
 from weft.api.contrib import data as data
 from weft.api.contrib import distribute as distribute
 from weft.api.contrib import distributions as distributions

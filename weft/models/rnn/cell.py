@@ -7,7 +7,7 @@ them again afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
@@ -23,7 +23,7 @@ from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope
 
 WEIGHTS_NAME = "kernel"
@@ -51,6 +51,7 @@ class RNNCell:
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
         self._variables: list[VariableLike] = []
+        self._first_values: Callable[[str], Initializer] | None = None
         self.built = False
 
     @property
@@ -124,6 +125,16 @@ class RNNCell:
     def build(self, inputs_shape: Nest) -> None:
         """Make the variables; called once, before the first `call`."""
 
+    def build_in(
+        self, scope: VariableScope, inputs_shape: Nest, dtype: DTypeLike, first_values: Callable[[str], Initializer]
+    ) -> None:
+        """Make the variables before any call, in a scope, from initializers by their names in place of the cell's own."""
+        self._variable_scope, self._dtype = scope, dtypes.as_dtype(dtype).base_dtype
+        self._first_values = first_values
+        with variable_scope(scope, auxiliary_name_scope=False):
+            self.build(inputs_shape)
+        self.built = True
+
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """The output and the new state of one step."""
         raise NotImplementedError(f"{type(self).__name__} has no call")
@@ -132,6 +143,8 @@ class RNNCell:
         self, name: str, shape: Sequence[object], initializer: Initializer | None = None, partitioner: Partitioner | None = None
     ) -> VariableLike:
         """Make a variable of the cell."""
+        if self._first_values is not None:
+            initializer = self._first_values(name)
         variable = get_variable(
             name, shape, dtype=self._dtype, initializer=initializer, trainable=self.trainable, partitioner=partitioner
         )
