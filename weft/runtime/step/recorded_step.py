@@ -74,11 +74,11 @@ class RecordedStep(Step):
             self._ready_s.setdefault(each.number, end_s)
         return ready
 
-    def _end(self) -> None:
+    def _end(self) -> list[Stage]:
         if not self.is_done:
             error = "" if self.error is None else self.error.message
             self._recording.add("part", self.session.name, self._started_s, time.time(), step=f"{self.step_id:x}", error=error)
-        super()._end()
+        return super()._end()
 
 
 def _name_of(stage: Stage) -> str:

@@ -25,9 +25,9 @@ class RepeatedStep(Step):
         super().__init__(executor, step_id, (), on_done, None, inbox)
         self._go_on = go_on
 
-    def _finished(self) -> list[Stage]:
+    def _end(self) -> list[Stage]:
         if self.error is not None or not self._go_on():
-            return super()._finished()
+            return super()._end()
         executor, last = self._executor, self.flow
         self.flow = flow = Dataflow(executor, ())
         ready = list(executor.sources)
@@ -36,4 +36,4 @@ class RepeatedStep(Step):
             for number in stage.outputs:
                 flow.values[number] = last.values[number]
             ready += flow.note_run(stage)
-        return [stage for stage in ready if stage not in executor.naming] or super()._finished()
+        return [stage for stage in ready if stage not in executor.naming] or super()._end()

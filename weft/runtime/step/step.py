@@ -242,19 +242,16 @@ class Step:
             if permit is not None:
                 permit.give_back()
         ready = flow.note_run(stage)
-        return self._finished() if flow.unfinished == 0 else ready
-
-    def _finished(self) -> list[Stage]:
-        """Every stage has run; returns what is to run next."""
-        self._end()
-        return []
+        return self._end() if flow.unfinished == 0 else ready
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
         return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)
 
-    def _end(self) -> None:
+    def _end(self) -> list[Stage]:
+        """Say that all has run, or why not; returns what is to run now."""
         with self._lock:
             if self.is_done:
-                return
+                return []
             self.is_done = True
         self._on_done(self)
+        return []
