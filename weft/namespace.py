@@ -159,6 +159,7 @@ from weft.framework.version import VERSION as VERSION
 from weft.framework.version import VERSION as __version__
 from weft.framework.version import WEFT_VERSION as WEFT_VERSION
 from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
+from weft.models.module import Module as Module
 from weft.ops import tensorflow_forms as _tensorflow_forms  # registers how weft's own ops are written
 from weft.ops.array.batch_gather import batch_gather as batch_gather
 from weft.ops.array.batch_gather import gather_nd as gather_nd

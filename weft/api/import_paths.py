@@ -13,6 +13,7 @@ import pkgutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
@@ -59,6 +60,22 @@ _TABLES: Final = {
     f"contrib.{package}.python": _Table(names=contrib_paths.NAMES.get(package, {}), doors=doors)
     for package, doors in contrib_paths.DOORS.items()
 }
+_SECOND: Final = "compat.v2"
+
+
+@cache
+def _second_version() -> _Table:
+    """The modules of the second version of the API, whose lists are read when a program asks for one."""
+    paths = importlib.import_module("weft.api.second_version.paths")
+    return _Table(paths.ALIASES, paths.NAMES)
+
+
+def _table_of(rest: str) -> tuple[str, _Table] | None:
+    """The table that a module's path below `weft` is in, and where that table begins."""
+    prefix = next((each for each in (_SECOND, *_TABLES) if f"{rest}.".startswith(f"{each}.")), None)
+    if prefix is None:
+        return None
+    return prefix, _second_version() if prefix == _SECOND else _TABLES[prefix]
 
 
 def engine() -> ModuleType:
@@ -151,11 +168,12 @@ class _PublicPaths(MetaPathFinder):
         package, _, rest = fullname.partition(".")
         if package != "weft" or not rest:
             return None
-        prefix = next((each for each in _TABLES if f"{rest}.".startswith(f"{each}.")), None)
-        if prefix is not None:
-            found = _spec_of(fullname, _TABLES[prefix], rest.removeprefix(prefix).removeprefix("."))
+        table = _table_of(rest)
+        if table is not None:
+            prefix = table[0]
+            found = _spec_of(fullname, table[1], rest.removeprefix(prefix).removeprefix("."))
             if found is None:
-                _check_advice(fullname, _INNER)
+                _check_advice(fullname, missing_names.advice(None, *_split(rest)) if prefix == _SECOND else _INNER)
             return found
         if rest.partition(".")[0] not in _PUBLIC:
             return None

@@ -38,7 +38,6 @@ _REASONS: Final = {
     "lite": "weft trains and serves: tf.saved_model exports models in TensorFlow's format, which TensorFlow Lite converts.",
     "xla": "weft compiles every step by XLA by itself.",
     "contrib.compiler": "weft compiles every step by XLA by itself.",
-    "compat.v2": "weft has the API of TensorFlow 1.x: graphs and sessions.",
     "contrib.distribute": "weft has the strategies of docs/strategies.md.",
     "distribute": "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec.",
     "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",

@@ -150,9 +150,9 @@ NAMES: Final = {
     "util.tf_decorator": "weft.framework.decorators:make_decorator weft.framework.decorators:unwrap",
     "util.tf_inspect": (
         "weft.framework.decorators:ArgSpec weft.framework.decorators:getargspec inspect:getdoc inspect:getfile "
-        "inspect:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource inspect:isbuiltin "
-        "inspect:isclass inspect:isfunction inspect:isgenerator inspect:isgeneratorfunction inspect:ismethod inspect:ismodule "
-        "inspect:isroutine inspect:stack inspect:currentframe"
+        "weft.framework.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource "
+        "inspect:isbuiltin inspect:isclass inspect:isfunction inspect:isgenerator inspect:isgeneratorfunction inspect:ismethod "
+        "inspect:ismodule inspect:isroutine inspect:stack inspect:currentframe"
     ),
 }
 

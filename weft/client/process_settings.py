@@ -299,3 +299,11 @@ def get_synchronous_execution() -> bool:
 def set_synchronous_execution(enable: bool | None) -> None:
     """Choose whether ops that run without a session are waited for; `Session.run` waits in any case."""
     _settings.synchronous = enable is None or enable
+
+
+def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
+    """Nothing: functions are part of the graph that calls them, for programs that choose so before they build it.
+
+    Args:
+        run_eagerly: False; or True, with which a program of TensorFlow that builds graphs runs as without.
+    """

@@ -20,8 +20,14 @@ class ArgSpec(NamedTuple):
 
 def getargspec(obj: Callable[..., object]) -> ArgSpec:
     """What a function takes, as Python 2 told it; keyword-only arguments are left out."""
-    full = inspect.getfullargspec(obj)
+    full = getfullargspec(obj)
     return ArgSpec(full.args, full.varargs, full.varkw, full.defaults)
+
+
+def getfullargspec(obj: Callable[..., object]) -> inspect.FullArgSpec:
+    """What the function in the middle of decorators takes; without annotations, which TensorFlow's functions have not."""
+    middle = inspect.unwrap(obj, stop=lambda each: hasattr(each, "__signature__"))
+    return inspect.getfullargspec(middle)._replace(annotations={})
 
 
 def make_decorator(

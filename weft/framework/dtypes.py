@@ -16,17 +16,36 @@ _REF_OFFSET: Final = 100
 
 
 class DType:
-    """One element type. Instances are interned: compare with `==` or `is`."""
+    """One element type. Instances are interned: compare with `==` or `is`.
 
-    __slots__ = ("_base", "_enum", "_name", "_numpy", "_ref", "size")
+    `DType(number)` is the type that TensorFlow's DataType enum gives that number, and raises TypeError if there is none.
+    """
 
-    def __init__(self, enum: int, name: str, numpy_type: Any, base: DType | None = None) -> None:
-        self._enum = enum
-        self._name = name
-        self._numpy = numpy_type
-        self._base = self if base is None else base
-        self._ref: DType | None = None
-        self.size: int = 1 if numpy_type is object or numpy_type is None else np.dtype(numpy_type).itemsize
+    __slots__ = ("_base", "_enum", "_name", "_numpy", "size")
+
+    _enum: int
+    _name: str
+    _numpy: type
+    _base: DType
+    size: int
+
+    def __new__(cls, type_enum: int) -> DType:
+        """The type with this number."""
+        found = _BY_ENUM.get(int(type_enum))
+        if found is None:
+            raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}")
+        return found
+
+    @classmethod
+    def _make(cls, enum: int, name: str, numpy_type: type, base: DType | None = None) -> DType:
+        made = object.__new__(cls)
+        made._enum = enum
+        made._name = name
+        made._numpy = numpy_type
+        made._base = made if base is None else base
+        # A handle has no size of its own; an array of strings holds a pointer for each.
+        made.size = 1 if name.startswith(("resource", "variant")) else np.dtype(numpy_type).itemsize
+        return made
 
     @property
     def name(self) -> str:
@@ -128,8 +147,7 @@ class DType:
             return np.iinfo(self._numpy)
         if self.is_floating:
             return ml_dtypes.finfo(self._numpy)  # type: ignore[no-untyped-call]
-        kind = "quantized type" if self.is_quantized else "type"
-        raise TypeError(f"Cannot find {what} value of {self} with {kind} {self}.")
+        raise TypeError(f"Cannot find {what} value of {self}.")
 
     def is_compatible_with(self, other: object) -> builtins.bool:
         """Whether a tensor of type `other` may be used where this type is asked for; a ref may stand for its base."""
@@ -167,9 +185,9 @@ _BY_NAME: Final[dict[str, DType]] = {}
 _BY_NUMPY: Final[dict[Any, DType]] = {}
 
 
-def _declare(enum: int, name: str, numpy_type: object) -> DType:
-    dtype = DType(enum, name, numpy_type)
-    ref = DType(enum + _REF_OFFSET, name + "_ref", numpy_type, base=dtype)
+def _declare(enum: int, name: str, numpy_type: type) -> DType:
+    dtype = DType._make(enum, name, numpy_type)
+    ref = DType._make(enum + _REF_OFFSET, name + "_ref", numpy_type, base=dtype)
     for each in (dtype, ref):
         _BY_ENUM[each.as_datatype_enum] = each
         _BY_NAME[each.name] = each

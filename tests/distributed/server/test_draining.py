@@ -115,7 +115,7 @@ def test_weft_stop_ends_a_server_of_another_process(capsys: pytest.CaptureFixtur
             assert task.wait(PATIENCE_S) == 0
         finally:
             task.kill()
-    assert capsys.readouterr().out == f"Stopped /job:localhost/replica:0/task:0 at {target}\n"
+    assert capsys.readouterr().out == f"Stopped /job:local/replica:0/task:0 at {target}\n"
     assert main(["stop", target, "--grace", "1"]) == 1
     assert target in capsys.readouterr().err
 

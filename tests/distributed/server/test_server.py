@@ -72,12 +72,12 @@ def test_the_state_that_outlives_sessions_is_listed() -> None:
         session.run([v.initializer, queue.enqueue(1), table.insert(["a"], [1]), mine.initializer])
         assert not session.run(tf.is_variable_initialized(w))
         assert [tuple(each) for each in server.list_state() if each.name != "w"] == [
-            ("localhost", "LookupTable", "words", "1 held"),
-            ("localhost", "SharedQueue", "jobs", "1 held"),
-            ("localhost", "VariableSlot", "v", "float32 [2], 8 bytes"),
+            ("local", "LookupTable", "words", "1 held"),
+            ("local", "SharedQueue", "jobs", "1 held"),
+            ("local", "VariableSlot", "v", "float32 [2], 8 bytes"),
             ("mine", "VariableSlot", "v_1", "int32 [], 4 bytes"),
         ]
-        server.reset(["localhost"])
+        server.reset(["local"])
         assert [each.container for each in server.list_state()] == ["mine"]
 
 

@@ -31,7 +31,7 @@ def test_a_scalars_tag_is_its_full_name() -> None:
     (value,) = run(first)
     assert (value.tag, value.simple_value) == ("train/the_loss", 2.5)
     assert [run(each)[0].tag for each in (second, family)] == ["train/the_loss_1", "group/group/x"]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="tags and values are not the same shape"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="tags and values not the same shape"):
         run(tf.summary.scalar("y", [1.0, 2.0]))
 
 

@@ -90,7 +90,7 @@ def test_a_replica_does_not_train_while_its_chief_restores_the_model(
 
 
 def chief_of(target: str, directory: Path, **arguments: Any) -> Any:
-    with tf.Graph().as_default(), tf.device("/job:localhost"):  # a Supervisor's replica wants to be told where variables are
+    with tf.Graph().as_default(), tf.device("/job:local"):  # a Supervisor's replica wants to be told where variables are
         step = tf.train.get_or_create_global_step()
         session = tf.train.MonitoredTrainingSession(
             target, True, str(directory), save_summaries_steps=None, log_step_count_steps=None, **arguments
@@ -107,7 +107,7 @@ def end_as_if_killed(session: Any) -> None:
 
 
 def train(target: str, trains: threading.Event, stop: threading.Event) -> None:
-    with tf.Graph().as_default(), tf.device("/job:localhost"):
+    with tf.Graph().as_default(), tf.device("/job:local"):
         step = tf.train.get_or_create_global_step()
         more = step.assign_add(1)
         with tf.train.MonitoredTrainingSession(target, is_chief=False, log_step_count_steps=None) as session:
@@ -117,7 +117,7 @@ def train(target: str, trains: threading.Event, stop: threading.Event) -> None:
 
 
 def supervise(target: str, trains: threading.Event, stop: threading.Event) -> None:
-    with tf.Graph().as_default(), tf.device("/job:localhost"):
+    with tf.Graph().as_default(), tf.device("/job:local"):
         step = tf.train.get_or_create_global_step()
         more = step.assign_add(1)
         supervisor = tf.train.Supervisor(is_chief=False, logdir=None)

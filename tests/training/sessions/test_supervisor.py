@@ -129,7 +129,7 @@ def test_queue_runners_are_started() -> None:
 
 def test_a_replica_waits_for_the_chief() -> None:
     with tf.train.Server.create_local_server() as server:
-        with tf.device("/job:localhost/task:0"):
+        with tf.device("/job:local/task:0"):
             step, _ = model()
         chief = tf.train.Supervisor()
         tf.get_default_graph()._unsafe_unfinalize()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from types import ModuleType
+
+from weft.api import missing_names
 from weft.api.compat import v1 as v1
 from weft.framework.behavior import dimension_at_index as dimension_at_index
 from weft.framework.dimension import dimension_value as dimension_value
@@ -14,3 +19,10 @@ from weft.platform.text import complex_types as complex_types
 from weft.platform.text import integral_types as integral_types
 from weft.platform.text import path_to_str as path_to_str
 from weft.platform.text import real_types as real_types
+
+
+def __getattr__(name: str) -> ModuleType:
+    # Few programs use the second version of the API, which is many names.
+    if name == "v2":
+        return importlib.import_module("weft.compat.v2")
+    missing_names.refuse(sys.modules[__name__], "compat", name)

@@ -159,7 +159,7 @@ class Server:
         """
         if config is not None and not isinstance(config, ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, got {config!r} of type {type(config).__name__!r}")
-        return Server({"localhost": ["localhost:0"]}, protocol="grpc", config=config, start=start)
+        return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
     def __repr__(self) -> str:
         state = "stopped" if self._is_stopping else "started" if self._is_started else "not started"

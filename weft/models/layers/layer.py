@@ -26,14 +26,16 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.identity import identity
+from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.activation import elu, relu, relu6, selu, softplus, softsign
 from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
-from weft.ops.variables.scopes import ScopeLike, VariableScope
+from weft.ops.variables.partitioned_variable import PartitionedVariable
+from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
-from weft.ops.variables.variable_store import Reuse
+from weft.ops.variables.variable_store import Reuse, penalty_of
 
 _ACTIVATIONS: Final[dict[str, Activation]] = {
     "elu": elu, "linear": identity, "relu": relu, "relu6": relu6, "selu": selu, "sigmoid": sigmoid, "softmax": softmax,
@@ -98,14 +100,32 @@ class Layer:
     ) -> VariableLike:  # fmt: skip
         """Make or find a variable in the layer's scope."""
         is_trained = trainable and self.trainable
+        store = default_variable_store()
+        existing = len(store.variables)
         made = get_variable(
-            name, list(shape), self._dtype if dtype is None else dtype, initializer, regularizer, is_trained,
+            name, list(shape), self._dtype if dtype is None else dtype, initializer, None, is_trained,
             constraint=constraint, partitioner=partitioner, synchronization=synchronization, aggregation=aggregation,
         )  # fmt: skip
         self._variables.append((made, is_trained))
+        if regularizer and len(store.variables) > existing:
+            for part in made if isinstance(made, PartitionedVariable) else [made]:
+                self._add_penalty(name, part, regularizer)
         return made
 
     add_weight = add_variable
+
+    def _add_penalty(self, name: str, variable: VariableLike, regularizer: Regularizer) -> None:
+        # By the name that the layer has for the variable, whatever a custom getter calls it, and beside the penalty of a
+        # scope's own regularizer: so does TensorFlow.
+        scope = "" if self._scope is None else self._scope.original_name_scope
+        with (
+            init_scope(),
+            get_default_graph().name_scope(scope or None),
+            get_default_graph().name_scope(f"{name}/Regularizer") as inner,
+        ):
+            loss = penalty_of(inner, variable, regularizer)
+        if loss is not None:
+            get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def add_update(self, update: Operation | Tensor) -> None:
         """Add an operation that training must run to the collection UPDATE_OPS."""

@@ -17,7 +17,7 @@ from weft.framework.operation import Tensor
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 
-@op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=not_differentiable)
+@op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=not_differentiable, limits={"N": 1})
 def merge_summary(ctx: OpContext, inputs: Array) -> Result:
     """The Summary with the values of all inputs; two values of one tag are an error.
 

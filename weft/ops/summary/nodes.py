@@ -49,11 +49,9 @@ def _serialized(*values: object) -> Array:
 )
 def scalar_summary(ctx: OpContext, tags: Array, values: Array) -> Result:
     """One simple value for each tag: `[...] string, [...] -> scalar string`."""
-    if tags.shape != values.shape and not (tags.size == 1 and values.size == 1):
+    if tags.shape != values.shape:
         single = f" (tag '{_text(tags.item())}')" if tags.size == 1 else ""
-        raise InvalidArgumentError.of(
-            f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)}{single}"
-        )
+        raise InvalidArgumentError.of(f"tags and values not the same shape: {list(tags.shape)} != {list(values.shape)}{single}")
     pairs = zip(np.ravel(tags).tolist(), np.ravel(values).astype(np.float32).tolist(), strict=True)
     return _serialized(*(summary_pb2.Summary.Value(tag=_text(tag), simple_value=value) for tag, value in pairs))
 

@@ -340,11 +340,16 @@ def _add_regularization_loss(name: str, variable: Variable, regularizer: Regular
     with init_scope():
         graph = get_default_graph()
         with graph.colocate_with(variable.op), graph.name_scope(f"{name}/Regularizer/"):
-            if not callable(regularizer):
-                raise TypeError(
-                    f"{type(regularizer).__name__!r} object is not callable: the regularizer of {name!r} must be a function of "
-                    f"the variable, such as tf.contrib.layers.l2_regularizer({regularizer!r})"
-                )
-            loss = regularizer(variable)
+            loss = penalty_of(name, variable, regularizer)
         if loss is not None:
             graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+
+
+def penalty_of(name: str, variable: VariableLike, regularizer: Regularizer) -> Tensor | None:
+    """What a regularizer makes of the variable of this name; TypeError for one that is no function."""
+    if not callable(regularizer):
+        raise TypeError(
+            f"{type(regularizer).__name__!r} object is not callable: the regularizer of {name!r} must be a function of "
+            f"the variable, such as tf.contrib.layers.l2_regularizer({regularizer!r})"
+        )
+    return regularizer(variable)
