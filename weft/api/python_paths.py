@@ -81,6 +81,7 @@ NAMES: Final = {
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
         "convert_to_tensor=internal_convert_to_tensor"
     ),
+    "framework.function": "weft.autodiff.defined_function:Defun",
     "framework.smart_cond": "weft.models.functional.call_choices:smart_cond",
     "framework.meta_graph": (
         "weft.training.saving.meta_graph:copy_scoped_meta_graph weft.training.saving.meta_graph:export_scoped_meta_graph "
