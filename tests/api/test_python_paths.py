@@ -30,6 +30,7 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("training.gen_training_ops", "apply_adam", generated_ops.apply_adam),
         ("framework.errors", "OutOfRangeError", tf.errors.OutOfRangeError),
         ("framework.dtypes", "float32", tf.float32),
+        ("data.ops.dataset_ops", "DatasetV1", tf.data.Dataset),
         ("ops.array_ops", "reshape", tf.reshape),
         ("ops.math_ops", "reduce_mean", tf.reduce_mean),
         ("ops.data_flow_ops", "FIFOQueue", tf.FIFOQueue),
@@ -133,3 +134,14 @@ def test_a_function_hides_the_module_of_its_name() -> None:
 def test_modules_that_register_gradients_can_be_imported(family: str) -> None:
     module = importlib.import_module(f"weft.python.ops.{family}_grad")
     assert module.__name__ == f"weft.python.ops.{family}_grad"
+
+
+@pytest.mark.parametrize("path", ["python.tpu.tpu_function", "contrib.tpu.python.tpu.tpu_function"])
+def test_a_model_is_told_that_it_is_built_for_no_tpu(path: str) -> None:
+    assert importlib.import_module(f"weft.{path}").get_tpu_context().number_of_shards is None
+
+
+def test_what_a_function_takes_is_told_through_its_decorators() -> None:
+    inspect = importlib.import_module("weft.python.util.tf_inspect")
+    assert inspect.getfullargspec(tf.equal).args == ["x", "y", "name"]
+    assert inspect.getargspec(tf.cast) == inspect.ArgSpec(["x", "dtype", "name"], None, None, (None,))

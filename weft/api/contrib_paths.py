@@ -51,7 +51,7 @@ _PATHS: Final = {
         "ops.loss ops.sampler"
     ),
     "slim": "slim",
-    "tpu": "tpu tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
+    "tpu": "tpu tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer",
     "training": (
         "training training.bucket_ops training.device_setter training.evaluation training.feeding_queue_runner "
         "training.hparam training.resample training.sampling_ops training.sequence_queueing_state_saver training.training "
@@ -87,6 +87,7 @@ DOORS: Final = {
 }
 
 NAMES: Final = {
+    "tpu": {"tpu.tpu_function": "weft.estimators.tpu.shards:get_tpu_context"},
     # The function stands in the package where its module would: TensorFlow's package imports all names of the module.
     "framework": {"ops": "contrib.framework.arg_scope"},
     "rnn": {

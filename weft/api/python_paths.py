@@ -71,6 +71,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
 }
 
 NAMES: Final = {
+    "data.ops.dataset_ops": "data.Dataset=DatasetV1 data.Dataset=DatasetV2",
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
     "eager.backprop": "GradientTape",
     "eager.context": ("executing_eagerly executing_eagerly=in_eager_mode weft.framework.behavior:in_graph_mode"),
@@ -142,6 +143,7 @@ NAMES: Final = {
         "weft.training.sessions.evaluation:evaluate_once=_evaluate_once "
         "weft.training.sessions.evaluation:get_or_create_eval_step=_get_or_create_eval_step"
     ),
+    "tpu.tpu_function": "weft.estimators.tpu.shards:get_tpu_context",
     "training.moving_averages": (
         "weft.ops.variables.moving_average:assign_moving_average "
         "weft.training.optimizers.moving_averages:weighted_moving_average"
