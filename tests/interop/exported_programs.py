@@ -19,7 +19,8 @@ from tests.interop.training_programs import PROGRAMS, Program
 STEPS = 3
 
 
-def _initializers(program: Program) -> list[Any]:
+def initializers(program: Program) -> list[Any]:
+    """What a program runs before its first step."""
     first = [tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()]
     return [tf.group(*first, name="initialize_all"), *program.before]
 
@@ -49,7 +50,7 @@ def export(name: str, folder: Path) -> dict[str, Any]:
     tf.reset_default_graph()
     tf.set_random_seed(7)
     program = PROGRAMS[name]()
-    before = [each.name for each in _initializers(program)]
+    before = [each.name for each in initializers(program)]
     plan: dict[str, Any] = {
         "loss": program.loss.name,
         "train": program.train.name,

@@ -7,6 +7,8 @@ what loops compute, buffers of TensorArrays. Each has a form in TensorFlow's ops
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Iterable
+
 from tensorboard.compat.proto import function_pb2, graph_pb2, versions_pb2
 
 from weft.framework.dtypes import DType, variant
@@ -14,6 +16,7 @@ from weft.framework.function_def import functions_run_by, reference, to_function
 from weft.framework.graph_elements import Elements
 from weft.framework.node_writer import TensorFlowWriter, graph_reference
 from weft.framework.op_role import Role
+from weft.framework.operation import Operation
 from weft.framework.recorded_lists import recorded_lists
 from weft.framework.recording import add_lists, record
 from weft.framework.tensorflow_form import Lists
@@ -23,10 +26,42 @@ def exported_graph_def(
     graph: Elements, versions: versions_pb2.VersionDef, from_version: int = 0, add_shapes: bool = False
 ) -> graph_pb2.GraphDef:
     """The GraphDef of the operations that were made after `from_version`, in TensorFlow's ops, and of all functions."""
+    operations = graph.get_operations()
+    return _exported(graph, versions, operations, {op for op in operations if op.id > from_version}, add_shapes)
+
+
+def exported_part(
+    graph: Elements, versions: versions_pb2.VersionDef, operations: Collection[Operation], known: Collection[str]
+) -> graph_pb2.GraphDef:
+    """The GraphDef of some operations, in TensorFlow's ops, with the functions that they run.
+
+    What these use is among them, or among the operations whose names are `known`, which whoever reads it has already.
+    """
+    wanted = set(operations)
+    among = [op for op in graph.get_operations() if op in wanted or op.name in known]
+    proto = _exported(graph, versions, among, wanted)
+    needed = functions_run_by(proto.node, proto.library)
+    kept = [function for function in proto.library.function if function.signature.name in needed]
+    del proto.library.function[:]
+    proto.library.function.extend(kept)
+    return proto
+
+
+def _exported(
+    graph: Elements,
+    versions: versions_pb2.VersionDef,
+    operations: Iterable[Operation],
+    wanted: Container[Operation],
+    add_shapes: bool = False,
+) -> graph_pb2.GraphDef:
+    """The nodes of the operations wanted; those of the others are made, as names and references depend on them."""
     proto = graph_pb2.GraphDef(versions=versions)
     lists = recorded_lists(graph)
     write = TensorFlowWriter(graph_reference, graph.operations, lists, add_shapes)
-    proto.node.extend(node for op in graph.get_operations() for node in write(op) if op.id > from_version)
+    for op in operations:
+        nodes = write(op)
+        if op in wanted:
+            proto.node.extend(nodes)
     if graph.functions:
         proto.library.function.extend(_exported_functions(graph, lists))
         _drop_opened(proto, write.opened)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from weft.framework.function_def import functions_of
+from weft.framework.exported_graph import exported_part
 from weft.framework.graph import Graph
-from weft.framework.graph_def import graph_def_of
 from weft.framework.growth import grown_operations
 from weft.framework.operation import Operation, Tensor
 
@@ -51,13 +50,8 @@ class SentGraph:
         return [op for op in self._graph.get_operations() if op.name in names]
 
     def graph_def(self, operations: list[Operation]) -> GraphDef:
-        """The GraphDef of nodes with the functions that they run."""
-        sent = graph_def_of(self._graph, operations)
-        needed = {function.name for function in functions_of(operations, self._graph.functions)}
-        for index in reversed(range(len(sent.library.function))):
-            if sent.library.function[index].signature.name not in needed:
-                del sent.library.function[index]
-        return sent
+        """The GraphDef of nodes, in TensorFlow's ops, with the functions that they run."""
+        return exported_part(self._graph, self._graph.graph_def_versions, operations, self._names)
 
     def note_sent(self, operations: Iterable[Operation], version: int) -> None:
         """The server has these, as they were when the graph had that version."""

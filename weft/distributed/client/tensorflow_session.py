@@ -228,6 +228,8 @@ class TensorFlowStep:
 
     def run(self, feeds: Sequence[Array], options: RunOptions | None = None) -> tuple[list[Array], RunMetadata | None]:
         """Run one step there; returns the fetches and the RunMetadata, or None."""
+        if not self._targets and not self._fetches:
+            return [], None  # TensorFlow refuses a step that does nothing
         request = master_pb2.RunStepRequest(target=self._targets, options=options)
         timeout_s = options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
         fed = dict(zip(self._feeds, feeds, strict=True))

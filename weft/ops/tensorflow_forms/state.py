@@ -46,7 +46,7 @@ def _ready_to_read(node: Operation, value: Tensor) -> Tensor:
 @form(accumulator_report)
 def _accumulator_report(node: Operation, handle: Tensor) -> Tensor:
     """No contributors are known."""
-    return constant("{}")
+    return constant('{"step": 0, "count": 0, "needed": null, "replicas": []}')
 
 
 @form(accumulator_join, accumulator_leave, accumulator_limit, accumulator_restart, queue_reopen, replica_board_leave)
