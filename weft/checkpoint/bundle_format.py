@@ -137,8 +137,8 @@ def decode_entry(data: bytes, key: str, name: str) -> Entry:
     except DecodeError as error:
         raise errors.DataLossError.of(f"{name}: the record of tensor {key!r} cannot be read") from error
     shape = tuple(dim.size for dim in proto.shape.dim)
-    slices = tuple(_decode_slice(piece) for piece in proto.slices)
-    if not _can_be(shape) or min(proto.shard_id, proto.offset, proto.size) < 0:
+    slices = tuple(decode_slice(piece) for piece in proto.slices)
+    if not can_be(shape) or min(proto.shard_id, proto.offset, proto.size) < 0:
         message = (
             f"{name}: the record of tensor {key!r} is damaged: it tells shape {_shown(shape)}, and {proto.size} bytes at "
             f"{proto.offset} of data file {proto.shard_id}"
@@ -147,7 +147,7 @@ def decode_entry(data: bytes, key: str, name: str) -> Entry:
     return Entry(proto.dtype, shape, proto.shard_id, proto.offset, proto.size, proto.crc32c, slices)
 
 
-def _can_be(shape: tuple[int, ...]) -> bool:
+def can_be(shape: tuple[int, ...]) -> bool:
     """Whether an array of this shape can be, in a memory however large."""
     return len(shape) <= _MAX_RANK and min(shape, default=0) >= 0 and math.prod(filter(None, shape)) <= _MAX_ELEMENTS
 
@@ -156,6 +156,7 @@ def _shown(shape: tuple[int, ...]) -> str:
     return str(list(shape)) if len(shape) <= _MAX_RANK else f"of {len(shape)} dimensions"
 
 
-def _decode_slice(proto: tensor_bundle_pb2.TensorSliceProto) -> TensorSlice:
+def decode_slice(proto: tensor_bundle_pb2.TensorSliceProto) -> TensorSlice:
+    """The slice of a record."""
     extents = [(e.start, e.length) if e.HasField("length") else (0, FULL) for e in proto.extent]
     return TensorSlice(tuple(start for start, _ in extents), tuple(size for _, size in extents))

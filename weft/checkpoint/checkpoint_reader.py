@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from weft.checkpoint.bundle_reader import BundleReader
+from weft.checkpoint.slice_file_reader import open_checkpoint
 from weft.framework.dtypes import DType
 
 
@@ -18,7 +18,7 @@ class CheckpointReader:
     """
 
     def __init__(self, filepattern: str | bytes | os.PathLike[str]) -> None:
-        self._bundle = BundleReader(os.fsdecode(filepattern))
+        self._bundle = open_checkpoint(os.fsdecode(filepattern))
 
     def has_tensor(self, tensor_str: str | bytes) -> bool:
         """Whether there is a variable of this name."""
@@ -42,7 +42,7 @@ class CheckpointReader:
 
 
 def NewCheckpointReader(filepattern: str | bytes | os.PathLike[str]) -> CheckpointReader:
-    """Open the checkpoint at a path, given without the `.index` or `.data` suffix."""
+    """Open the checkpoint at a path, given without the `.index` or `.data` suffix; one of the V1 format by its file's name."""
     return CheckpointReader(filepattern)
 
 

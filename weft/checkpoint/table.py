@@ -29,6 +29,11 @@ _RESTART_INTERVAL: Final = 16
 _BLOCK_BYTES: Final = 256 * 1024
 
 
+def is_table(data: bytes) -> bool:
+    """Whether bytes end as a table does."""
+    return data.endswith(_MAGIC)
+
+
 class _ByteSink(Protocol):
     def write(self, data: bytes, /) -> object: ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft import errors
-from weft.checkpoint.bundle_reader import BundleReader
+from weft.checkpoint.slice_file_reader import open_checkpoint
 from weft.platform import tf_logging
 
 
@@ -15,7 +15,7 @@ def damage_of(prefix: str) -> errors.OpError | None:
     Reads all of the checkpoint once, 1 MiB at a time.
     """
     try:
-        with BundleReader(prefix) as reader:
+        with open_checkpoint(prefix) as reader:
             reader.verify()
     except (errors.DataLossError, errors.NotFoundError) as error:
         return error

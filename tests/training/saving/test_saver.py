@@ -111,10 +111,10 @@ def test_a_saver_of_nothing_is_an_error_unless_allowed(tmp_path: Path) -> None:
         saver.restore(sess, str(tmp_path / "m"))
 
 
-def test_the_v1_format_is_refused_with_the_remedy() -> None:
+def test_a_format_that_is_none_is_refused_with_the_remedy() -> None:
     tf.Variable(1.0)
-    with pytest.raises(ValueError, match=r"write_version is V1.*V2 format only"):
-        tf.train.Saver(write_version=tf.train.SaverDef.V1)
+    with pytest.raises(RuntimeError, match=r"Unexpected write_version: 0; it is tf.train.SaverDef.V1 or V2"):
+        tf.train.Saver(write_version=tf.train.SaverDef.LEGACY)
 
 
 def test_restoring_what_is_no_checkpoint_is_a_value_error(tmp_path: Path) -> None:
@@ -505,10 +505,10 @@ def test_of_two_threads_that_save_the_later_step_is_the_latest_checkpoint(
     begun, may_end = threading.Event(), threading.Event()
     save = CheckpointTransfer.save
 
-    def slow(*args: Any) -> None:
+    def slow(*args: Any) -> str:
         begun.set()
         assert may_end.wait(10)
-        save(*args)
+        return save(*args)
 
     with tf.Session() as sess:
         sess.run(step.initializer)

@@ -15,7 +15,7 @@ TROUBLE: Final = 2
 """The exit code where a checkpoint cannot be read; as that of diff."""
 
 _DESCRIPTION: Final = """\
-List, show, compare, export and verify checkpoints, weft's and TensorFlow's V2.
+List, show, compare, export and verify checkpoints, weft's and TensorFlow's.
 
 A CHECKPOINT is a path without .index or .data, such as model/model.ckpt-1000,
 or a folder, which stands for its latest one.

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.checkpoint_contents import checkpoint_path
 from weft.checkpoint.entry_reader import Array
+from weft.checkpoint.slice_file_reader import CheckpointFile, open_checkpoint
 
 
 def compare(first: str, second: str, tolerance: float) -> int:
     """Print what differs between two checkpoints, a line a tensor; 1 when something does."""
-    with BundleReader(checkpoint_path(first)) as one, BundleReader(checkpoint_path(second)) as other:
+    with open_checkpoint(checkpoint_path(first)) as one, open_checkpoint(checkpoint_path(second)) as other:
         lines = list(_differences(one, other, tolerance))
         same = len(set(one) | set(other)) - len(lines)
     print("\n".join([*lines, f"{len(lines)} tensors differ, {same} are the same"]))
     return 1 if lines else 0
 
 
-def _differences(one: BundleReader, other: BundleReader, tolerance: float) -> Iterator[str]:
+def _differences(one: CheckpointFile, other: CheckpointFile, tolerance: float) -> Iterator[str]:
     for name in sorted({*one, *other}):
         if not other.has(name):
             yield f"- {name}: only in {one.prefix}"
@@ -32,7 +32,7 @@ def _differences(one: BundleReader, other: BundleReader, tolerance: float) -> It
                 yield f"! {name}: {what}"
 
 
-def _difference(one: BundleReader, other: BundleReader, name: str, tolerance: float) -> str:
+def _difference(one: CheckpointFile, other: CheckpointFile, name: str, tolerance: float) -> str:
     kinds = [f"{reader.dtype(name).name} {[*reader.shape(name)]}" for reader in (one, other)]
     if kinds[0] != kinds[1]:
         return f"{kinds[0]} and {kinds[1]}"

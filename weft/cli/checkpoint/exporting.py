@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.checkpoint_contents import checkpoint_path
 from weft.checkpoint.entry_reader import Array
+from weft.checkpoint.slice_file_reader import open_checkpoint
 from weft.cli.columns import size_text
 from weft.framework import dtypes
 
@@ -29,7 +29,7 @@ def export(checkpoint: str, output: str, patterns: Sequence[str], overwrite: boo
     """
     if os.path.exists(output) and not overwrite:
         raise ValueError(f"{output!r} exists: --overwrite replaces it")
-    with BundleReader(checkpoint_path(checkpoint)) as reader:
+    with open_checkpoint(checkpoint_path(checkpoint)) as reader:
         names = [name for name in reader if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
         if not names:
             raise ValueError(f"no tensor of {reader.prefix} matches {' or '.join(map(repr, patterns))}")

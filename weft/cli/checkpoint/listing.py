@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.checkpoint import files
-from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.checkpoint_contents import checkpoint_path
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.checkpoint.entry_reader import Array
+from weft.checkpoint.slice_file_reader import open_checkpoint
 from weft.checkpoint.wholeness import damage_of
 from weft.cli.columns import aligned, size_text
 from weft.framework import dtypes
@@ -50,7 +50,7 @@ def prefixes_in(folder: str) -> list[str]:
 
 def show(checkpoint: str, names: Sequence[str]) -> int:
     """Print the tensors of a checkpoint; of those that are named, what their values are."""
-    with BundleReader(checkpoint_path(checkpoint)) as reader:
+    with open_checkpoint(checkpoint_path(checkpoint)) as reader:
         if names:
             for name in names:
                 print("\n".join(_told(name, reader.lookup(name), reader.dtype(name))))

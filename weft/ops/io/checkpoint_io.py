@@ -11,6 +11,8 @@ import numpy as np
 from weft.checkpoint.bundle_merge import merge_bundles
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
+from weft.checkpoint.slice_file import SliceFileWriter
+from weft.checkpoint.slice_file_reader import CheckpointFile, open_checkpoint
 from weft.checkpoint.tensor_slice import parse_shape_and_slice
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.framework import device_spec
@@ -22,17 +24,20 @@ from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.platform.spelling import did_you_mean
 
 
-def _scalar_text(value: Array, what: str) -> str:
+def scalar_text(value: Array, what: str) -> str:
+    """The text of a scalar; InvalidArgumentError for another shape."""
     if value.ndim:
         raise InvalidArgumentError.of(f"Input {what} should be a scalar tensor, got {list(value.shape)} instead.")
     return bytes(value.item()).decode()
 
 
-def _texts(value: Array) -> list[str]:
+def texts(value: Array) -> list[str]:
+    """The texts of a vector."""
     return [bytes(item).decode() for item in value.ravel().tolist()]
 
 
-def _check_counts(names: list[str], slices: list[str], tensors: int) -> None:
+def check_counts(names: list[str], slices: list[str], tensors: int) -> None:
+    """Raise InvalidArgumentError unless there are as many of each."""
     if not len(names) == len(slices) == tensors:
         raise InvalidArgumentError.of(
             f"tensor_names, shape_and_slices and tensors must be equally many, got {len(names)}, {len(slices)} and {tensors}"
@@ -48,9 +53,9 @@ def save_v2(
 
     `scalar string, [n] string, [n] string, n*[*shape] ->`
     """
-    names, slices = _texts(tensor_names), _texts(shape_and_slices)
-    _check_counts(names, slices, len(tensors))
-    with _writer(ctx, _scalar_text(prefix, "prefix")) as writer:
+    names, slices = texts(tensor_names), texts(shape_and_slices)
+    check_counts(names, slices, len(tensors))
+    with _writer(ctx, scalar_text(prefix, "prefix")) as writer:
         for name, box, value, dtype in zip(names, slices, tensors, dtypes, strict=True):
             ctx.raise_if_cancelled()
             add_tensor(writer, name, box, value, dtype)
@@ -66,7 +71,7 @@ def _writer(ctx: OpContext, prefix: str) -> BundleWriter:
         raise NotFoundError.of(message) from error
 
 
-def add_tensor(writer: BundleWriter, name: str, box: str, value: Array, dtype: DType) -> None:
+def add_tensor(writer: BundleWriter | SliceFileWriter, name: str, box: str, value: Array, dtype: DType) -> None:
     """Write a tensor, or the part of one that a shape-and-slice says."""
     if box:
         _add_slice(writer, name, box, value, dtype)
@@ -74,7 +79,7 @@ def add_tensor(writer: BundleWriter, name: str, box: str, value: Array, dtype: D
         writer.add(name, value, dtype)
 
 
-def _add_slice(writer: BundleWriter, name: str, box: str, value: Tensor, dtype: DType) -> None:
+def _add_slice(writer: BundleWriter | SliceFileWriter, name: str, box: str, value: Tensor, dtype: DType) -> None:
     shape, piece = parse_shape_and_slice(box)
     wanted = piece.within(shape, name).sizes
     if tuple(value.shape) != wanted:
@@ -92,10 +97,10 @@ def restore_v2(ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_sli
 
     `scalar string, [n] string, [n] string -> n*[*shape]`
     """
-    names, slices = _texts(tensor_names), _texts(shape_and_slices)
-    _check_counts(names, slices, len(dtypes))
+    names, slices = texts(tensor_names), texts(shape_and_slices)
+    check_counts(names, slices, len(dtypes))
     values = []
-    with BundleReader(_scalar_text(prefix, "prefix")) as reader:
+    with open_checkpoint(scalar_text(prefix, "prefix")) as reader:
         check_present(reader, names)
         for name, box, dtype in zip(names, slices, dtypes, strict=True):
             ctx.raise_if_cancelled()
@@ -103,13 +108,13 @@ def restore_v2(ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_sli
     return tuple(values)
 
 
-def read_tensor(reader: BundleReader, name: str, box: str, dtype: DType) -> Array:
+def read_tensor(reader: CheckpointFile, name: str, box: str, dtype: DType) -> Array:
     """Read a tensor of that type, or the box of one that a shape-and-slice says."""
     _check_dtype(reader, name, dtype)
     return _read_slice(reader, name, box) if box else reader.lookup(name)
 
 
-def check_present(reader: BundleReader, names: list[str]) -> None:
+def check_present(reader: CheckpointFile, names: list[str]) -> None:
     """Raise NotFoundError, naming them, when the checkpoint lacks tensors."""
     missing = [name for name in names if not reader.has(name)]
     if not missing:
@@ -121,7 +126,7 @@ def check_present(reader: BundleReader, names: list[str]) -> None:
     raise NotFoundError.of(f"{message}.{_alike(reader, missing[0])}")
 
 
-def _alike(reader: BundleReader, name: str) -> str:
+def _alike(reader: CheckpointFile, name: str) -> str:
     """The key that a variable of another name, or another scope, is likely to be stored under."""
     keys = reader.keys()
     same_end = [key for key in keys if key.endswith("/" + name) or name.endswith("/" + key)]
@@ -132,7 +137,7 @@ def _alike(reader: BundleReader, name: str) -> str:
     )
 
 
-def _check_dtype(reader: BundleReader, name: str, dtype: DType) -> None:
+def _check_dtype(reader: CheckpointFile, name: str, dtype: DType) -> None:
     wanted, stored = dtype.base_dtype, reader.dtype(name)
     if stored is not wanted:
         raise InvalidArgumentError.of(
@@ -141,7 +146,7 @@ def _check_dtype(reader: BundleReader, name: str, dtype: DType) -> None:
         )
 
 
-def _read_slice(reader: BundleReader, name: str, box: str) -> Array:
+def _read_slice(reader: CheckpointFile, name: str, box: str) -> Array:
     shape, piece = parse_shape_and_slice(box)
     stored = reader.shape(name)
     if shape != stored:
@@ -166,7 +171,7 @@ def merge_v2_checkpoints(
 
     `[n] string, scalar string ->`
     """
-    parts, destination = _texts(checkpoint_prefixes), _scalar_text(destination_prefix, "destination_prefix")
+    parts, destination = texts(checkpoint_prefixes), scalar_text(destination_prefix, "destination_prefix")
     if allow_missing_files:
         parts = [part for part in parts if _is_there(part)]
     try:
@@ -188,7 +193,7 @@ def _is_there(prefix: str) -> bool:
     infer=scalar_shape, gradient=None)  # fmt: skip
 def sharded_filename(ctx: OpContext, basename: Array, shard: Array, num_shards: Array) -> Result:
     """`BASENAME-00002-of-00005`: `scalar string, scalar int32, scalar int32 -> scalar string`."""
-    return _boxed(f"{_scalar_text(basename, 'basename')}-{int(shard):05d}-of-{int(num_shards):05d}")
+    return _boxed(f"{scalar_text(basename, 'basename')}-{int(shard):05d}-of-{int(num_shards):05d}")
 
 
 @op("ShardedFilespec", "basename: string, num_shards: int32 -> filename: string", infer=scalar_shape, gradient=None)
@@ -197,7 +202,7 @@ def sharded_filespec(ctx: OpContext, basename: Array, num_shards: Array) -> Resu
 
     `scalar string, scalar int32 -> scalar string`
     """
-    return _boxed(f"{_scalar_text(basename, 'basename')}-?????-of-{int(num_shards):05d}")
+    return _boxed(f"{scalar_text(basename, 'basename')}-?????-of-{int(num_shards):05d}")
 
 
 def _boxed(text: str) -> Array:

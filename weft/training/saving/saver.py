@@ -59,7 +59,7 @@ class Saver:
         builder: makes the nodes.
         defer_build: do not add the nodes before `build` is called.
         allow_empty: a Saver of no variables does nothing, rather than being an error.
-        write_version: SaverDef.V2.
+        write_version: SaverDef.V2, or SaverDef.V1 for the format that TensorFlow wrote before 0.12.
         pad_step_number: give steps in file names 8 digits.
         save_relative_paths: let the `checkpoint` file name checkpoints relative to its directory.
         filename: the path when none is fed.
@@ -279,7 +279,7 @@ class Saver:
         if self._is_empty:
             return None
         try:
-            self._transfer.save(sess, self.saver_def, path)
+            path = self._transfer.save(sess, self.saver_def, path)
             if write_state:
                 self._write_state(path, os.path.dirname(save_path), latest_filename)
                 self._kept.delete_oldest(self.saver_def.version, meta_graph_suffix)

@@ -9,7 +9,8 @@ A sharded Saver has a SaveV2 on each device's task, and MergeV2Checkpoints on th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from tensorboard.compat.proto import saver_pb2
 
@@ -22,7 +23,7 @@ from weft.ops.array.identity import identity_node
 from weft.ops.array.placeholder import placeholder_with_default
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.ordering import group, with_dependencies
-from weft.ops.io import checkpoint_io
+from weft.ops.io import checkpoint_io, checkpoint_v1
 from weft.ops.strings.parts import string_join
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.saveables import (
@@ -34,6 +35,10 @@ from weft.ops.variables.saveables import (
     set_cpu0,
 )
 
+_SAVE: Final[dict[int, Callable[..., Operation]]] = {
+    saver_pb2.SaverDef.V1: checkpoint_v1.save_slices,
+    saver_pb2.SaverDef.V2: checkpoint_io.save_v2,
+}
 _PerDevice = list[tuple[str, list[SaveableObject]]]
 _Saveables = Sequence[SaveableObject]
 _Saveable = SaveableObject
@@ -43,7 +48,7 @@ class BaseSaverBuilder:
     """Makes the nodes that save and restore; a subclass may make others.
 
     Args:
-        write_version: SaverDef.V2; the V1 format is not written.
+        write_version: SaverDef.V2, or SaverDef.V1 for the format that TensorFlow wrote before 0.12.
     """
 
     SaveSpec = SaveSpec
@@ -52,17 +57,15 @@ class BaseSaverBuilder:
     ResourceVariableSaveable = ResourceVariableSaveable
 
     def __init__(self, write_version: int = saver_pb2.SaverDef.V2) -> None:
-        if write_version != saver_pb2.SaverDef.V2:
-            raise ValueError(
-                f"write_version is {saver_pb2.SaverDef.CheckpointFormatVersion.Name(write_version)}, but weft writes "
-                "checkpoints in the V2 format only; leave it out, or give tf.train.SaverDef.V2"
-            )
         self._write_version = write_version
 
     def save_op(self, filename_tensor: Tensor, saveables: _Saveables) -> Operation:
         """Make the operation that writes the objects to a file."""
         specs = [spec for saveable in saveables for spec in saveable.specs]
-        return checkpoint_io.save_v2(
+        save = _SAVE.get(self._write_version)
+        if save is None:
+            raise RuntimeError(f"Unexpected write_version: {self._write_version}; it is tf.train.SaverDef.V1 or V2")
+        return save(
             filename_tensor,
             [spec.name for spec in specs],
             [spec.slice_spec for spec in specs],
@@ -145,6 +148,8 @@ class BaseSaverBuilder:
 
     def _add_sharded_save(self, path: Tensor, per_device: _PerDevice) -> Tensor:
         graph = get_default_graph()
+        if self._write_version == saver_pb2.SaverDef.V1:
+            return self._add_sharded_save_v1(path, per_device)
         with graph.device("CPU"):
             part_path = string_join([path, "_temp/part"])
         count = constant(len(per_device), name="num_shards")
@@ -159,6 +164,18 @@ class BaseSaverBuilder:
             merged = checkpoint_io.merge_v2_checkpoints(paths, path, delete_old_dirs=True)
             with graph.control_dependencies([merged]):
                 return identity_node(path)
+
+    def _add_sharded_save_v1(self, path: Tensor, per_device: _PerDevice) -> Tensor:
+        """Each shard keeps its own file; the path that is saved is the pattern of their names."""
+        graph = get_default_graph()
+        count = constant(len(per_device), name="num_shards")
+        written: list[Operation] = []
+        for shard, (device, saveables) in enumerate(per_device):
+            with graph.device(set_cpu0(device)):
+                written.append(self._add_save(self.sharded_filename(path, shard, count), saveables).op)
+        with graph.control_dependencies(written), graph.device(set_cpu0(per_device[-1][0])):
+            pattern: Tensor = checkpoint_io.sharded_filespec(path, count)
+            return pattern
 
     def _add_restore(
         self,

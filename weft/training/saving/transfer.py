@@ -36,8 +36,8 @@ class CheckpointTransfer:
         self._asks_for_shards = asks_for_shards
         self._apart: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
-    def save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> None:
-        """Write the checkpoint `path`; blocks until it is complete.
+    def save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> str:
+        """Write the checkpoint `path`; blocks until it is complete. Returns its name: of shards of the V1 format the pattern.
 
         Raises:
             NotFoundError, PermissionDeniedError: the tasks see other files, and the program asked for them to write.
@@ -45,19 +45,20 @@ class CheckpointTransfer:
             OpError: a variable has no value, or a file could not be written.
         """
         try:
-            self._save(session, saver_def, path)
+            return self._save(session, saver_def, path)
         except errors.ResourceExhaustedError as error:
             if not any(os.strerror(number) in error.message for number in _FULL):
                 raise
             raise errors.ResourceExhaustedError(error.node_def, error.op, _no_room(error, path)) from error
 
-    def _save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> None:
-        if not _may_differ(session, path):
-            session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: path})
-            return
-        if session not in self._apart and self._save_by_tasks(session, saver_def, path):
-            return
-        streamed_save(session, session.graph.as_graph_element(saver_def.save_tensor_name).op, path)
+    def _save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> str:
+        is_old = saver_def.version != saver_pb2.SaverDef.V2
+        if is_old or not _may_differ(session, path):
+            found = session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: path})
+            return os.fsdecode(found) if is_old else path
+        if session in self._apart or not self._save_by_tasks(session, saver_def, path):
+            streamed_save(session, session.graph.as_graph_element(saver_def.save_tensor_name).op, path)
+        return path
 
     def _save_by_tasks(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> bool:
         with Staging(path) as staging:
