@@ -24,6 +24,7 @@ from weft.ops.math.elementwise import NUMBERS
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_prod
 from weft.ops.symbolic_gradient import vjp
+from weft.platform.product_threads import product_threads
 
 # Einsum.
 
@@ -155,7 +156,11 @@ def contract(xp: ArrayModule, a: Array, b: Array, *, axes_a: list[int], axes_b: 
 
     `[*free, *summed], [*summed, *free] -> [*free, *free]`, with the axes in any order.
     """
-    return xp.tensordot(a, b, axes=(axes_a, axes_b))
+    if xp is not np:
+        return xp.tensordot(a, b, axes=(axes_a, axes_b))
+    inner = math.prod(a.shape[axis] for axis in axes_a)
+    with product_threads.of(a.size // max(inner, 1), inner, b.size // max(inner, 1)):
+        return np.tensordot(a, b, axes=(axes_a, axes_b))
 
 
 def _axes_of(a: Tensor, axes: Array) -> tuple[list[int], list[int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, broadcast_dims
@@ -16,6 +18,7 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.complex_numbers import conj
 from weft.ops.math.elementwise import COMPLEX, FLOATS, unbroadcast
+from weft.platform.product_threads import product_threads
 
 _UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
 _MATRICES = "A matrix is needed: tf.expand_dims makes one of a vector, tf.tensordot multiplies tensors of other ranks."
@@ -82,7 +85,14 @@ def mat_mul(
     """`[m, k] x [k, n] -> [m, n]`, after the transpositions asked for."""
     left, right = a.T if transpose_a else a, b.T if transpose_b else b
     _check_sizes(left, right, a, b)
-    return xp.matmul(left, right)
+    return _product(xp, left, right)
+
+
+def _product(xp: ArrayModule, left: Array, right: Array) -> Array:
+    if xp is not np or left.ndim < 2 or right.ndim < 2:
+        return xp.matmul(left, right)
+    with product_threads.of(left.shape[-2], left.shape[-1], right.shape[-1]):
+        return np.matmul(left, right)
 
 
 def _check_sizes(left: Array, right: Array, a: Array, b: Array) -> None:
@@ -121,7 +131,7 @@ def _adjoint(xp: ArrayModule, x: Array) -> Array:
 def _batch_product(xp: ArrayModule, x: Array, y: Array, adj_x: bool, adj_y: bool) -> Array:
     left, right = _adjoint(xp, x) if adj_x else x, _adjoint(xp, y) if adj_y else y
     _check_sizes(left, right, x, y)
-    return xp.matmul(left, right)
+    return _product(xp, left, right)
 
 
 @op("BatchMatMulV2", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,

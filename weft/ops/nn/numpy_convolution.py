@@ -28,6 +28,7 @@ import numpy as np
 
 from weft.framework.aliases import Array
 from weft.ops.nn.window import Window
+from weft.platform.product_threads import product_threads
 
 _ROWS_BYTES: Final = 1 << 20
 """The matrix of the windows is made for so many images at a time that it stays in the second-level cache, in memory that a
@@ -43,7 +44,8 @@ def convolved(x: Array, filters: Array, window: Window) -> Array:
     flat = filters.reshape(-1, filters.shape[-1])
     result = np.empty((x.shape[0], *window.outputs, flat.shape[1]), x.dtype)
     for images, rows in _rows_of(x, window):
-        np.matmul(rows, flat, out=result[images].reshape(*rows.shape[:-1], flat.shape[1]))
+        with product_threads.of(rows.shape[-2], rows.shape[-1], flat.shape[1]):
+            np.matmul(rows, flat, out=result[images].reshape(*rows.shape[:-1], flat.shape[1]))
     return result
 
 
@@ -51,7 +53,8 @@ def filter_gradient(x: Array, grad: Array, window: Window) -> Array:
     """The gradient for filters of this window, `[size..., channels, outputs]`, from that of the output."""
     result = np.zeros((math.prod(window.size) * x.shape[-1], grad.shape[-1]), x.dtype)
     for images, rows in _rows_of(x, window):
-        each = rows.swapaxes(-1, -2) @ grad[images].reshape(*rows.shape[:-1], grad.shape[-1])
+        with product_threads.of(rows.shape[-2], rows.shape[-1], grad.shape[-1]):
+            each = rows.swapaxes(-1, -2) @ grad[images].reshape(*rows.shape[:-1], grad.shape[-1])
         result += each if each.ndim == 2 else each.sum(0)
     return result.reshape(*window.size, x.shape[-1], grad.shape[-1])
 

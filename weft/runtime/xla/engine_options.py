@@ -16,6 +16,7 @@ from typing import Any, Final
 from weft.errors import InvalidArgumentError
 from weft.platform import tf_logging
 from weft.platform.jax_modules import jax
+from weft.platform.product_threads import product_threads
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def request(config: object) -> None:
         for field in fields(EngineOptions)
         if getattr(asked, field.name) not in (field.default, getattr(_process.wanted, field.name))
     }
+    if "cpu_threads" in changes:
+        product_threads.set_most(asked.cpu_threads)
     if not _process.is_started:
         _process.wanted = replace(_process.wanted, **changes)
         return
