@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 
 from weft.ops.nn import cpu_convolution as forms
+from weft.ops.nn import onednn_convolution
 from weft.ops.nn.convolve import Convolution, convolve, to_filter, to_input
 from weft.ops.nn.window import place
 
 Shape = tuple[int, ...]
+
+
+@pytest.fixture(autouse=True)
+def _without_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn_convolution, "is_there", lambda: False)
 
 
 def random(shape: Shape, dtype: str) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.errors import UnimplementedError
 from weft.framework.aliases import Array
+from weft.ops.nn import onednn_convolution
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.jax_modules import jax, jnp
 from weft.runtime.compiled.leaving_values import LeavingValues, join
@@ -155,7 +156,8 @@ class CompiledStage:
         with contextlib.ExitStack() as ended, self._ahead():
             ended.callback(self._end_compiling)
             function = self._functions.get(key) or self._make(key, static)
-            traced = function.jitted.trace(*self._shaped_arguments(inputs, reads, updates))
+            with onednn_convolution.counted() as products:
+                traced = function.jitted.trace(*self._shaped_arguments(inputs, reads, updates))
             made = [Shaped.of(value) for value in traced.out_info[1]]
             kept = dict(zip(self.written, made, strict=True))
             # JAX warns of a donated array that no result has the shape of; see `_Function`.
@@ -163,7 +165,7 @@ class CompiledStage:
             with contextlib.nullcontext() if is_quiet else _quietly():
                 lowered = traced.lower()
             if self._has_sizes:
-                self.flops = _flops(lowered)
+                self.flops = self._flops(lowered, products)
             hits = cache_hits.count
             lowered.compile()
             self.cached += cache_hits.count > hits
@@ -186,9 +188,15 @@ class CompiledStage:
         function = jax.jit(self._traceable(_static_key(static), static))
         with self._ahead():
             try:
-                return _flops(function.lower(*self._shaped_arguments(inputs, reads, updates)))
+                with onednn_convolution.counted() as products:
+                    lowered = function.lower(*self._shaped_arguments(inputs, reads, updates))
+                return self._flops(lowered, products)
             finally:
                 self._end_compiling()
+
+    def _flops(self, lowered: jax.stages.Lowered, products: onednn_convolution.Products) -> float:
+        by_xla = float((lowered.cost_analysis() or {}).get("flops", 0.0))
+        return by_xla + products.flops if self._is_on_cpu else by_xla
 
     @contextlib.contextmanager
     def _ahead(self) -> Iterator[None]:
@@ -329,10 +337,6 @@ class CompiledStage:
 
 def _shape_of(value: Array | Shaped) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(value.shape, value.dtype)  # type: ignore[no-untyped-call]
-
-
-def _flops(lowered: jax.stages.Lowered) -> float:
-    return float((lowered.cost_analysis() or {}).get("flops", 0.0))
 
 
 def signature(inputs: Sequence[Array], static: Sequence[int] = ()) -> Signature:
