@@ -80,7 +80,10 @@ NAMES: Final = {
     "estimator.util": "weft.framework.function_signatures:fn_args",
     "framework.ops": (
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
-        "convert_to_tensor=internal_convert_to_tensor"
+        "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
+        "weft.ops.variables.tensor_kinds:is_dense_tensor_like "
+        "weft.ops.variables.tensor_kinds:as_graph_element=_as_graph_element "
+        "weft.ops.variables.tensor_kinds:register_dense_tensor_like_type"
     ),
     "framework.function": "weft.autodiff.defined_function:Defun",
     "framework.smart_cond": "weft.models.functional.call_choices:smart_cond",

@@ -106,6 +106,17 @@ class BuildingScopes:
     def _implied_control_inputs(self, state: Any, inputs: Sequence[Tensor]) -> Sequence[Operation]:
         return scopes.implied_control_inputs(state.control, {t.op for t in inputs}) if state.control else ()
 
+    # Standalone Keras asks by this name, with an object that only takes the device.
+    def _apply_device_functions(self, op: Operation) -> None:
+        state = scopes.current(self)
+        if state.device_name:
+            op._set_device(state.device_name)
+            return
+        for function in reversed(state.devices):
+            if function is None:
+                break
+            op._set_device(function(op))
+
     def _apply_scopes(self, op: Operation, state: Any) -> None:
         if state.device_name is None:
             for function in reversed(state.devices):

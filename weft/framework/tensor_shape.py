@@ -46,6 +46,11 @@ class TensorShape:
     def __init__(self, dims: object) -> None:
         self.sizes: Dims = as_dims(dims)
 
+    # Programs written for TensorFlow, standalone Keras among them, ask by this name.
+    @property
+    def _dims(self) -> list[Dimension] | None:
+        return self.dims
+
     @property
     def dims(self) -> list[Dimension] | None:
         """The dimensions, or None when the rank is unknown."""
