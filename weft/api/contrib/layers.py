@@ -9,12 +9,16 @@ from weft.models.functional.activation_summaries import summarize_tensor as summ
 from weft.models.functional.activation_summaries import summarize_tensors as summarize_tensors
 from weft.models.functional.batch_norm import batch_norm as batch_norm
 from weft.models.functional.batch_norm import layer_norm as layer_norm
+from weft.models.functional.encoders import bow_encoder as bow_encoder
+from weft.models.functional.encoders import embedding_lookup_unique as embedding_lookup_unique
 from weft.models.functional.feature_functions import dense_to_sparse as dense_to_sparse
 from weft.models.functional.feature_functions import maxout as maxout
 from weft.models.functional.feature_functions import spatial_softmax as spatial_softmax
 from weft.models.functional.feature_functions import unit_norm as unit_norm
 from weft.models.functional.group_norm import group_norm as group_norm
 from weft.models.functional.group_norm import instance_norm as instance_norm
+from weft.models.functional.image_sequences import images_to_sequence as images_to_sequence
+from weft.models.functional.image_sequences import sequence_to_images as sequence_to_images
 from weft.models.functional.layer_functions import avg_pool2d as avg_pool2d
 from weft.models.functional.layer_functions import avg_pool3d as avg_pool3d
 from weft.models.functional.layer_functions import bias_add as bias_add
