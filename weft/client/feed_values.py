@@ -36,6 +36,7 @@ def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Arra
     if type(value) is int and dtype.is_integer and not dtype.min <= value <= dtype.max:
         raise TypeError(_unfit(tensor, value, wanted, ""))
     source = None
+    _check_kind(tensor, value, wanted)
     try:
         if dtype.is_integer and type(value) is not int:
             source = np.asarray(value)
@@ -51,6 +52,19 @@ def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Arra
     if source is not None and source.dtype.kind in "iuf" and not np.can_cast(source.dtype, array.dtype):
         _check_lossless(tensor, value, source, array)
     return array
+
+
+def _check_kind(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> None:
+    """Refuse what NumPy converts by a loss: a text to the truth that it is not empty, a complex number to its real part."""
+    dtype = tensor.dtype.base_dtype
+    is_bool = dtype is dtypes.bool
+    # Lists of numbers are converted once, below: NumPy itself refuses complex ones in them.
+    of = value if hasattr(value, "dtype") or not is_bool else np.asarray(value)
+    kind = of.dtype.kind if isinstance(of, np.ndarray | np.generic) else ""
+    if is_bool and kind in ("U", "S"):
+        raise TypeError(_unfit(tensor, value, wanted, ": a text that is not empty would be True, 'no' and 'False' too"))
+    if kind == "c" and dtype.is_floating:
+        raise TypeError(_unfit(tensor, value, wanted, ": its imaginary part would be lost; np.real and np.abs give one number"))
 
 
 def _cast(source: Array, value: TensorLike, wanted: type[np.generic]) -> Array:

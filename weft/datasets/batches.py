@@ -61,6 +61,7 @@ def padded_batch(
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves):
         raise TypeError("Batching of padded sparse tensors is not currently supported")
     size = int64(batch_size, "batch_size")
+    _check_one_for_each(spec, padded_shapes, "padded_shapes")
     values = nest.map_structure(_default_padding, spec) if padding_values is None else padding_values
     shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(nest.flatten_up_to(spec, padded_shapes), leaves, strict=True)]
     paddings = [_padding(value, leaf) for value, leaf in zip(nest.flatten_up_to(spec, values), leaves, strict=True)]
@@ -76,6 +77,21 @@ def padded_batch(
         dataset.variant_tensor, size, shapes, paddings, drops, output_shapes=structure.flat_shapes(made)
     )
     return Made(variant, made)
+
+
+def _check_one_for_each(spec: Nest, shapes: Nest, name: str) -> None:
+    """Refuse several shapes for elements of one component."""
+    if (
+        nest.is_nested(spec)
+        or not isinstance(shapes, list | tuple)
+        or not any(isinstance(each, list | tuple) for each in shapes)
+    ):
+        return
+    leaf_shape = structure.legacy_shapes(spec)
+    raise ValueError(
+        f"{name} {shapes} has {len(shapes)} shapes, and an element of the dataset is one tensor: {leaf_shape}. "
+        f"Give one shape, such as {list(shapes[0]) if isinstance(shapes[0], list | tuple) else shapes[0]}."
+    )
 
 
 def _default_padding(leaf: TensorSpec) -> object:

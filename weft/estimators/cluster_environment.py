@@ -12,6 +12,9 @@ from weft.framework.cluster_spec import ClusterSpec
 from weft.platform.spelling import did_you_mean
 
 _VARIABLE: Final = "TF_CONFIG"
+_FORM: Final = (
+    'It is such as {"cluster": {"chief": ["host0:2222"], "worker": ["host1:2222"]}, "task": {"type": "worker", "index": 0}}.'
+)
 _NOTE: Final = "Note that these values may be coming from the TF_CONFIG environment variable."
 
 
@@ -50,8 +53,13 @@ def tf_config() -> Settings:
     try:
         found: Settings = json.loads(text)
     except json.JSONDecodeError as error:
-        text_said = f"The environment variable {_VARIABLE} is no JSON: {error.msg}"
+        meant = ", as Python's json.dumps(...) writes it: names in double quotes" if "'" in text else ""
+        text_said = f"The environment variable {_VARIABLE} is no JSON{meant}: {error.msg}"
         raise json.JSONDecodeError(text_said, error.doc, error.pos) from None
+    for name, part in (("", found), *((name, found.get(name)) for name in ("cluster", "task") if isinstance(found, dict))):
+        if part is not None and not isinstance(part, dict):
+            where = f'"{name}" in {_VARIABLE}' if name else _VARIABLE
+            raise TypeError(f"{where} must be an object in braces, not {json.dumps(part)}. {_FORM}")
     return found
 
 
@@ -103,7 +111,7 @@ def _task_of_workers(config: Settings, cluster: ClusterSpec, service: Settings |
     task = config.get("task") or {}
     if not task.get("type") or task.get("index") is None:
         raise ValueError('If "cluster" is set in TF_CONFIG, task type and task index must be set.')
-    kind, number = str(task["type"]), int(task["index"])
+    kind, number = str(task["type"]), _index(task["index"])
     if kind == TaskType.EVALUATOR:
         return ClusterTask(ClusterSpec({}), kind, number, "", config.get("eval_session_master", ""), False, 0, 0, None, service)
     if kind not in cluster.jobs or number not in cluster.task_indices(kind):
@@ -124,28 +132,35 @@ def _task_of_workers(config: Settings, cluster: ClusterSpec, service: Settings |
 
 def _lone_task(config: Settings, cluster: ClusterSpec, service: Settings | None) -> ClusterTask:
     task = config.get("task") or {}
-    task_type, task_id = task.get("type", TaskType.WORKER), int(task.get("index", 0))
+    task_type, task_id = task.get("type", TaskType.WORKER), _index(task.get("index", 0))
     if task_type != TaskType.WORKER:
-        raise ValueError('If "cluster" is not set in TF_CONFIG, task type must be WORKER.')
+        raise ValueError(
+            f'If "cluster" is not set in TF_CONFIG, task type must be WORKER. It is {task_type!r}: is "cluster" lacking? '
+            f"{_FORM}"
+        )
     if task_id != 0:
-        raise ValueError('If "cluster" is not set in TF_CONFIG, task index must be 0.')
+        raise ValueError(f'If "cluster" is not set in TF_CONFIG, task index must be 0. It is {task_id}: is "cluster" lacking?')
     master, evaluation_master = config.get("session_master", ""), config.get("eval_session_master", "")
     return ClusterTask(cluster, task_type, task_id, master, evaluation_master, True, 0, 1, 0, service)
 
 
 def _checked_task(cluster: ClusterSpec, task: Settings, chief: str) -> tuple[str, int]:
     if chief not in cluster.jobs:
-        raise ValueError(f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node.')
+        raise ValueError(
+            f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node. It has the jobs {cluster.jobs}: the worker '
+            "that "
+            f'initializes and saves the model is the only task of a job "{chief}" of its own.'
+        )
     if cluster.num_tasks(chief) > 1:
-        raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
+        raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node, not {cluster.num_tasks(chief)}.')
     task_type, index = task.get("type"), task.get("index")
     if not task_type:
-        raise ValueError('If "cluster" is set in TF_CONFIG, task type must be set.')
+        raise ValueError(f'If "cluster" is set in TF_CONFIG, task type must be set. {_FORM}')
     if index is None:
-        raise ValueError('If "cluster" is set in TF_CONFIG, task index must be set.')
-    task_id = int(index)
+        raise ValueError(f'If "cluster" is set in TF_CONFIG, task index must be set. {_FORM}')
+    task_id = _index(index)
     if task_id < 0:
-        raise ValueError("Task index must be non-negative number.")
+        raise ValueError(f"Task index must be non-negative number. TF_CONFIG says {task_id}.")
     if task_type == TaskType.EVALUATOR:
         return task_type, task_id
     if task_type not in cluster.jobs:
@@ -155,9 +170,17 @@ def _checked_task(cluster: ClusterSpec, task: Settings, chief: str) -> tuple[str
         )
     if task_id not in cluster.task_indices(task_type):
         raise ValueError(
-            f"{task_id} is not a valid task_id for task_type {task_type} in the cluster_spec:\n{cluster}\n\n{_NOTE}"
+            f"{task_id} is not a valid task_id for task_type {task_type} in the cluster_spec:\n{cluster}\n\n{_NOTE} "
+            f"Job {task_type!r} has the tasks {list(cluster.task_indices(task_type))}."
         )
     return task_type, task_id
+
+
+def _index(given: object) -> int:
+    try:
+        return int(str(given))
+    except ValueError:
+        raise ValueError(f'The task\'s "index" in TF_CONFIG must be a whole number, not {given!r}. {_FORM}') from None
 
 
 def _own_address(cluster: ClusterSpec, task_type: str, task_id: int) -> str:

@@ -306,7 +306,8 @@ class RunConfig:
             if name not in _REPLACEABLE:
                 raise ValueError(f"Replacing {name} is not supported. Allowed properties are {list(_REPLACEABLE)}.")
             if name in ("train_distribute", "eval_distribute") and not isinstance(value, Strategy | None):
-                raise TypeError(f"RunConfig: {name} must be a tf.distribute.Strategy, got {value!r}")
+                meant = f": did you mean {value.__name__}()?" if isinstance(value, type) else ""
+                raise TypeError(f"RunConfig: {name} must be a tf.distribute.Strategy, got {value!r}{meant}")
             setattr(self, f"_{name}", value)
         self._settle_save_times(fields)
         if fields.get("experimental_distribute") is not None:

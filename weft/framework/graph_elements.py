@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework.operation import Operation, Tensor
-from weft.platform.spelling import did_you_mean, nearest
+from weft.platform.spelling import nearest_in_scopes, one_of
 
 
 class Elements:
@@ -148,7 +148,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
         op = elements.find_operation(op_name)
         if op is None:
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
-                           f"not exist in the graph.{_meant(elements, op_name, index)}")  # fmt: skip
+                           f"not exist in the graph.{_meant(elements, op_name, f':{index}')}")  # fmt: skip
         if int(index) >= len(op.outputs):
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
                            f"but only has {len(op.outputs)} outputs.{_no_tensor(op)}")  # fmt: skip
@@ -159,9 +159,9 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
             raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "
                              f"\"<op_name>:<output_index>\". Did you mean '{name}:0'?")  # fmt: skip
         raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a {wanted}. Tensor names must be "
-                         f"of the form \"<op_name>:<output_index>\".{_meant(elements, name, '0')}")  # fmt: skip
+                         f"of the form \"<op_name>:<output_index>\".{_meant(elements, name, ':0')}")  # fmt: skip
     if op is None:
-        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.{did_you_mean(name, elements.operations)}")
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.{_meant(elements, name)}")
     return op
 
 
@@ -169,7 +169,6 @@ def _no_tensor(op: Operation) -> str:
     return "" if op.outputs else f" It is run as {op.name!r}, and has no value to fetch or feed."
 
 
-def _meant(elements: Elements, op_name: str, index: str) -> str:
-    """The tensor whose name is nearly the one that was asked for."""
-    found = nearest(op_name, elements.operations)
-    return f" Did you mean '{found}:{index}'?" if found else ""
+def _meant(elements: Elements, op_name: str, ending: str = "") -> str:
+    """The operations, or tensors, whose names are nearly the one that was asked for, or are it in another scope."""
+    return one_of([f"{found}{ending}" for found in nearest_in_scopes(op_name, elements.operations)])

@@ -11,9 +11,10 @@ from weft.framework import op_registry
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.tensor_shape import TensorShape
-from weft.platform.spelling import did_you_mean
+from weft.platform.spelling import nearest_in_scopes, one_of
 
 _TRAINING_OPS: Final = frozenset(("CheckNumerics", "Identity"))
+_SHOWN_NODES: Final = 3
 
 
 def node_name(name: str) -> str:
@@ -29,14 +30,14 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) 
         AssertionError: there is no node of that name.
     """
     if not isinstance(graph_def, graph_pb2.GraphDef):
-        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+        meant = ": a graph's is graph.as_graph_def()" if isinstance(graph_def, Graph) else ""
+        raise TypeError(f"graph_def must be a graph_pb2.GraphDef proto. It is {graph_def!r:.80}{meant}.")
     if isinstance(dest_nodes, str):
-        raise TypeError("dest_nodes must be a list.")
+        raise TypeError(f"dest_nodes must be a list. Of one node it is [{dest_nodes!r}].")
     inputs = {node.name: [node_name(name) for name in node.input] for node in graph_def.node}
     for name in dest_nodes:
         if name not in inputs:
-            meant = f" Nodes are named without {name[name.index(':') :]!r}." if ":" in name else did_you_mean(name, inputs)
-            raise AssertionError(f"{name} is not in graph{f'.{meant}' if meant else ''}")
+            raise AssertionError(f"{name} is not in graph{_meant(name, inputs)}")
     needed: set[str] = set()
     waiting = list(dest_nodes)
     while waiting:
@@ -46,6 +47,17 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) 
             waiting.extend(inputs[name])
     kept = [node for node in graph_def.node if node.name in needed]
     return graph_pb2.GraphDef(node=kept, library=graph_def.library, versions=graph_def.versions)
+
+
+def _meant(name: str, nodes: Collection[str]) -> str:
+    """What to ask for in place of a node that a graph does not have."""
+    if ":" in name:
+        return f". Nodes are named without {name[name.index(':') :]!r}."
+    near = one_of(nearest_in_scopes(name, nodes))
+    if near or not nodes:
+        return f".{near or ' The graph has no nodes.'}"
+    last = ", ".join(repr(each) for each in list(nodes)[-_SHOWN_NODES:])
+    return f", which has {len(nodes)} nodes; the last are {last}."
 
 
 def remove_training_nodes(input_graph: Any, protected_nodes: Collection[str] | None = None) -> graph_pb2.GraphDef:

@@ -104,13 +104,25 @@ def _convert(value: object, wanted: DType | None, name: str | None, as_ref: bool
     except (TypeError, ValueError) as error:
         if isinstance(value, list | tuple | int | float | str | bytes | np.ndarray | np.generic | complex):
             raise
-        sparse = hasattr(value, "dense_shape") and hasattr(value, "indices")
-        remedy = " It is sparse: tf.sparse_tensor_to_dense makes a dense tensor of it." if sparse else ""
+        remedy = _remedy_for(value)
         raise TypeError(
             f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting elements to a "
             f"supported type{'' if wanted is None else f', {wanted.name} is asked for'}, or register a conversion "
             f"function.{remedy}"
         ) from error
+
+
+def _remedy_for(value: object) -> str:
+    """How to come from what a program has given to a tensor."""
+    if hasattr(value, "dense_shape") and hasattr(value, "indices"):
+        return " It is sparse: tf.sparse_tensor_to_dense makes a dense tensor of it."
+    if hasattr(value, "make_one_shot_iterator"):
+        return " It is a Dataset: dataset.make_one_shot_iterator().get_next() is its next element, as tensors."
+    if hasattr(value, "get_next"):
+        return " It is an Iterator: iterator.get_next() is its next element, as tensors."
+    if callable(value):
+        return " It can be called: is the call lacking?"
+    return ""
 
 
 def convert_n_to_tensor(values: Sequence[TensorLike], dtype: DTypeLike | None = None, name: str | None = None) -> list[Tensor]:

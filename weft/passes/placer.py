@@ -219,8 +219,9 @@ class Placer:
         if wanted.job is not None and wanted.job not in jobs:
             if list(jobs) == ["localhost"]:
                 return (
-                    "The session runs in this process alone, without a cluster: give it the target of a server, as in "
-                    "tf.Session(server.target)."
+                    "The session runs in this process alone, or on a server without a cluster, whose one job is 'localhost': "
+                    "give "
+                    "it the target of a server of the cluster, as in tf.Session(server.target)."
                 )
             return f"The cluster has the jobs {sorted(jobs)}.{did_you_mean(wanted.job, jobs)}"
         tasks = sorted({device.task for device in there if device.job == wanted.job and device.task is not None})

@@ -52,6 +52,8 @@ def hint_for(error: BaseException) -> str:
         return _field_hint(*found.groups())
     if isinstance(error, AttributeError):
         return _attribute_hint(error)
+    if isinstance(error, KeyError):
+        return _key_hint(error)
     if not isinstance(error, TypeError | ValueError):
         return ""
     if found := _UNEXPECTED.search(text):
@@ -94,6 +96,21 @@ def _attribute_hint(error: AttributeError) -> str:
     if isinstance(owner, ModuleType) or name is None or "Did you mean" in text or not kind.__module__.startswith("weft."):
         return ""
     return did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]).lstrip()
+
+
+def _key_hint(error: KeyError) -> str:
+    """The keys of a dict of tensors, such as the features that weft gives to a function of the program."""
+    key = error.args[0] if error.args else None
+    found, frame = _failing(error)
+    if not isinstance(key, str) or not isinstance(found, ast.Subscript) or frame is None:
+        return ""
+    owner = _resolve(found.value, frame)
+    if type(owner) is not dict or not all(isinstance(each, str) for each in owner):
+        return ""
+    if not any(type(value).__module__.startswith("weft.") for value in owner.values()):
+        return ""
+    keys = ", ".join(repr(each) for each, _ in zip(owner, range(_SHOWN_FIELDS), strict=False))
+    return f"{ast.unparse(found.value)} has {keys}{', ...' if len(owner) > _SHOWN_FIELDS else ''}.{did_you_mean(key, owner)}"
 
 
 def _field_hint(message: str, field: str) -> str:
@@ -161,6 +178,12 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
 
 
 def _failing_call(error: BaseException) -> tuple[ast.Call | None, FrameType | None]:
+    found, frame = _failing(error)
+    return (found, frame) if isinstance(found, ast.Call) else (None, None)
+
+
+def _failing(error: BaseException) -> tuple[ast.expr | None, FrameType | None]:
+    """The expression of the program at which it failed, and its frame."""
     trace = _last_of_program(error.__traceback__)
     if trace is None:
         return None, None
@@ -176,7 +199,7 @@ def _failing_call(error: BaseException) -> tuple[ast.Call | None, FrameType | No
         parsed = ast.parse(b"".join(lines).decode(errors="replace"), mode="eval").body
     except (SyntaxError, ValueError):
         return None, None
-    return (parsed, trace.tb_frame) if isinstance(parsed, ast.Call) else (None, None)
+    return parsed, trace.tb_frame
 
 
 def _last_of_program(trace: TracebackType | None) -> TracebackType | None:

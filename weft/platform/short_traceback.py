@@ -81,7 +81,8 @@ def _says_the_same(error: BaseException | None, cause: BaseException) -> bool:
     """Whether a node has failed by what another node, inside of it, has raised: its words come once."""
     if not isinstance(error, OpError) or not isinstance(cause, OpError):
         return False
-    return error.message.partition("\n")[0] == cause.message.partition("\n")[0]
+    # A Saver says what a restore has failed by within words of its own.
+    return cause.message.partition("\n")[0] in error.message.split("\n")
 
 
 def _is_of_weft_alone(earlier: traceback.TracebackException, error: BaseException | None) -> bool:

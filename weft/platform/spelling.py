@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 # The graph of a large model has a hundred thousand names; who asks for a missing one waits for a tenth of a second at most.
@@ -15,6 +15,8 @@ _SHORT: Final = 5
 _ALIKE_SHORT: Final = 0.6
 # What may be missing at the end, as in tf.errors.OutOfRange.
 _ENDING: Final = 6
+# Of names that differ in their scopes only, a few say where to look.
+_SHOWN_SCOPES: Final = 3
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -35,6 +37,29 @@ def nearest(word: str, known: Iterable[str]) -> str:
     cutoff = _ALIKE if len(word) >= _SHORT else _ALIKE_SHORT
     found = difflib.get_close_matches(folded, candidates, n=1, cutoff=cutoff)
     return candidates[found[0]] if found else ""
+
+
+def nearest_in_scopes(name: str, known: Iterable[str]) -> list[str]:
+    """The names that one in another scope may stand for: `model/output` for `output`; a few at most, the shortest first."""
+    names = list(known)
+    last = name.rpartition("/")[2]
+    for found in (
+        [each for each in names if each.endswith(f"/{name}")],
+        [each for each in names if "/" in name and each.rpartition("/")[2] == last],
+    ):
+        if found:
+            return sorted(found, key=len)[:_SHOWN_SCOPES]
+    similar = nearest(name, names)
+    if similar:
+        return [similar]
+    # A misspelt name in a scope that was left out.
+    meant = nearest(last, (each.rpartition("/")[2] for each in names))
+    return sorted((each for each in names if meant and each.rpartition("/")[2] == meant), key=len)[:_SHOWN_SCOPES]
+
+
+def one_of(names: Sequence[str]) -> str:
+    """` Did you mean 'x' or 'y'?` of names that are known to be near; empty of none."""
+    return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

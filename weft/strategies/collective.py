@@ -102,7 +102,11 @@ class CollectiveExtended(MirroredExtended):
             return
         tasks = [(job, each) for job in ("chief", "master", "worker") if job in jobs for each in cluster.task_indices(job)]
         if (task_type, task_id) not in tasks:
-            raise ValueError(f"No `task_type` and `task_id` of a worker: {task_type!r}, {task_id!r}; the workers are {tasks}")
+            raise ValueError(
+                f"No `task_type` and `task_id` of a worker: {task_type!r}, {task_id!r}; the workers are {tasks}. Each "
+                "process says "
+                'which it is, in TF_CONFIG by such as "task": {"type": "worker", "index": 0}.'
+            )
         first = tasks[0]
         index = next(place for place, task in enumerate(tasks) if task == (task_type, task_id))
         self._is_chief = index == 0

@@ -121,6 +121,8 @@ class StrategyExtended:
             What the replicas gave, regrouped: PerReplica where they differ.
         """
         require_cross_replica(self.strategy)
+        if not callable(fn):
+            raise TypeError(f"fn must be a function that builds a replica, not {fn!r}; its arguments are `args`.")
         with self.strategy.scope():
             return self._call_for_each_replica(fn, tuple(args), dict(kwargs or {}))
 

@@ -149,7 +149,10 @@ class MirroredExtended(LocalReplicas):
         if not isinstance(var, DistributedVariable):
             var = self.value_container(var)
         if not isinstance(var, DistributedVariable):
-            raise ValueError(f"extended.update: {var!r} was not made in the scope of {self.strategy}")
+            raise ValueError(
+                f"extended.update: {var!r} was not made in the scope of {self.strategy}. Make the model under `with "
+                "strategy.scope():`."
+            )
 
         def call(device: str) -> Value:
             return fn(var.on(device), *select_device(device, list(args)), **select_device(device, kwargs))

@@ -63,6 +63,13 @@ class _ReplicaDeviceChooser:
 
     def device_function(self, op: Any) -> str:
         """The device of an op: what an inner scope gave it, completed by the parameter server's or the worker's."""
+        if isinstance(op, str):
+            # Whoever has it asks for a device by hand, where tf.device would ask for one for each op.
+            raise AttributeError(
+                f"'str' object has no attribute 'device': what replica_device_setter returns takes an Operation, not {op!r}. "
+                "Give it to tf.device uncalled, `with tf.device(device_setter):`; a fixed device is `with "
+                "tf.device('/job:ps/task:0'):`."
+            )
         current: str = op.device or ""
         if current and not self._merge_devices:
             return current

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.framework.aliases import Nest
 from weft.networks.config import Config, KerasObject, Options
 
 Logs = Config
+_OF_FUNCTION: Final = "tf.keras.callbacks.LambdaCallback(on_epoch_end=...) makes one of a function."
 
 
 class Callback:
@@ -89,6 +90,11 @@ class CallbackList:
     def __init__(self, callbacks: Sequence[Callback], model: KerasObject, params: Logs) -> None:
         self.callbacks = list(callbacks)
         for each in self.callbacks:
+            if isinstance(each, type) or not hasattr(each, "set_model"):
+                raise TypeError(
+                    f"Each of `callbacks` must be a tf.keras.callbacks.Callback, not {each!r}: "
+                    + (f"did you mean {each.__name__}(...)?" if isinstance(each, type) else _OF_FUNCTION)
+                )
             each.set_model(model)
             each.set_params(params)
 

@@ -17,6 +17,13 @@ from weft.networks.engine.topology import Topology, located, topology_of
 from weft.networks.objects.arguments import config_of
 
 
+def _check_tensors(name: str, given: Sequence[Nest]) -> None:
+    for each in given:
+        if not hasattr(each, "graph"):
+            meant = f"a layer, which is called on a tensor: {each.name}(x)" if isinstance(each, Layer) else repr(each)
+            raise TypeError(f"The {name} of a Model must be tensors that come from tf.keras.Input, not {meant}.")
+
+
 class Network(Layer):
     """Layers put together.
 
@@ -52,6 +59,8 @@ class Network(Layer):
         """Take what leads from the inputs to the outputs as the network."""
         inputs, outputs = _unpacked(inputs), _unpacked(outputs)
         flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)
+        for name, given in (("inputs", flat_inputs), ("outputs", flat_outputs)):
+            _check_tensors(name, given)
         if len({history.key_of(each) for each in flat_inputs}) != len(flat_inputs):
             raise ValueError(
                 f"The list of inputs passed to the model is redundant. All inputs should only appear once. Found: {inputs}"

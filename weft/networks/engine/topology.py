@@ -131,16 +131,19 @@ def _depths(finished: Sequence[Node]) -> tuple[dict[int, tuple[int, Node]], dict
 
 def _check_connected(inputs: Sequence[Nest], nodes: Sequence[Node]) -> None:
     known = {key_of(each) for each in inputs}
+    given = [history.layer.name for each in inputs if (history := history_of(each)) is not None]
     passed: list[str] = []
     for node in nodes:
         layer = node.outbound_layer
         for each in node.inputs():
             if key_of(each) not in known:
                 raise ValueError(f'Graph disconnected: cannot obtain value for tensor {each} at layer "{layer.name}". The '
-                                 f"following previous layers were accessed without issue: {passed}")  # fmt: skip
+                                 f"following previous layers were accessed without issue: {passed}. The outputs need it, and "
+                                 f"the inputs are {given}: give all Inputs that the outputs come from.")  # fmt: skip
         if node.inputs() or any(key_of(each) in known for each in nest.flatten(node.output_tensors)):
             known.update(key_of(each) for each in nest.flatten(node.output_tensors))
-        passed.append(layer.name)
+        if node.inputs() or layer.name in given:
+            passed.append(layer.name)
 
 
 def _check_names(layers: Sequence[Nest]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from weft.framework.aliases import Array, Nest
+from weft.framework.dims import brackets
 
 _Shape = tuple[int | None, ...] | None
 
@@ -78,7 +79,7 @@ def _check_shape(name: str, array: Array, shape: _Shape, prefix: str) -> None:
     if array.ndim != len(shape):
         raise ValueError(
             f"Error when checking {prefix}: expected {name} to have {len(shape)} dimensions, but got array with shape "
-            f"{array.shape}"
+            f"{array.shape}{_flatten_hint(name, shape) if prefix == 'target' and len(shape) > 2 == array.ndim else ''}"
         )
     for found, wanted in zip(array.shape[1:], shape[1:], strict=True):
         if wanted is not None and found != wanted:
@@ -86,6 +87,10 @@ def _check_shape(name: str, array: Array, shape: _Shape, prefix: str) -> None:
                 f"Error when checking {prefix}: expected {name} to have shape {tuple(shape[1:])} but got array with shape "
                 f"{array.shape[1:]}"
             )
+
+
+def _flatten_hint(name: str, shape: Sequence[int | None]) -> str:
+    return f". The model's output {name!r} is {brackets(tuple(shape))}: a Flatten layer makes each example one row"
 
 
 def check_lengths(inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> None:

@@ -126,6 +126,8 @@ class Feeding:
         if is_dataset(x) or is_generator(x) or is_sequence(x):
             raise ValueError("`validation_split` argument is not supported when data adapter is a dataset or generator. "
                              f"Received: x={x}, validation_split={part}")  # fmt: skip
+        if not 0 < part < 1:
+            raise ValueError(f"`validation_split` must be a part of the data, between 0 and 1, not {part}: a fifth is 0.2.")
         whole = self.batch(x, y, sample_weight)
         cut = int(whole.size * (1.0 - part))
         first, last = (

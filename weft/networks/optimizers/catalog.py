@@ -92,4 +92,6 @@ def get(identifier: Nest) -> Nest:
         return deserialize(identifier)
     if isinstance(identifier, str):
         return deserialize({"class_name": identifier, "config": {}})
+    if isinstance(identifier, type):
+        raise ValueError(f"Could not interpret optimizer identifier: {identifier}. Did you mean {identifier.__name__}(...)?")
     raise ValueError("Could not interpret optimizer identifier:", identifier)

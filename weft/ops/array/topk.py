@@ -12,7 +12,9 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result, Tensor
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import ShapeMisfit, described
 from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.gather_scatter import scatter_nd
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal
@@ -112,7 +114,10 @@ def _precision_shape(node: Operation) -> list[Dims]:
     if predictions is not None and len(predictions) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(predictions)}")
     if targets is not None and len(targets) != 1:
-        raise ValueError(f"Shape must be rank 1 but is rank {len(targets)}")
+        text = f"Shape must be rank 1 but is rank {len(targets)}"
+        if len(targets) == 2:
+            raise ShapeMisfit(text, "Targets are numbers of classes: of one-hot rows they are tf.argmax(targets, 1).")
+        raise ValueError(text)
     return [merge_dims(None if predictions is None else predictions[:1], targets)]
 
 
@@ -144,7 +149,14 @@ def in_top_k_node(xp: ArrayModule, predictions: Array, targets: Array, k: Array)
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Whether the target of each row is among the `k` classes with the strongest predictions."""
     with input_scope(name, "in_top_k"):
-        return in_top_k_node(predictions, targets, k, name=name)
+        scores, classes = convert_to_tensor(predictions), convert_to_tensor(targets)
+        if scores.dtype.is_integer and classes.dtype.is_floating:
+            raise TypeError(
+                f"Input 'predictions' of 'InTopKV2' Op has type {scores.dtype.base_dtype.name} that does not match expected "
+                f"type of float32.\n  predictions: {described(scores)}\n  targets: {described(classes)}\n"
+                "  Were the two exchanged? The predictions come first: tf.nn.in_top_k(predictions, targets, k)."
+            )
+        return in_top_k_node(scores, classes, k, name=name)
 
 
 def _nth_shape(node: Operation) -> list[Dims]:

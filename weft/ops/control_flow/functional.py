@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest
+from weft.framework.dims import dims_compatible
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
+
+_OF_MAP: Final = (
+    "What fn returns has the structure and the types of dtype, such as dtype=(tf.float32, tf.int32) of two results."
+)
+_OF_FOLD: Final = (
+    "What fn returns is what it gets next time, so it has the same structure, shapes and types as the initializer (the first "
+    "part of elems where there is none)."
+)
 
 
 class _Elements:
@@ -101,8 +113,9 @@ def map_fn(
 
         def body(index: Tensor, arrays: Nest) -> Nest:
             made = fn(elements.at(index))
-            nest.assert_same_structure(types, made)
-            return index + 1, _written(arrays, index, made)
+            with naming(_OF_MAP, **{"fn returns": made, "dtype": types}):
+                nest.assert_same_structure(types, made)
+                return index + 1, _written(arrays, index, made)
 
         initial = (constant(0), _outputs(types, elements.count, types))
         _, arrays = while_loop(
@@ -156,15 +169,26 @@ def scan(
 
         def body(step: Tensor, state: Nest, arrays: Nest) -> Nest:
             index = last - step if reverse else step
-            made = fn(state, elements.at(index))
-            nest.assert_same_structure(state, made)
-            return step + 1, _converted(made), _written(arrays, index, made)
+            made = _applied(fn, state, elements.at(index))
+            return step + 1, made, _written(arrays, index, made)
 
         _, _, arrays = while_loop(
             lambda step, *_: step < elements.count, body, (constant(done), state, arrays),
             parallel_iterations=parallel_iterations, back_prop=back_prop, swap_memory=swap_memory,
         )  # fmt: skip
         return _stacked(state, arrays, elements.static_count)
+
+
+def _applied(fn: Callable[[Nest, Nest], Nest], state: Nest, part: Nest) -> Nest:
+    """What the function of scan or a fold makes of a part; refused where it could not get it next time."""
+    made = fn(state, part)
+    with naming(_OF_FOLD, **{"fn gets": state, "and the part": part, "fn returns": made}):
+        nest.assert_same_structure(state, made)
+        after_all = _converted(made)
+        for before, after in zip(nest.flatten(state), nest.flatten(after_all), strict=True):
+            if not dims_compatible(before.dims, after.dims):
+                raise ValueError(f"Inconsistent shapes: saw {TensorShape(after.dims)} but expected {TensorShape(before.dims)}")
+        return after_all
 
 
 def _converted(structure: Nest) -> Nest:
@@ -187,9 +211,7 @@ def _fold(
         state = elements.at(first) if initializer is None else _converted(initializer)
 
         def body(step: Tensor, state: Nest) -> Nest:
-            made = fn(state, elements.at(last - step if reverse else step))
-            nest.assert_same_structure(state, made)
-            return step + 1, _converted(made)
+            return step + 1, _applied(fn, state, elements.at(last - step if reverse else step))
 
         done = constant(1 if initializer is None else 0, dtypes.int32)
         limit = elements.count

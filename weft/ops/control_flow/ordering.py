@@ -91,7 +91,10 @@ def group(*inputs: object, **kwargs: Any) -> Operation:
     for item in _flatten(inputs):
         found = _dependency(item)
         if found is None:
-            raise TypeError(f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'")
+            raise TypeError(
+                f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'\n  inputs: {inputs}"
+                f"{_meant_input(item)}"
+            )
         by_device.setdefault(found.device, []).append(found)
     with graph.name_scope(name or "group_deps") as scope:
         if len(by_device) <= 1:
@@ -99,6 +102,14 @@ def group(*inputs: object, **kwargs: Any) -> Operation:
         joined = [_group_on(item, None) for item in sorted(by_device.items())]
         with graph.control_dependencies(joined):
             return no_op(name=scope)
+
+
+def _meant_input(item: object) -> str:
+    if item is None:
+        return "\n  Which function has returned None? One that builds ops returns what is to be run."
+    if isinstance(item, str):
+        return f"\n  Names are looked up first: graph.get_operation_by_name({item!r})."
+    return ""
 
 
 def _group_on(device_and_inputs: tuple[str, list[Operation]], name: str | None) -> Operation:

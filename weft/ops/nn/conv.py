@@ -40,7 +40,12 @@ def per_dimension(value: TensorLike | None, count: int, channel: int, name: str)
     if len(given) == 1:
         given = given * count
     elif len(given) != count:
-        raise ValueError(f"{name} should be of length 1, {count} or {count + 2} but was {len(given)}")
+        layout = [1, 1, *[2] * count] if channel == 1 else [1, *[2] * count, 1]
+        raise ValueError(
+            f"{name} should be of length 1, {count} or {count + 2} but was {len(given)}\n  {name}: {value}\n  Give one number, "
+            f"{count} for the spatial dimensions, or {count + 2} in the order of data_format, such as {layout} where batch "
+            "and channels have 1."
+        )
     return [1, 1, *given] if channel == 1 else [1, *given, 1]
 
 

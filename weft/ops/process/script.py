@@ -7,6 +7,8 @@ instead of running whichever function of its own has the same number.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import itertools
 import os
 import secrets
@@ -37,6 +39,7 @@ from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process.host_value import HostValue
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import is_main_thread
+from weft.platform.program_frames import shown_name
 
 
 class _Registered:
@@ -87,6 +90,14 @@ def _register(function: Callable[..., Nest]) -> str:
     return token
 
 
+def _shown(function: Callable[..., Nest]) -> str:
+    """A function in a message: its name, and the line of the program where it is."""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    place = f" ({shown_name(code.co_filename)}:{code.co_firstlineno})" if code is not None else ""
+    return f"{getattr(function, '__qualname__', repr(function))}{place}"
+
+
 def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, ...]:
     entry = _BY_TOKEN.get(token)
     name, _, _ = token.partition("@")
@@ -115,12 +126,18 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     except (NotImplementedError, TypeError, ValueError) as error:
         raise _translated(error) from error
     if len(outputs) != len(wanted):
-        raise InvalidArgumentError.of(f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values.")
+        raise InvalidArgumentError.of(
+            f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values.\n  The function is "
+            f"{_shown(entry.function)}: it returns a list with a value for each type in Tout."
+        )
     for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):
         found = dtypes.as_dtype(value.dtype)
         if found is not dtype:
             raise InvalidArgumentError.of(
-                f"{index}-th value returned by {name} is {datatype_name(found)}, but expects {datatype_name(dtype)}"
+                f"{index}-th value returned by {name} is {datatype_name(found)}, but expects {datatype_name(dtype)}\n"
+                f"  The function is {_shown(entry.function)}: return np.asarray(value, np.{dtype.name}), or say "
+                f"tf.{found.name} in "
+                "Tout."
             )
     return tuple(outputs)
 
@@ -182,7 +199,13 @@ def py_func(
         name: the node's name.
     """
     if not callable(func):
-        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
+        raise ValueError(
+            f"Expected func to be callable, got func of type {type(func)}. Give the function itself, `py_func(f, ...)`, not "
+            "what "
+            "it returns."
+        )
+    if isinstance(inp, Tensor):
+        raise TypeError(f"Expected list for 'input' argument to 'PyFunc' Op, not {inp}. Of one tensor it is [{inp.op.name}].")
     is_list = isinstance(Tout, list | tuple)
     wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if is_list else [Tout])]
     definition = lookup("PyFunc" if stateful else "PyFuncStateless")
@@ -214,9 +237,14 @@ def py_function(
         name: the node's name.
     """
     if not callable(func):
-        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
+        raise ValueError(
+            f"Expected func to be callable, got func of type {type(func)}. Give the function itself, `py_func(f, ...)`, not "
+            "what "
+            "it returns."
+        )
     wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
+    @functools.wraps(func)
     def on_values(*arrays: Array) -> list[Array]:
         result = func(*[HostValue(array) for array in arrays])
         results = list(result) if isinstance(result, list | tuple) else [] if result is None else [result]

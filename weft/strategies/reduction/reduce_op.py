@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 from weft.ops.variables.options import VariableAggregation
+from weft.platform.spelling import did_you_mean
 
 
 class ReduceOp(enum.Enum):
@@ -30,7 +31,10 @@ def as_reduce_op(given: ReduceOp | str) -> ReduceOp:
         TypeError: it is neither.
     """
     if isinstance(given, str):
-        return ReduceOp(given.upper())
+        try:
+            return ReduceOp(given.upper())
+        except ValueError as error:
+            raise ValueError(f"{error}: it is 'SUM' or 'MEAN'.{did_you_mean(given.upper(), ('SUM', 'MEAN'))}") from None
     if not isinstance(given, ReduceOp):
         raise TypeError(f"Expected `reduce_op` to be a `tf.distribute.ReduceOp`, not: {given!r}")
     return given

@@ -91,6 +91,10 @@ class SyncReplicasOptimizer(Optimizer):
         min_num_replicas: int | None = None,
     ) -> None:
         super().__init__(use_locking, name)
+        if not hasattr(opt, "compute_gradients"):
+            raise TypeError(
+                f"opt must be an Optimizer, not {opt!r}: SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), ...)."
+            )
         if total_num_replicas is None:
             total_num_replicas = replicas_to_aggregate
         if min_num_replicas is not None and not 1 <= min_num_replicas <= total_num_replicas:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 import os
+from typing import Any
 
 from weft.client.session import BaseSession
+from weft.framework.aliases import SessionLike
 
 
 def as_path(save_path: str | os.PathLike[str], method: str) -> str:
@@ -12,6 +15,23 @@ def as_path(save_path: str | os.PathLike[str], method: str) -> str:
     if isinstance(save_path, BaseSession):
         raise TypeError(f"'save_path' must be a path, not {save_path!r}: the session comes first, saver.{method}(sess, path)")
     return os.fsdecode(save_path)
+
+
+def step_number(sess: SessionLike, global_step: Any) -> int:
+    """The number that ends a checkpoint's name: what was given, or what a tensor of the session's graph has now.
+
+    Raises:
+        TypeError, ValueError: it is no number and no tensor of the graph, or its value is not one number.
+    """
+    if isinstance(global_step, numbers.Integral):
+        return int(global_step)
+    try:
+        return int(sess.run(global_step))
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{error}\n  global_step: {global_step!r}\n  It is an integer, or the tensor of the global step, and ends the "
+            "checkpoint's name: saver.save(sess, 'model', global_step=100) writes model-100."
+        ) from None
 
 
 def checked_session(sess: object) -> BaseSession:

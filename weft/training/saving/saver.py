@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 import os
 import threading
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from weft.ops.variables.variable import Variable
 from weft.platform import gfile, tf_logging
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
-from weft.training.saving.save_arguments import as_path, checked_session
+from weft.training.saving.save_arguments import as_path, checked_session, step_number
 from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
 
@@ -298,9 +297,8 @@ class Saver:
             if os.path.basename(save_path) == latest_filename and not self._sharded:
                 raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
             return save_path
-        if not isinstance(global_step, numbers.Integral):
-            global_step = sess.run(global_step)
-        return f"{save_path}-{int(global_step):08d}" if self._pad_step_number else f"{save_path}-{int(global_step)}"
+        global_step = step_number(sess, global_step)
+        return f"{save_path}-{global_step:08d}" if self._pad_step_number else f"{save_path}-{global_step}"
 
     def _write_state(self, path: str, directory: str, latest_filename: str) -> None:
         self._kept.note(path, self.saver_def.max_to_keep)
