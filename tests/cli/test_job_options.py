@@ -60,7 +60,7 @@ def test_who_says_how_often_wants_restarts(described):
          " Did you mean 'worker'?"),
         (["--env=A", "p.py"], "--env: expected NAME=VALUE, got 'A'"),
         (["--env=A B=1", "p.py"], "environment: 'A B' cannot be the name of an environment variable"),
-        (["--memory=lots", "p.py"], "ps: memory: expected bytes above 0, such as 500M or 8Gi, got 'lots'"),
+        (["--memory=lots", "p.py"], "--memory: expected bytes above 0, such as 500M or 8Gi, got 'lots'"),
         (["--max-restarts=-1", "p.py"], "--max-restarts: expected a number of restarts, 0 or more, got '-1'"),
         (["--job=none.toml"], "the job's file 'none.toml' cannot be read: No such file or directory"),
     ],

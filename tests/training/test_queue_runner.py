@@ -176,3 +176,10 @@ def test_arguments_are_checked(arguments: dict[str, Any], error: type[Exception]
     given = {"queue": queue, "enqueue_ops": [queue.enqueue(1)], **arguments} if arguments else {}
     with pytest.raises(error, match=message):
         tf.train.QueueRunner(**given)
+
+
+def test_a_runner_is_printed_with_its_queue_and_its_state():
+    queue = tf.FIFOQueue(3, tf.float32)
+    assert repr(tf.train.QueueRunner(queue, [queue.enqueue(1.0)] * 2)) == (
+        "<tf.train.QueueRunner of 'fifo_queue', 2 threads, not running>"
+    )

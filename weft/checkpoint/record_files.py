@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -88,7 +89,7 @@ class TFRecordWriter:
         writer.write(example.SerializeToString())
     """
 
-    def __init__(self, path: Any, options: object = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], options: object = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
         self._compressor = records.compressor(TFRecordOptions.get_compression_type_string(options), options)
@@ -126,6 +127,6 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: Any, options: object = None) -> Iterator[bytes]:
+def tf_record_iterator(path: str | os.PathLike[str], options: object = None) -> Iterator[bytes]:
     """The records of a file; DataLossError where it is damaged."""
-    return records.records(path, TFRecordOptions.get_compression_type_string(options))
+    return records.records(os.fspath(path), TFRecordOptions.get_compression_type_string(options))

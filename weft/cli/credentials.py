@@ -21,9 +21,17 @@ _BEARER_FILE: Final = "bearer"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*[:-][0-9]+|client")
 
 
+_DESCRIPTION: Final = """\
+Make the secrets by which the tasks and clients of a cluster know each other: one
+token for all of them, or an authority and a certificate for each. Copy a token to
+each host and set WEFT_CLUSTER_TOKEN_FILE to its path, or WEFT_CREDENTIALS to the
+folder of a task's certificate.
+"""
+
+
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
-    parser.description = __doc__
+    parser.description = _DESCRIPTION
     kinds = parser.add_subparsers(title="kinds", metavar="KIND", required=True, parser_class=OneLineParser)
 
     token = kinds.add_parser("token", help="one secret for all tasks and clients")
@@ -31,7 +39,7 @@ def add_arguments(parser: OneLineParser) -> None:
     token.set_defaults(run=_make_token)
 
     authority = kinds.add_parser("authority", help="the key that signs certificates")
-    authority.add_argument("folder", type=Path)
+    authority.add_argument("folder", type=Path, help="a new folder for its key and certificate")
     authority.add_argument("--days", type=int, default=825, help="how long certificates are valid (825)")
     authority.set_defaults(run=_make_authority)
 

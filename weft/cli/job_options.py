@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from weft.cli.parser import OneLineParser
 from weft.cli.program_file import check_program
-from weft.jobs.description import POLICIES, ROLES, JobDescription, JobError, Restart, Role
+from weft.jobs.description import POLICIES, ROLES, JobDescription, JobError, Restart, Role, memory_bytes
 from weft.jobs.job_file import read_job
 
 _COUNTS: Final = {"ps": "parameter servers", "worker": "workers", "chief": "chiefs, 0 or 1", "evaluator": "evaluators, 0 or 1"}
@@ -60,7 +60,7 @@ def _changed(arguments: argparse.Namespace, told: JobDescription | None) -> JobD
     counts = {role: getattr(arguments, role) for role in ROLES}
     roles = {role: _role(role, count, told) for role, count in counts.items()}
     cpus = _by_role(arguments.cpus, "--cpus", _cores)
-    memory = _by_role(arguments.memory, "--memory", str)
+    memory = _by_role(arguments.memory, "--memory", _memory)
     gpus = _by_role(arguments.gpus, "--gpus", _whole)
     common, own = _environment(arguments.env or [])
     changed = tuple(
@@ -94,6 +94,11 @@ def _role(name: str, count: int | None, told: JobDescription | None) -> Role:
     return Role(name, count if count is not None else int(name == "worker"))
 
 
+def _memory(text: str) -> str:
+    memory_bytes(text, "--memory")
+    return text
+
+
 def _by_role(texts: list[str] | None, option: str, convert: Callable[[str], _T]) -> dict[str, _T]:
     """What an option says by role; without one it is for all."""
     found: dict[str, _T] = {}
@@ -102,6 +107,8 @@ def _by_role(texts: list[str] | None, option: str, convert: Callable[[str], _T])
         for name in [_known_role(role, option)] if separator else ROLES:
             try:
                 found[name] = convert(value)
+            except JobError:
+                raise
             except ValueError:
                 raise JobError(f"{option}: expected a number, or ROLE=number, got {text!r}") from None
     return found

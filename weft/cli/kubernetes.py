@@ -18,6 +18,10 @@ from weft.jobs.description import JobError
 from weft.jobs.kubernetes.manifest import KINDS, manifest
 from weft.jobs.kubernetes.pods import Manifest, Placement
 
+_SUMMARY = """\
+Write a job as what Kubernetes takes. The cluster itself is kubectl's: pipe what is
+printed to kubectl apply -f -.
+"""
 _DESCRIPTION = """\
 Print what runs a job in a cluster of Kubernetes', for kubectl apply -f -: a Secret
 with the cluster's token, and, as --kind says, an Indexed Job for each role and a
@@ -28,7 +32,7 @@ the image. The token is that of the environment or of --token-file, or a fresh o
 
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
-    parser.description = __doc__
+    parser.description = _SUMMARY
     kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
     made = kinds.add_parser("manifest", help="print the objects that run a job")
     made.description = _DESCRIPTION

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 _OPTION: Final = re.compile(r"--?\w[\w-]*")
+_INVALID_CHOICE: Final = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -42,7 +43,17 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with the message."""
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: error: {message}{self._next_step(message)} (see {self.prog} --help)\n")
+
+    def _next_step(self, message: str) -> str:
+        """The word that an invalid choice was meant for, or those from which one is lacking."""
+        refused = _INVALID_CHOICE.search(message)
+        if refused is not None:
+            return did_you_mean(refused[1], [each.strip("'") for each in refused[2].split(", ")])
+        for action in self._actions:
+            if action.choices and action.required and f": {action.metavar or action.dest}" in message:
+                return f", one of {', '.join(map(str, action.choices))}"
+        return ""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

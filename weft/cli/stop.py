@@ -7,10 +7,10 @@ import sys
 from typing import Final
 
 from weft.cli.parser import OneLineParser
+from weft.cli.target import address_of
 from weft.distributed.client.stopping import stop_server
 from weft.errors import OpError
 
-_SCHEME: Final = "grpc://"
 _DESCRIPTION: Final = """\
 Drain each server and stop it: it takes no new sessions and steps, those that
 run have the time of --grace to end, and its program's server.join() returns.
@@ -29,13 +29,11 @@ def add_arguments(parser: OneLineParser) -> None:
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
-    for target in arguments.targets:
-        if not target.startswith(_SCHEME) or ":" not in target[len(_SCHEME) :]:
-            parser.error(f"{target!r} is no target such as grpc://host:port")
+    addresses = {target: address_of(target, parser) for target in arguments.targets}
     failed = 0
-    for target in arguments.targets:
+    for target, address in addresses.items():
         try:
-            print(f"Stopped {stop_server(target[len(_SCHEME) :], arguments.grace)} at {target}", flush=True)
+            print(f"Stopped {stop_server(address, arguments.grace)} at {target}", flush=True)
         except OpError as error:
             print(f"weft stop: {target}: {error.message}", file=sys.stderr)
             failed = 1

@@ -54,7 +54,8 @@ class PartialRuns:
         run = self._open.get(handle)
         if run is None:
             raise InvalidArgumentError.of(
-                f"Must run 'setup' before performing partial runs! The run {handle!r} was not set up or is over"
+                f"Must run 'setup' before performing partial runs! The run {handle!r} was not set up or is over: "
+                "session.partial_run_setup(fetches, feeds) gives the handle of a new one"
             )
         fetched = run.step.run(values, wanted.tensors)
         run.unfed.difference_update(values)

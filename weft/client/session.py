@@ -26,7 +26,7 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.framework.run_signature import typed_run
+from weft.framework.run_signature import typed_make_callable, typed_run
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 
 
@@ -43,7 +43,10 @@ class BaseSession:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         if config is not None and not isinstance(config, ConfigProto):
-            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+            server = (
+                ": a server's address is the first argument, tf.Session(server.target)" if hasattr(config, "target") else ""
+            )
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}{server}")
         config = _with_session_timeout(config, timeout)
         self._target = _checked_target(target)
         self._graph = get_default_graph() if graph is None else graph
@@ -136,7 +139,10 @@ class BaseSession:
         except OpError as error:
             raise self._steps.located(error) from None
 
-    def make_callable(self, fetches: Fetches, feed_list: object = None, accept_options: bool = False) -> Callable[..., Any]:
+    @typed_make_callable
+    def make_callable(
+        self, fetches: Fetches, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated.
 
         Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from weft.datasets import batches, functions, nest, selecting, sources, structure
+from weft.datasets import batches, functions, nest, picture, selecting, sources, structure
 from weft.datasets.factory import dataset_factory
 from weft.datasets.file_names import matching_names
 from weft.datasets.functions import MadeBy
@@ -60,12 +60,8 @@ class Dataset(Structured):
         """A dataset that was made of this one by functions."""
         return Dataset(*result.made, (self,), any(each.captures_reference for each in result.functions))
 
-    def __repr__(self) -> str:
-        shapes = str(nest.map_structure(str, self.output_shapes)).replace("'", "")
-        types = str(nest.map_structure(repr, self.output_types)).replace("'", "")
-        name = "DatasetV1Adapter" if type(self) is Dataset else f"{type(self).__name__}V1"
-        return f"<{name} shapes: {shapes}, types: {types}>"
-
+    __repr__ = picture.text_of
+    _repr_html_ = picture.table_of
     __iter__: None
 
     # Sources.

@@ -55,6 +55,11 @@ class Iterator(Structured):
         self._calls = 0
         get_default_graph().add_to_collection(_GLOBAL_ITERATORS, self.resource)
 
+    def __repr__(self) -> str:
+        shapes = str(nest.map_structure(str, structure.legacy_shapes(self._spec))).replace("'", "")
+        types = str(nest.map_structure(repr, structure.legacy_types(self._spec))).replace("'", "")
+        return f"<tf.data.Iterator {self.resource.op.name!r} shapes: {shapes}, types: {types}>"
+
     @staticmethod
     def from_structure(
         output_types: Nest, output_shapes: Nest = None, shared_name: str | None = None, output_classes: Nest = None

@@ -454,7 +454,8 @@ def _check_positive(name: str, steps: int | None) -> None:
 def _checked_hooks(hooks: Sequence[SessionRunHook] | None) -> list[SessionRunHook]:
     for hook in hooks or ():
         if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}")
+            meant = f": did you mean {hook.__name__}(...)?" if isinstance(hook, type) else ""
+            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook}{meant}")
     return list(hooks or ())
 
 

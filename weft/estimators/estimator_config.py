@@ -30,7 +30,9 @@ def settled_config(config: RunConfig | None, model_dir: str | os.PathLike[str] |
         config = RunConfig()
         tf_logging.info("Using default config.")
     if not isinstance(config, RunConfig):
-        raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
+        raise ValueError(
+            f"config must be an instance of `RunConfig`, but provided {config}. tf.estimator.RunConfig(...) makes one."
+        )
     if config.session_config is None:
         config = config.replace(session_config=get_default_session_config())
     directory = None if model_dir is None else os.fspath(model_dir)

@@ -146,7 +146,7 @@ def _checked_loss(loss: Any, mode: str) -> object:
     _check_tensor(loss, "loss")
     shape = loss.get_shape()
     if shape.num_elements() not in (None, 1):
-        raise ValueError(f"Loss must be scalar, given: {loss}")
+        raise ValueError(f"Loss must be scalar, given: {loss}. tf.reduce_mean makes one number of a batch's losses.")
     _check_graph(loss, "loss")
     return loss if shape.is_compatible_with(TensorShape([])) else reshape(loss, [])
 
@@ -154,7 +154,7 @@ def _checked_loss(loss: Any, mode: str) -> object:
 def _checked_predictions(predictions: Any, mode: str) -> Nest:
     if predictions is None:
         if mode == ModeKeys.PREDICT:
-            raise ValueError("Missing predictions.")
+            raise ValueError("Missing predictions. To predict, the model_fn returns EstimatorSpec(mode, predictions=...).")
         return {}
     if not isinstance(predictions, dict):
         _check_tensor(predictions, "predictions")
@@ -178,7 +178,8 @@ def _checked_metrics(metrics: Mapping[str, Any] | None) -> MetricOps:
                 raise ValueError(f'Please call update_state(...) on the "{value.name}" metric')
         elif not isinstance(value, tuple) or len(value) != 2:
             raise TypeError(
-                f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {value} for key: {key}"
+                f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {value} for key: {key}. "
+                "A function of tf.metrics, such as tf.metrics.accuracy(labels, predictions), makes such a pair."
             )
     pairs = {key: _metric_ops(value) for key, value in metrics.items()}
     for key, pair in pairs.items():

@@ -8,6 +8,7 @@ from weft.framework import nest
 from weft.framework.aliases import Nest, SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
@@ -41,9 +42,25 @@ def parse_input_fn_result(result: Nest) -> tuple[Features, Labels, list[SessionR
         result = iterator.get_next()
     if isinstance(result, tuple | list):
         if len(result) != 2:
-            raise ValueError("input_fn should return (features, labels) as a len 2 tuple.")
-        return result[0], result[1], hooks
-    return result, None, hooks
+            raise ValueError(f"input_fn should return (features, labels) as a len 2 tuple. It returned {len(result)} values.")
+        features, labels = result
+    else:
+        features, labels = result, None
+    _check_built_here((features, labels))
+    return features, labels, hooks
+
+
+def _check_built_here(made: Nest) -> None:
+    """ValueError for an Iterator in place of what it gives, and for tensors of another graph than the estimator's."""
+    graph = get_default_graph()
+    for each in nest.flatten(made, expand_composites=True):
+        if hasattr(each, "get_next"):
+            raise ValueError("input_fn returned an Iterator: return the Dataset itself, or iterator.get_next().")
+        if isinstance(each, Tensor) and each.graph.outermost is not graph.outermost:
+            raise ValueError(
+                f"input_fn returned a tensor of another graph: {described(each)}. An estimator builds a graph of its own: make "
+                "the tensors, and the Dataset, inside of input_fn."
+            )
 
 
 def has_an_end(features: Features) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from typing import Final
 
 from weft.estimators.aliases import Features, InputFn, Labels, ModelFn, Params
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
 from weft.framework.aliases import Nest
-from weft.framework.function_signatures import fn_args
+from weft.framework.function_signatures import fn_args, get_func_name
 from weft.framework.graph_functions import device
 from weft.platform import tf_logging
 from weft.strategies.input.iterators import InputContext
@@ -46,8 +48,29 @@ def call_input_fn(
     offered = {"mode": mode, "params": params, "config": config}
     if input_context is not None:
         offered["input_context"] = input_context
+    _check_input_fn(input_fn, offered)
     with device("/cpu:0"):
         return input_fn(**{name: value for name, value in offered.items() if name in taken})
+
+
+def _check_input_fn(input_fn: InputFn, offered: Mapping[str, object]) -> None:
+    """TypeError for a function that needs arguments that nobody gives."""
+    try:
+        needed = [
+            each.name
+            for each in inspect.signature(input_fn).parameters.values()
+            if each.default is each.empty and each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        ]
+    except (TypeError, ValueError):
+        return
+    more = [name for name in needed if name not in offered]
+    if more:
+        name = get_func_name(input_fn)
+        raise TypeError(
+            f"{name}() missing {len(more)} required positional argument{'s' if len(more) > 1 else ''}: "
+            f"{', '.join(map(repr, more))}: an estimator calls its input_fn without arguments of your own. Give it as "
+            f"lambda: {name}({', '.join(more)})."
+        )
 
 
 def call_model_fn(
@@ -66,5 +89,10 @@ def call_model_fn(
     spec = model_fn(features=features, **{name: value for name, value in offered.items() if name in taken})
     tf_logging.info("Done calling model_fn.")
     if not isinstance(spec, EstimatorSpec):
-        raise ValueError("model_fn should return an EstimatorSpec.")
+        lacking = (
+            ": is its `return` lacking?"
+            if spec is None
+            else ", such as tf.estimator.EstimatorSpec(mode, loss=..., train_op=...)"
+        )
+        raise ValueError(f"model_fn should return an EstimatorSpec. {get_func_name(model_fn)} returned {spec!r:.120}{lacking}")
     return spec

@@ -17,7 +17,7 @@ from weft.platform import tf_logging
 from weft.strategies.distribute_config import DistributeConfig
 from weft.strategies.strategy import Strategy
 
-_USE_DEFAULT: Final = object()
+_USE_DEFAULT: Final[Any] = object()
 _DEFAULT_SAVE_SECS: Final = 600
 _REPLACEABLE: Final = (
     "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "session_config",
@@ -33,7 +33,7 @@ _CONDITIONS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "save_checkpoints_secs": (lambda secs: secs >= 0, "save_checkpoints_secs should be >= 0"),
     "session_config": (
         lambda config: isinstance(config, config_pb2.ConfigProto),
-        "session_config must be instance of ConfigProto",
+        "session_config must be instance of ConfigProto: tf.ConfigProto(allow_soft_placement=True), not a dict",
     ),
     "keep_checkpoint_max": (lambda count: count >= 0, "keep_checkpoint_max should be >= 0"),
     "keep_checkpoint_every_n_hours": (lambda hours: hours > 0, "keep_checkpoint_every_n_hours should be > 0"),
@@ -109,8 +109,8 @@ class RunConfig:
         model_dir: str | os.PathLike[str] | None = None,
         tf_random_seed: int | None = None,
         save_summary_steps: int | None = 100,
-        save_checkpoints_steps: Any = _USE_DEFAULT,
-        save_checkpoints_secs: Any = _USE_DEFAULT,
+        save_checkpoints_steps: int | None = _USE_DEFAULT,
+        save_checkpoints_secs: float | None = _USE_DEFAULT,
         session_config: config_pb2.ConfigProto | None = None,
         keep_checkpoint_max: int | None = 5,
         keep_checkpoint_every_n_hours: float = 10000,

@@ -16,6 +16,7 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_list import describe
 from weft.framework.operation import Tensor
 from weft.ops.variables.variable import Variable
+from weft.proto.messages import RunMetadata
 
 
 class FileWriter:
@@ -40,7 +41,7 @@ class FileWriter:
 
     def __init__(
         self,
-        logdir: Any,
+        logdir: str | os.PathLike[str],
         graph: Graph | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
@@ -118,7 +119,8 @@ class FileWriter:
             graph, graph_def = None, graph
         if graph is not None:
             if not isinstance(graph, Graph):
-                raise TypeError(f"The passed graph must be an instance of `Graph`, got {type(graph).__name__}")
+                meant = ": a session's is session.graph" if hasattr(graph, "graph") else ""
+                raise TypeError(f"The passed graph must be an instance of `Graph`, got {type(graph).__name__}{meant}")
             graph_def = graph.as_graph_def(add_shapes=True)
         if graph_def is None:
             raise ValueError("The argument graph must be passed, or the deprecated graph_def.")
@@ -134,7 +136,7 @@ class FileWriter:
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def).__name__}")
         self._add(event_pb2.Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
 
-    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Variable | None = None) -> None:
+    def add_run_metadata(self, run_metadata: RunMetadata, tag: str, global_step: Variable | None = None) -> None:
         """Write the RunMetadata of a run under a tag of its own.
 
         Raises:
@@ -190,7 +192,7 @@ class FileWriterCache:
     _lock = threading.Lock()
 
     @staticmethod
-    def get(logdir: Any) -> FileWriter:
+    def get(logdir: str | os.PathLike[str]) -> FileWriter:
         """The writer of a directory; made when there is none, and then given the default graph to write."""
         key = os.fsdecode(logdir)
         with FileWriterCache._lock:

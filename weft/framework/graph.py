@@ -11,7 +11,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from weft.framework import built_at, graph_def, node_errors, op_registry, scopes
+from tensorboard.compat.proto import versions_pb2
+
+from weft.framework import built_at, graph_def, graph_picture, node_errors, op_registry, scopes
 from weft.framework.built_at import capture_stack
 from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
@@ -62,13 +64,15 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     def __repr__(self) -> str:
         return f"<tf.Graph: {self.label}>"
 
+    _repr_html_ = graph_picture.table_of
+
     @property
     def version(self) -> int:
         """A number that grows with every change of the graph."""
         return self._version
 
     @property
-    def graph_def_versions(self) -> Any:
+    def graph_def_versions(self) -> versions_pb2.VersionDef:
         """The VersionDef that this graph's GraphDef carries."""
         return graph_def.version_def(self._producer)
 

@@ -12,7 +12,7 @@ from weft.framework.graph import Graph
 from weft.platform import gfile
 
 
-def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+def write_graph(graph_or_graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
     """Write a graph, or any proto, to a file, and return its path; the directory is made when it is missing.
 
     Args:
@@ -34,7 +34,7 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
     return path
 
 
-def read_proto(path: Any, proto: Message) -> None:
+def read_proto(path: str | os.PathLike[str], proto: Message) -> None:
     """Fill a proto from a file, binary or text.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from weft.framework import attr_value, built_at, device_spec
@@ -18,6 +18,7 @@ from weft.framework.tensor_shape import TensorShape, as_dims
 if TYPE_CHECKING:
     from tensorboard.compat.proto import node_def_pb2
 
+    from weft.framework.aliases import SessionLike
     from weft.framework.graph import Graph
 
 
@@ -80,8 +81,16 @@ class Tensor(Arithmetic, NoValueYet):
         """Forget one use of this tensor by an operation; for the graph."""
         self._consumers.remove(op)
 
-    def eval(self, feed_dict: object = None, session: object = None) -> Any:
-        """Run the graph up to this tensor in the session given or the default one, and return its value."""
+    def eval(self, feed_dict: Mapping[Any, object] | None = None, session: SessionLike | None = None) -> Any:
+        """Run the graph up to this tensor in the session given or the default one, and return its value.
+
+        Args:
+            feed_dict: values by the tensors that they are fed to.
+            session: the session; the default one when None.
+
+        Raises:
+            ValueError: no session is given and none is the default one, or the session is of another graph.
+        """
         return _session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def as_node_def_input(self) -> str:
@@ -235,8 +244,16 @@ class Operation:
         groups = [g.encode() for g in self.attrs.get("_class", ()) if g.startswith("loc:@")]
         return groups or [b"loc:@" + self.name.encode()]
 
-    def run(self, feed_dict: object = None, session: object = None) -> None:
-        """Run the graph up to this op in the session given or the default one."""
+    def run(self, feed_dict: Mapping[Any, object] | None = None, session: SessionLike | None = None) -> None:
+        """Run the graph up to this op in the session given or the default one.
+
+        Args:
+            feed_dict: values by the tensors that they are fed to.
+            session: the session; the default one when None.
+
+        Raises:
+            ValueError: no session is given and none is the default one, or the session is of another graph.
+        """
         _session_for(self.graph, session, "execute operation", "run").run(self, feed_dict)
 
     @property

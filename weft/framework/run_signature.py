@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 from weft.framework.graph import Graph
@@ -93,6 +93,49 @@ class Run(Protocol):
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> dict[_Key, _Value]: ...
+
+
+class MakeCallable(Protocol):
+    """Calls of `Session.make_callable`: what is fetched tells what the function returns."""
+
+    @overload
+    def __call__(
+        self, fetches: Operation, feed_list: Sequence[_Inner] | None = None, accept_options: bool = False
+    ) -> Callable[..., None]: ...
+
+    @overload
+    def __call__(
+        self, fetches: Fetch | _Record | _AttrsRecord, feed_list: Sequence[_Inner] | None = None, accept_options: bool = False
+    ) -> Callable[..., _Value]: ...
+
+    @overload
+    def __call__(
+        self, fetches: list[_Inner], feed_list: Sequence[_Inner] | None = None, accept_options: bool = False
+    ) -> Callable[..., list[_Value]]: ...
+
+    @overload
+    def __call__(
+        self, fetches: tuple[_Inner, ...], feed_list: Sequence[_Inner] | None = None, accept_options: bool = False
+    ) -> Callable[..., tuple[_Value, ...]]: ...
+
+    @overload
+    def __call__(
+        self, fetches: dict[_Key, _Inner], feed_list: Sequence[_Inner] | None = None, accept_options: bool = False
+    ) -> Callable[..., dict[_Key, _Value]]: ...
+
+
+class MakeCallableMethod(Protocol):
+    """A method that is called as `MakeCallable` says."""
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Callable[..., _Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> MakeCallable: ...
+
+
+def typed_make_callable(method: Callable[..., _Value]) -> MakeCallableMethod:
+    """Give a `make_callable` method the overloads of `MakeCallable`; the method itself stays as it is."""
+    return method
 
 
 class RunMethod(Protocol):

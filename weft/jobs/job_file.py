@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from weft.jobs.description import JobDescription, JobError, Restart, Role
+from weft.jobs.description import ROLES, JobDescription, JobError, Restart, Role
 from weft.platform.spelling import did_you_mean
 
 # What TOML has; dates are no value of a job's.
@@ -109,10 +109,17 @@ def _role(name: str, table: _Table) -> Role:
     )
 
 
+def _of_role(key: str) -> str:
+    """Where a role's numbers stand, for who gives them a key of their own."""
+    role = next((each for each in ROLES if each in key), "")
+    return f" The tasks of a role are [roles.{role}] with count = 2." if role else ""
+
+
 def _check(table: _Table, known: Mapping[str, tuple[type, ...]], where: str) -> None:
     for key, value in table.items():
         if key not in known:
-            raise JobError(f"there is no key '{where}{key}', only {', '.join(known)}.{did_you_mean(key, known)}")
+            meant = _of_role(key) if known is _KEYS else ""
+            raise JobError(f"there is no key '{where}{key}', only {', '.join(known)}.{meant or did_you_mean(key, known)}")
         # Python takes truth for a number.
         if type(value) not in known[key]:
             expected = _TYPE_NAMES[known[key][-1]]

@@ -41,6 +41,13 @@ class Strategy:
         self._extended = extended
         self._scales_loss = False
 
+    def __repr__(self) -> str:
+        places = ""
+        # The default strategy, and one that has not met its cluster yet, have no devices to tell.
+        with contextlib.suppress(NotImplementedError, RuntimeError):
+            places = f" on {', '.join(map(str, self._extended.worker_devices))}"
+        return f"<tf.distribute.{type(self).__name__} of {self.num_replicas_in_sync} replicas{places}>"
+
     @property
     def extended(self) -> Value:
         """What the strategy does, for those who write optimizers, metrics and strategies."""

@@ -59,7 +59,9 @@ class Coordinator:
         """
         exception = ex[1] if isinstance(ex, tuple) else ex
         if exception is not None and not isinstance(exception, BaseException):
-            raise ValueError(f"ex must be an exception or a sys.exc_info() tuple, got {ex!r}")
+            raise ValueError(
+                f"ex must be an exception or a sys.exc_info() tuple, got {ex!r}. A stop without an error is request_stop()."
+            )
         if isinstance(exception, self._clean_stop_exception_types):
             exception = None
         with self._lock:
@@ -113,6 +115,12 @@ class Coordinator:
                 `ignore_live_threads`.
             BaseException: the exception that was given to `request_stop`.
         """
+        if threads is not None and not isinstance(threads, Iterable):
+            raise TypeError(
+                f"threads must be a list of threads, not {threads!r}; the time to wait is `stop_grace_period_secs=`, an "
+                "argument "
+                "by name."
+            )
         with self._lock:
             waited_for = self._registered_threads.union(threads or ())
         while not self.should_stop() and _wait_for_one(waited_for):

@@ -14,6 +14,7 @@ from weft.framework.collection_proto import register_proto_function
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.operation import Operation
 from weft.platform import tf_logging
 from weft.proto import queue_runner_pb2
 from weft.proto.queue_runner_pb2 import QueueRunnerDef
@@ -67,9 +68,18 @@ class QueueRunner:
         self._exceptions_raised: list[Exception] = []
         self._failure: Exception | None = None
 
+    def __repr__(self) -> str:
+        state = f"failed: {self._failure!r}" if self._failure is not None else "running" if self.is_running else "not running"
+        return f"<tf.train.QueueRunner of {self.name!r}, {len(self.enqueue_ops)} threads, {state}>"
+
     def _set_parts(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: object) -> None:
         if not queue or not enqueue_ops:
-            raise ValueError("Must provide queue and enqueue_ops.")
+            lacking = " and ".join(name for name, given in (("queue", queue), ("enqueue_ops", enqueue_ops)) if not given)
+            raise ValueError(f"Must provide queue and enqueue_ops. There is no {lacking}.")
+        if isinstance(enqueue_ops, Operation):
+            raise TypeError(
+                f"enqueue_ops must be a list of operations, one for each thread; of one it is [{enqueue_ops.name}]."
+            )
         if closed is None:
             closed = (errors.OutOfRangeError,)
         if (
@@ -173,13 +183,13 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def enqueuer(self, sess: BaseSession, enqueue_op: Any, go_on: Callable[[], bool]) -> Callable[[], object]:
+    def enqueuer(self, sess: BaseSession, enqueue_op: Operation, go_on: Callable[[], bool]) -> Callable[[], object]:
         """What a thread calls again and again, until an error ends it or `go_on` says that it is over."""
         if isinstance(sess, BaseSession):
             return sess.make_repeated(enqueue_op, go_on)
         return sess.make_callable(enqueue_op)
 
-    def _run(self, sess: BaseSession, enqueue_op: object, coord: Coordinator | None) -> None:
+    def _run(self, sess: BaseSession, enqueue_op: Operation, coord: Coordinator | None) -> None:
         is_at_end = False
         try:
 

@@ -80,6 +80,11 @@ class Scaffold:
         self._saver = given_or_copied(saver, "_saver")
         self._local_init_feed_dict = given_or_copied(local_init_feed_dict, "_local_init_feed_dict")
 
+    def __repr__(self) -> str:
+        parts = {name.removeprefix("_user").strip("_"): value for name, value in vars(self).items() if value is not None}
+        shown = ", ".join(f"{name}={getattr(value, 'name', None) or type(value).__name__}" for name, value in parts.items())
+        return f"<tf.train.Scaffold: {shown or 'all parts are made when it is finalized'}>"
+
     def finalize(self) -> Scaffold:
         """Make the parts that are missing, and close the graph for changes.
 

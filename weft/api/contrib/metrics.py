@@ -42,9 +42,10 @@ streaming_mean_tensor = _mean_tensor
 __all__ = ["aggregate_metric_map", "aggregate_metrics", "streaming_mean", "streaming_mean_tensor"]
 
 
-def _with_predictions_first(metric: Callable[..., object]) -> Callable[..., Any]:
-    def streaming(predictions: TensorLike, labels: TensorLike, *args: object, **kwargs: object) -> Any:
-        return metric(labels, predictions, *args, **kwargs)
+def _with_predictions_first(metric: Callable[..., Any]) -> Callable[..., tuple[Tensor, Tensor]]:
+    def streaming(predictions: TensorLike, labels: TensorLike, *args: object, **kwargs: object) -> tuple[Tensor, Tensor]:
+        value, update = metric(labels, predictions, *args, **kwargs)
+        return value, update
 
     streaming.__name__ = f"streaming_{metric.__name__}"
     streaming.__doc__ = f"`tf.metrics.{metric.__name__}` with the predictions before the labels."

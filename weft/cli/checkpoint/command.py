@@ -9,7 +9,7 @@ from typing import Final
 
 from weft.cli.checkpoint import comparing, exporting, listing
 from weft.cli.parser import OneLineParser
-from weft.errors import OpError
+from weft.errors import NotFoundError, OpError
 
 TROUBLE: Final = 2
 """The exit code where a checkpoint cannot be read; as that of diff."""
@@ -89,6 +89,10 @@ def _guarded(act: Callable[[], int]) -> int:
         return act()
     except OpError as error:
         text = f"{type(error).__name__}: {error.message}"
+        if isinstance(error, NotFoundError):
+            text += (
+                "; a checkpoint is named by its path without .index and .data, or by its folder: 'weft checkpoint ls FOLDER'"
+            )
     except (OSError, ValueError) as error:
         text = str(error)
     print(f"weft checkpoint: {' '.join(text.split())}", file=sys.stderr)

@@ -11,6 +11,10 @@ from weft.cli.parser import OneLineParser
 from weft.cli.saved_model import running, showing
 from weft.errors import OpError
 
+_DESCRIPTION: Final = """\
+Show what a SavedModel offers, or run one of its signatures, by the options of
+TensorFlow's saved_model_cli. The model is the folder with saved_model.pb.
+"""
 _SHOW: Final = """\
 Without further options: the tag sets of the model. With --tag_set: the keys of
 its signatures. With --signature_def too: the inputs and outputs of that one.
@@ -29,7 +33,7 @@ and strings; pickled objects, which can run code, are refused.
 
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
-    parser.description = __doc__
+    parser.description = _DESCRIPTION
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=OneLineParser)
     _add_show(actions)
     _add_run(actions)

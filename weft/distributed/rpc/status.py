@@ -25,7 +25,12 @@ _MAX_DETAILS_BYTES: Final = 4096
 
 # What gRPC says of a peer whose connection stands and from which nothing comes.
 _STANDS_STILL: Final = "its process stands still, or nothing gets there and back ("
-_SILENCE: Final = {"ping timeout": _STANDS_STILL, "before receiving SETTINGS": _STANDS_STILL}
+_SILENCE: Final = {
+    "ping timeout": _STANDS_STILL,
+    "before receiving SETTINGS": _STANDS_STILL,
+    "Connection refused": "nothing listens there: is its process running, at that port? (",
+    "Domain name not found": "its name does not resolve: correct it, or the name service of this host (",
+}
 
 T = TypeVar("T")
 

@@ -99,7 +99,7 @@ class Server:
         job_name: str | None = None,
         task_index: int | None = None,
         protocol: str | None = None,
-        config: Any = None,
+        config: ConfigProto | None = None,
         start: bool = True,
         insecure: bool = False,
         limits: ServerLimits | None = None,
@@ -150,7 +150,7 @@ class Server:
         return self._network
 
     @staticmethod
-    def create_local_server(config: Any = None, start: bool = True) -> Server:
+    def create_local_server(config: ConfigProto | None = None, start: bool = True) -> Server:
         """A server that is a cluster by itself, on a free port of this host.
 
         >>> with tf.train.Server.create_local_server() as server, tf.Session(server.target) as session:

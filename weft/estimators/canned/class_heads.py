@@ -158,7 +158,10 @@ class MultiClassHead(ClassHead):
     def _numbers(self, labels: Tensor) -> Tensor:
         if self._label_vocabulary is None:
             if not labels.dtype.is_integer:
-                raise ValueError(f"Labels dtype should be integer. Instead got {labels.dtype}.")
+                raise ValueError(
+                    f"Labels dtype should be integer. Instead got {labels.dtype}. They are numbers of "
+                    "classes: tf.cast(labels, tf.int32); of texts, `label_vocabulary` lists the classes."
+                )
             return labels
         if labels.dtype != dtypes.string:
             raise ValueError(f"Labels dtype should be string if there is a vocabulary. Instead got {labels.dtype}")

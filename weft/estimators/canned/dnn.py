@@ -60,6 +60,8 @@ class Network:
 def network_logits(network: Network, units: int, features: Features, mode: str) -> Tensor:
     """The network's output, `[batch, units]`, in the variable scope of now."""
     is_training = mode == ModeKeys.TRAIN
+    if isinstance(network.hidden_units, int):
+        raise TypeError(f"hidden_units must be a list of the layers' sizes; of one layer it is [{network.hidden_units}].")
     with variable_scope("input_from_feature_columns", partitioner=network.input_layer_partitioner):
         outputs = input_layer(features, network.feature_columns)
     for number, size in enumerate(network.hidden_units):
@@ -228,7 +230,10 @@ class DNNRegressor(DNNEstimator):
 def check_features(features: Features) -> None:
     """Raise ValueError unless features are tensors by name."""
     if not isinstance(features, dict):
-        raise ValueError(f"features should be a dictionary of `Tensor`s. Given type: {type(features)}")
+        raise ValueError(
+            f"features should be a dictionary of `Tensor`s. Given type: {type(features)}. Columns find theirs by name: "
+            f"{{'x': tensor}}."
+        )
 
 
 def input_partitioner(config: RunConfig) -> Partitioner:

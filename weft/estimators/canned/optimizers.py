@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from weft.platform.spelling import did_you_mean
 from weft.training.optimizers.adagrad import AdagradOptimizer
 from weft.training.optimizers.adam import AdamOptimizer
 from weft.training.optimizers.ftrl import FtrlOptimizer
@@ -36,7 +37,10 @@ def get_optimizer_instance(optimizer: OptimizerLike, learning_rate: float | None
     """
     if isinstance(optimizer, str):
         if optimizer not in _BY_NAME:
-            raise ValueError(f"Unsupported optimizer name: {optimizer}. Supported names are: {tuple(sorted(_BY_NAME))}")
+            raise ValueError(
+                f"Unsupported optimizer name: {optimizer}. Supported names are: {tuple(sorted(_BY_NAME))}"
+                f"{did_you_mean(optimizer, _BY_NAME)}"
+            )
         if not learning_rate:
             raise ValueError("learning_rate must be specified when opt is string.")
         return _BY_NAME[optimizer](learning_rate=learning_rate)

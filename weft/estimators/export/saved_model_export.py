@@ -21,6 +21,7 @@ from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
 from weft.framework.collections import GraphKeys
+from weft.framework.function_signatures import get_func_name
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
 from weft.ops.random.seed import set_random_seed
@@ -172,7 +173,7 @@ def _add_graph(
     with Graph().as_default() as graph:
         create_global_step(graph)
         set_random_seed(config.tf_random_seed)
-        receiver = receiver_fn()
+        receiver = _received(receiver_fn)
         spec = model_fn(receiver.features, getattr(receiver, "labels", None), mode, config)
         outputs = export_outputs_for_mode(spec.mode, spec.export_outputs, spec.predictions, spec.loss, spec.eval_metric_ops)
         signatures = build_all_signature_defs(
@@ -212,3 +213,20 @@ def _restore(saver: Any, session: Session, checkpoint_path: str, mode: str) -> N
             f"that were not saved in the checkpoint.\n\nEncountered error with mode `{mode}` while restoring checkpoint from: "
             f"`{checkpoint_path}`. Full Traceback:\n\n{error}"
         ) from error
+
+
+def _received(receiver_fn: ReceiverFn) -> Any:
+    """What the program's function says of the input; TypeError where it is none, or says it in another way."""
+    if not callable(receiver_fn):
+        raise TypeError(
+            f"serving_input_receiver_fn must be a function, not {receiver_fn!r:.80}: "
+            "tf.estimator.export.build_raw_serving_input_receiver_fn(features) makes one of placeholders."
+        )
+    receiver = receiver_fn()
+    if not hasattr(receiver, "features") or not hasattr(receiver, "receiver_tensors"):
+        raise TypeError(
+            f"{get_func_name(receiver_fn)} must return a tf.estimator.export.ServingInputReceiver(features, "
+            "receiver_tensors), not "
+            f"{receiver!r:.80}."
+        )
+    return receiver

@@ -277,6 +277,8 @@ def shared_embedding_columns(
     _check_table(dimension, ckpt_to_load_from, tensor_name_in_ckpt)
     if initializer is not None and not callable(initializer):
         raise ValueError("initializer must be callable if specified.")
+    if not isinstance(categorical_columns, list) and hasattr(categorical_columns, "name"):
+        raise TypeError(f"categorical_columns must be a list of columns; of one, {categorical_columns.name!r}, it is [column].")
     in_order = sorted(categorical_columns, key=lambda column: column.name)
     _check_alike(in_order)
     collection = shared_embedding_collection_name or "_".join(c.name for c in in_order) + "_shared_embedding"

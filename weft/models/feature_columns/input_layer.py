@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from weft.framework.aliases import VariableLike
 from weft.framework.collections import GraphKeys
@@ -62,7 +62,9 @@ def scoped_input_layer(
 
 
 def tensors_of(features: FeatureMap) -> list[Tensor]:
-    """The tensors among features, which tell the graph."""
+    """The tensors among features, which tell the graph; TypeError for features that are not by name."""
+    if not isinstance(features, Mapping):
+        raise TypeError(f"features must be a dict of tensors by the columns' keys, such as {{'x': tensor}}, not {features!r}.")
     return [each for each in features.values() if isinstance(each, Tensor)]
 
 

@@ -104,7 +104,7 @@ def print_values(
         name: the node's name.
     """
     if not isinstance(data, list | tuple):
-        raise TypeError(f"Expected list for 'data' argument to 'Print' Op, not {data}.")
+        raise TypeError(f"Expected list for 'data' argument to 'Print' Op, not {data}. Of one tensor it is [tensor].")
     return print_node(
         input_, list(data), message=message or "", first_n=-1 if first_n is None else first_n,
         summarize=3 if summarize is None else summarize, name=name,

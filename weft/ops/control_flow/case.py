@@ -80,7 +80,9 @@ def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
         if pred.dtype.base_dtype is not dtypes.bool:
             raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
         if not callable(function):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
+            raise TypeError(
+                f"fn for pred {pred.name} must be callable, not {function!r}: `lambda: value` makes a function of a value."
+            )
     return list(pairs)
 
 

@@ -109,7 +109,9 @@ class QueueBase:
     def _components(self, vals: TensorLike) -> list[Tensor]:
         if isinstance(vals, Mapping):
             if not self._names:
-                raise ValueError("Queue must have names to enqueue a dictionary")
+                raise ValueError(
+                    f"Queue must have names to enqueue a dictionary: make it with names={sorted(vals)}, or enqueue a list."
+                )
             if sorted(self._names) != sorted(vals):
                 raise ValueError(
                     "Keys in dictionary to enqueue do not match names of Queue.  "

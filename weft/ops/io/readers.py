@@ -218,6 +218,11 @@ class ReaderBase:
 
 
 def _queue_ref(queue: QueueBase) -> Tensor:
+    if isinstance(queue, str | list | tuple):
+        raise TypeError(
+            f"A reader reads the files that a queue names, not {queue!r}: tf.train.string_input_producer([name]) makes such "
+            "a queue."
+        )
     return queue.queue_ref if isinstance(queue, QueueBase) else queue
 
 

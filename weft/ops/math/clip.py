@@ -143,7 +143,7 @@ def clip_by_global_norm(
     [[array([1.5], dtype=float32), array([2.], dtype=float32)], np.float32(5.0)]
     """
     if not isinstance(t_list, list | tuple):
-        raise TypeError("t_list should be a sequence")
+        raise TypeError(f"t_list should be a sequence, not {t_list!r}: of one tensor it is [tensor].")
     if use_norm is None:
         use_norm = global_norm(t_list, name)
     with input_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as scope:

@@ -56,7 +56,7 @@ def global_norm(t_list: Sequence[_Value], name: str | None = None) -> Tensor:
 
 def _as_sequence(t_list: Sequence[_Value]) -> list[_Value]:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError("t_list should be a sequence")
+        raise TypeError(f"t_list should be a sequence, not {t_list!r}: of one tensor it is [tensor].")
     return list(t_list)
 
 

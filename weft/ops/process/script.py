@@ -28,7 +28,7 @@ from weft.errors import (
     UnknownError,
 )
 from weft.framework import dtypes
-from weft.framework.aliases import Array, Nest, TensorLike
+from weft.framework.aliases import Array, DTypeLike, Nest, TensorLike
 from weft.framework.dtypes import DType, datatype_name
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import build
@@ -182,7 +182,7 @@ def py_func_stateless(ctx: OpContext, input: Array, *, token: str, Tout: list[DT
 def py_func(
     func: Callable[..., Nest],
     inp: Sequence[TensorLike],
-    Tout: Any,
+    Tout: DTypeLike | Sequence[DTypeLike],
     stateful: bool = True,
     name: str | None = None,
 ) -> Operation | list[Tensor] | Tensor:
@@ -201,13 +201,12 @@ def py_func(
     if not callable(func):
         raise ValueError(
             f"Expected func to be callable, got func of type {type(func)}. Give the function itself, `py_func(f, ...)`, not "
-            "what "
-            "it returns."
+            "what it returns."
         )
     if isinstance(inp, Tensor):
         raise TypeError(f"Expected list for 'input' argument to 'PyFunc' Op, not {inp}. Of one tensor it is [{inp.op.name}].")
     is_list = isinstance(Tout, list | tuple)
-    wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if is_list else [Tout])]
+    wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
     definition = lookup("PyFunc" if stateful else "PyFuncStateless")
     node = build(definition, [list(inp)], {"token": _register(func), "Tout": wanted}, name)
     if not wanted:
@@ -216,14 +215,14 @@ def py_func(
 
 
 def numpy_function(
-    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: object, name: str | None = None
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike | Sequence[DTypeLike], name: str | None = None
 ) -> Operation | list[Tensor] | Tensor:
     """`py_func` of a function with state."""
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
 def py_function(
-    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: object, name: str | None = None
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike | Sequence[DTypeLike], name: str | None = None
 ) -> Operation | list[Tensor] | Tensor:
     """Call a Python function on values that are like eager tensors: with `numpy()`, `dtype`, `shape` and arithmetic.
 
@@ -239,8 +238,7 @@ def py_function(
     if not callable(func):
         raise ValueError(
             f"Expected func to be callable, got func of type {type(func)}. Give the function itself, `py_func(f, ...)`, not "
-            "what "
-            "it returns."
+            "what it returns."
         )
     wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 

@@ -201,7 +201,10 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
             collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
         )
         if constraint is not None and not callable(constraint):
-            raise ValueError("The `constraint` argument must be a callable.")
+            raise ValueError(
+                f"The `constraint` argument must be a callable, not {constraint!r}: a function of the value, such as "
+                "tf.nn.relu."
+            )
         self._constraint = constraint
         self._synchronization, self._aggregation = synchronization, checked_aggregation(aggregation, name)
         self._caching_device = caching_device

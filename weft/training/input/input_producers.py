@@ -11,6 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described, naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -100,6 +101,10 @@ def input_producer(
     """
     with input_scope(name, "input_producer", [input_tensor]):
         rows = convert_to_tensor(input_tensor, name="input_tensor")
+        if rows.dims == ():
+            raise ValueError(
+                f"Shape () must have rank at least 1: a row of {described(rows)} is given by each run; of one it is [row]."
+            )
         element = rows.get_shape()[1:].merge_with(TensorShape(element_shape))
         if not element.is_fully_defined():
             raise ValueError("Either `input_tensor` must have a fully defined shape or `element_shape` must be specified")
@@ -182,8 +187,12 @@ def slice_input_producer(
         if not tensors:
             raise ValueError("Expected at least one tensor in slice_input_producer().")
         # The first dimensions must be equal for one index to fit all.
-        for each in tensors[1:]:
-            tensors[0].get_shape()[:1].assert_is_compatible_with(each.get_shape()[:1])
+        for number, each in enumerate(tensors[1:], 1):
+            with naming(
+                "Each run takes one row of each: they have equally many.",
+                **{"tensor_list[0]": tensors[0], f"tensor_list[{number}]": each},
+            ):
+                tensors[0].get_shape()[:1].assert_is_compatible_with(each.get_shape()[:1])
         queue = range_input_producer(shape_of(tensors[0])[0], num_epochs, shuffle, seed, capacity, shared_name)
         index = queue.dequeue()
         return [gather(each, index) for each in tensors]

@@ -6,6 +6,7 @@ Each function gives a scalar tensor: the rate at `global_step`, an integer varia
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
@@ -44,7 +45,9 @@ def exponential_decay(
         return mul(rate, power(cast(decay_rate, rate.dtype), _periods(step, steps, staircase)), name=scope)
 
 
-def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
+def piecewise_constant(
+    x: TensorLike, boundaries: Sequence[TensorLike], values: Sequence[TensorLike], name: str | None = None
+) -> Tensor:
     """`values[0]` while `x <= boundaries[0]`, then `values[1]` while `x <= boundaries[1]`, and so on.
 
     Args:
@@ -57,7 +60,11 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
         ValueError: the numbers of boundaries and values, or the types, don't fit.
     """
     if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values")
+        raise ValueError(
+            f"The length of boundaries should be 1 less than the length of values. There are {len(boundaries)} and "
+            f"{len(values)}: "
+            "the last value is that behind the last boundary."
+        )
     with input_scope(name, "PiecewiseConstant", (x, *boundaries, *values)):
         position = convert_to_tensor(x)
         limits = [_limit(convert_to_tensor(boundary), position) for boundary in boundaries]
@@ -142,7 +149,11 @@ def inverse_time_decay(
 
 
 def cosine_decay(
-    learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike, alpha: Any = 0.0, name: str | None = None
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    alpha: float | Tensor = 0.0,
+    name: str | None = None,
 ) -> Tensor:
     """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps` (Loshchilov and Hutter, 2016)."""
     _check_step("cosine_decay", global_step)
@@ -158,7 +169,7 @@ def cosine_decay_restarts(
     first_decay_steps: TensorLike,
     t_mul: TensorLike = 2.0,
     m_mul: TensorLike = 1.0,
-    alpha: Any = 0.0,
+    alpha: float | Tensor = 0.0,
     name: str | None = None,
 ) -> Tensor:
     """Cosine decay that starts again, each time for `t_mul` times as long and from `m_mul` times the rate."""
@@ -191,7 +202,7 @@ def linear_cosine_decay(
     global_step: Variable,
     decay_steps: TensorLike,
     num_periods: TensorLike = 0.5,
-    alpha: TensorLike = 0.0,
+    alpha: float | Tensor = 0.0,
     beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
@@ -220,7 +231,7 @@ def noisy_linear_cosine_decay(
     initial_variance: TensorLike = 1.0,
     variance_decay: TensorLike = 0.55,
     num_periods: TensorLike = 0.5,
-    alpha: TensorLike = 0.0,
+    alpha: float | Tensor = 0.0,
     beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:

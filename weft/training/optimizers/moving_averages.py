@@ -108,6 +108,8 @@ class ExponentialMovingAverage:
         """
         var_list = trainable_variables() if var_list is None else list(var_list)
         for var in var_list:
+            if not hasattr(var, "dtype"):
+                raise TypeError(f"ExponentialMovingAverage averages variables and tensors, not {var!r}.")
             if not var.dtype.base_dtype.is_floating:
                 raise TypeError(f"The variables must be half, float, or double: {var.name}")
             if var not in self._averages:

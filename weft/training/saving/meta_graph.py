@@ -196,14 +196,14 @@ def _leave_scope(node: node_def_pb2.NodeDef, scope: str, unbound: list[str]) -> 
         node.attr["_class"].list.s[:] = [group.encode() for group in kept]
 
 
-def as_meta_graph_def(meta_graph_or_file: object) -> Any:
+def as_meta_graph_def(meta_graph_or_file: Any) -> Any:
     """The MetaGraphDef given, or read from the file given; OSError when there is none."""
     if isinstance(meta_graph_or_file, MetaGraphDef):
         return meta_graph_or_file
     return read_meta_graph_file(meta_graph_or_file)
 
 
-def read_meta_graph_file(filename: object) -> Any:
+def read_meta_graph_file(filename: str | os.PathLike[str]) -> Any:
     """The MetaGraphDef in a file, binary or text; OSError when there is none."""
     proto = MetaGraphDef()
     read_proto(filename, proto)

@@ -171,11 +171,11 @@ class Saver:
 
     # Its serial form.
 
-    def as_saver_def(self) -> Any:
+    def as_saver_def(self) -> saver_pb2.SaverDef:
         """The SaverDef."""
         return self.saver_def
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self, export_scope: str | None = None) -> saver_pb2.SaverDef | None:
         """The SaverDef; None when its nodes are outside `export_scope`."""
         if export_scope is None:
             return self.saver_def

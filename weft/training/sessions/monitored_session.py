@@ -29,7 +29,7 @@ from weft.training.sessions.recoverable_session import RecoverableSession
 from weft.training.sessions.recovery import RetryBudget, RetryPolicy
 from weft.training.sessions.session_creator import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 
-USE_DEFAULT: Final = object()
+USE_DEFAULT: Final[Any] = object()
 _CLEAN_ENDS: Final = (errors.OutOfRangeError, StopIteration)
 
 
@@ -256,14 +256,14 @@ def MonitoredTrainingSession(
     scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
-    save_checkpoint_secs: Any = USE_DEFAULT,
-    save_summaries_steps: Any = USE_DEFAULT,
-    save_summaries_secs: Any = USE_DEFAULT,
+    save_checkpoint_secs: float | None = USE_DEFAULT,
+    save_summaries_steps: int | None = USE_DEFAULT,
+    save_summaries_secs: float | None = USE_DEFAULT,
     config: ConfigProto | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: Any = USE_DEFAULT,
+    save_checkpoint_steps: int | None = USE_DEFAULT,
     summary_dir: str | None = None,
     restore: str | None = None,
     retry_policy: RetryPolicy | None = None,

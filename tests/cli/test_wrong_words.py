@@ -1,0 +1,125 @@
+"""Who errs in a command reads one line: what was wrong, what there is, and the next step."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from weft.cli.command_line import COMMANDS, main
+
+# The words of a command, and the parts that the line has.
+_WRONG: dict[str, tuple[str, ...]] = {
+    "": ("required: COMMAND, one of run, launch, task",),
+    "runn program.py": ("there is no command 'runn'", "did you mean 'run'?"),
+    "--verison": ("unrecognized arguments: --verison", "did you mean '--version'?"),
+    "run": ("weft run: error", "PROGRAM"),
+    "run missing.py": ("the program 'missing.py' does not exist",),
+    "run .": ("the program '.' is not a file",),
+    "launch missing.py": ("the program 'missing.py' does not exist",),
+    "launch --workers 2 program.py": ("unrecognized arguments: --workers", "did you mean '--worker'?"),
+    "launch --worker two program.py": ("--worker: expected a number of tasks, 0 or more, got 'two'",),
+    "launch --worker 0 program.py": ("there is no task to start",),
+    "launch --chief 2 program.py": ("--chief: a cluster has at most one, got '2'",),
+    "launch --until worker:3 program.py": ("--until worker:3: there is no such task, only worker:0",),
+    "launch --restart always program.py": ("invalid choice: 'always'", "on-failure"),
+    "launch --env NAME program.py": ("--env: expected NAME=VALUE, got 'NAME'",),
+    "launch --env wroker:A=1 program.py": ("there is no role 'wroker'", "Did you mean 'worker'?"),
+    "launch --memory lots program.py": ("--memory: expected bytes above 0, such as 500M or 8Gi, got 'lots'",),
+    "launch --memory worker=lots program.py": ("--memory: expected bytes above 0",),
+    "launch --cpus worker=two program.py": ("--cpus: expected a number, or ROLE=number, got 'worker=two'",),
+    "launch --grace soon program.py": ("--grace: expected seconds, 0 or more, got 'soon'",),
+    "launch --on rya program.py": ("invalid choice: 'rya'", "did you mean 'ray'?"),
+    "launch --port-base 70000 --hosts a program.py": ("--port-base: expected a port, got '70000'",),
+    "launch --job missing.toml": ("the job's file 'missing.toml' cannot be read",),
+    "task program.py": ("no scheduler has started this process", "srun", "TF_CONFIG", "On one machine: weft launch"),
+    "k8s": ("required: COMMAND, one of manifest",),
+    "k8s manifest program.py": ("required: --name, --image",),
+    "stop": ("required: TARGET",),
+    "stop localhost": ("'localhost' is no target such as grpc://host:port", "with a port from 0 to 65535"),
+    "top localhost": ("'localhost' is no target such as grpc://host:port",),
+    "watch --port x localhost:1": ("--port: expected a port, 0 to 65535, got 'x'",),
+    "trace --seconds soon localhost:1": ("--seconds: expected seconds, more than 0, got 'soon'",),
+    "checkpoint": ("required: ACTION, one of ls, show",),
+    "checkpoint list .": ("invalid choice: 'list'", "did you mean 'ls'?"),
+    "credentials": ("required: KIND, one of token, authority",),
+    "saved-model": ("required: ACTION, one of show, run",),
+    "saved-model show": ("required: --dir",),
+    "completion fsh": ("invalid choice: 'fsh'", "did you mean 'fish'?"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("TF_CONFIG", "WEFT_CLUSTER", "SLURM_PROCID"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "program.py").write_text("print(1)\n")
+
+
+@pytest.mark.parametrize("words", _WRONG)
+def test_a_wrong_word_is_told_in_one_line(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert told.count("\n") == 1
+    assert told.startswith("weft")
+    assert not [part for part in _WRONG[words] if part not in told], told
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('program = "program.py"\nworkers = 2\n', ("there is no key 'workers'", "[roles.worker] with count = 2")),
+        ('program = "program.py"\n[worker]\ncount = 2\n', ("there is no key 'worker'", "[roles.worker] with count = 2")),
+        ('program = "program.py"\n[roles.worker]\ncout = 2\n', ("no key 'roles.worker.cout'", "Did you mean 'count'?")),
+        (
+            'program = "program.py"\n[roles.worker]\ncount = "two"\n',
+            ("roles.worker.count: expected a whole number, got 'two'",),
+        ),
+        ("[roles.worker]\ncount = 2\n", ("'program' is missing: the Python file that each task runs",)),
+        ('program = "program.py"\nrestart = "always"\n', ("restart: expected a table, got 'always'",)),
+        ("[roles.worker]\ncount = two\n", ("this is no TOML", "line 2")),
+    ],
+)
+def test_a_wrong_line_of_a_jobs_file_is_told(
+    text: str, parts: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.toml").write_text(text)
+    with pytest.raises(SystemExit):
+        main(["launch", "--job", "job.toml"])
+    told = capsys.readouterr().err
+    assert told.startswith("weft launch: error: job.toml: ")
+    assert told.count("\n") == 1
+    assert not [part for part in parts if part not in told], told
+
+
+@pytest.mark.parametrize("command", ["stop", "top", "trace"])
+def test_a_server_that_is_not_there_is_told_with_what_to_look_for(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    assert main([command, f"127.0.0.1:{port}"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"weft {command}: 127.0.0.1:{port}: ")
+    assert "nothing listens there: is its process running, at that port?" in told
+
+
+def test_a_checkpoint_that_is_not_there_is_told_with_how_one_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["checkpoint", "show", "missing"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "without .index and .data" in told
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_what_a_command_does_and_what_each_argument_is(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    text = capsys.readouterr().out
+    assert ended.value.code == 0
+    description = text.split("\n\n")[1]
+    assert description[0].isupper()
+    assert description.rstrip()[-1] in ".:"
+    assert "`weft" not in description.partition(".")[0]
