@@ -1,0 +1,105 @@
+"""The table of differences in docs/migration.md is true: each row has a program that both were asked, or tests elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.known_differences import PROGRAMS
+from tests.tensorflows import environment, interpreter
+
+_ROOT = Path(__file__).parents[2]
+_PAGE = _ROOT / "docs" / "migration.md"
+_PROGRAMS = Path(__file__).with_name("known_differences.py")
+
+# What each has, by row: TensorFlow 1.15 first. The rows whose programs are about one process are here.
+_OUTCOMES: dict[str, tuple[object, object]] = {
+    "floating-point results": (True, True),
+    "eager mode, `tf.function`": (True, False),
+    "`tf.load_op_library`": ("NotFoundError", "UnimplementedError"),
+    "`parallel_iterations`, `swap_memory`, `use_cudnn_on_gpu`": (5, 5),
+    "a feed that loses something, such as 1.7 for an int32": (1, "TypeError"),
+    "`tf.jax_function`, `weft.explain`, `tf.LocalCluster`, `tf.draw_timeline`, `tf.draw_placement`": (0, 5),
+    "addresses": ("all", "its own"),
+    "`grpc+verbs`, `grpc+mpi`, `grpc+gdr`": ("NotFoundError", "ValueError"),
+    "`Server.stop`": (False, True),
+    "checkpoints of V1 (`write_version=1`)": (True, "ValueError"),
+    "a damaged checkpoint": ("DataLossError", 1),
+    "Python generators in a saved iterator": ("FailedPreconditionError", 1),
+    "tracebacks": ("several", "one"),
+    "a name that is misspelt or lacking": (False, True),
+}
+
+# Rows that no single process shows, with the tests that hold what weft does.
+_ELSEWHERE = {
+    "kernels": "tests/runtime/choice",
+    "first runs of a step": "tests/runtime/test_code_beside_steps.py",
+    "devices": "tests/runtime/xla/test_device.py",
+    "who may use a server": "tests/credentials/test_cluster_token.py",
+    "ports": "tests/distributed/server",
+    "files that graphs may open": "tests/distributed/server/test_file_roots.py",
+    "servers of both in one cluster": "tests/distributed/test_tensorflow_client.py",
+    "`http_proxy`": "tests/distributed/rpc/test_options.py",
+    "a task that dies or stands still": "tests/distributed/test_stopped_tasks.py",
+    "`server.join()`": "tests/training/test_job_end.py",
+    "a restarted parameter server": "tests/training/sessions/test_revival.py",
+    "replicas with different variables": "tests/training/sessions/test_model_signature.py",
+    "a replica that waits for its chief": "tests/training/sessions/test_session_manager.py",
+    "a dead replica under `SyncReplicasOptimizer`": "tests/training/sessions/test_quorum.py",
+    "device filters of a training session": "tests/training/sessions/test_needed_tasks.py",
+    "a parameter server's GPUs": "tests/distributed/server",
+    "a save while others train": "tests/training/test_saver_cluster.py",
+    "a save without a shared file system": "tests/training/test_saver_cluster.py",
+}
+
+
+def _rows() -> list[str]:
+    """The first cells of the table's rows, without the headings in it."""
+    table = _PAGE.read_text(encoding="utf-8").partition("## What differs")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("|")]
+    return [cell for cell in cells[2:] if not cell.startswith("**")]
+
+
+def _asked(python: str, module: str, variables: dict[str, str]) -> dict[str, Any]:
+    ran = subprocess.run(
+        [python, str(_PROGRAMS), module], env=variables, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def test_every_row_has_a_program_or_tests_elsewhere() -> None:
+    rows = _rows()
+    assert set(rows) == {*PROGRAMS, *_ELSEWHERE}
+    assert len(rows) == len(set(rows))
+    assert set(PROGRAMS) == set(_OUTCOMES)
+    assert not [path for path in _ELSEWHERE.values() if not (_ROOT / path).exists()]
+
+
+@pytest.mark.slow
+def test_what_the_rows_say_of_weft_is_so() -> None:
+    variables = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    found = _asked(sys.executable, "weft", variables)
+    assert found == {row: outcome for row, (_, outcome) in _OUTCOMES.items()}
+
+
+@pytest.mark.oracle
+def test_what_the_rows_say_of_tensorflow_is_so() -> None:
+    found = _asked(interpreter("1.15"), "tensorflow", environment())
+    assert found == {row: outcome for row, (outcome, _) in _OUTCOMES.items()}
+
+
+def test_the_page_names_a_module_that_is_really_lacking() -> None:
+    page = _PAGE.read_text(encoding="utf-8")
+    shown = re.search(r"try:\n    (tf\.contrib\.\w+)\nexcept AttributeError", page)
+    assert shown is not None
+    lacking = (_ROOT / "weft" / "api" / "lacking_names.txt").read_text(encoding="utf-8").split()
+    assert shown[1].removeprefix("tf.") + "." in lacking
