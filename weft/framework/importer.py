@@ -45,6 +45,7 @@ def import_graph_def(
         input_map: replaces inputs named `a:0`, `a` or `^a` in the GraphDef by tensors of the graph.
         return_elements: names of operations and tensors in the GraphDef to return.
         name: the prefix; '' for none.
+        op_dict, producer_op_list: accepted.
 
     Returns:
         The elements asked for, or None.

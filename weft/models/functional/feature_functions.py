@@ -70,6 +70,7 @@ def spatial_softmax(
         name: the variable scope.
         variables_collections: collections for the variable.
         trainable: whether it is to be trained.
+        data_format: "NHWC" or "NCHW".
 
     Raises:
         ValueError: the layout or the channels are not known.

@@ -71,6 +71,9 @@ def evaluation_loop(
         max_number_of_evaluations: after how many to stop; never when None.
         timeout: after how many seconds without a new checkpoint to stop; never when None.
         timeout_fn: asked at a timeout whether to stop; without it a timeout stops.
+        master, logdir, num_evals, initial_op, initial_op_feed_dict, eval_op, eval_op_feed_dict, final_op,
+            final_op_feed_dict, summary_op, summary_op_feed_dict, variables_to_restore, session_config, hooks: as for
+            `evaluate_once`.
 
     Returns:
         The last value of `final_op`, None when there was no checkpoint.
