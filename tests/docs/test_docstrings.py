@@ -11,7 +11,7 @@ import weft as tf
 
 _NAMES = Path(__file__).parents[1] / "public_api.txt"
 # Where the rest of the arguments is told.
-_ELSEWHERE = re.compile(r"\b(?:see|other arguments|as (?:in|for|of)|those of)\b", re.I)
+_ELSEWHERE = re.compile(r"\b(?:see|other arguments|as (?:in|for|of)|those of|arguments are)\b", re.I)
 # Arguments that TensorFlow has and nobody is to use, or that each layer takes.
 _NOT_TOLD = frozenset(("_scope", "_reuse", "dtype", "trainable", "name"))
 
@@ -46,7 +46,7 @@ def _described(doc: str) -> list[str]:
         return []
     # Names that go on in the next line are indented deeper.
     text = re.sub(r",\n {5,}", ", ", section[1])
-    entries = re.findall(r"^ {4}([\w*, `]+):", text, re.M)
+    entries = re.findall(r"^ {4}(?! )([\w*, `]+):", text, re.M)
     return [name.strip(" *`") for entry in entries for name in entry.split(",")]
 
 

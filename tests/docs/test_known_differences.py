@@ -41,6 +41,7 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
 _ELSEWHERE = {
     "kernels": "tests/runtime/choice",
     "first runs of a step": "tests/runtime/test_code_beside_steps.py",
+    "`tf.contrib.cudnn_rnn`": "tests/models/rnn/test_cudnn.py",
     "devices": "tests/runtime/xla/test_device.py",
     "who may use a server": "tests/credentials/test_cluster_token.py",
     "ports": "tests/distributed/server",
