@@ -15,6 +15,8 @@ from weft.models.distributions.divergence import kl_divergence as kl_divergence
 from weft.models.distributions.gamma import Exponential as Exponential
 from weft.models.distributions.gamma import Gamma as Gamma
 from weft.models.distributions.laplace import Laplace as Laplace
+from weft.models.distributions.multinomial import DirichletMultinomial as DirichletMultinomial
+from weft.models.distributions.multinomial import Multinomial as Multinomial
 from weft.models.distributions.normal import Normal as Normal
 from weft.models.distributions.student_t import StudentT as StudentT
 from weft.models.distributions.uniform import Uniform as Uniform

@@ -22,6 +22,8 @@ from weft.models.distributions.laplace import Laplace as Laplace
 from weft.models.distributions.laplace import Logistic as Logistic
 from weft.models.distributions.mixture import Mixture as Mixture
 from weft.models.distributions.mixture import MixtureSameFamily as MixtureSameFamily
+from weft.models.distributions.multinomial import DirichletMultinomial as DirichletMultinomial
+from weft.models.distributions.multinomial import Multinomial as Multinomial
 from weft.models.distributions.multivariate_normal import MultivariateNormalDiag as MultivariateNormalDiag
 from weft.models.distributions.multivariate_tril import (
     MultivariateNormalDiagWithSoftplusScale as MultivariateNormalDiagWithSoftplusScale,
