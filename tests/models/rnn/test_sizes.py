@@ -22,6 +22,11 @@ def test_a_joined_shape_is_a_tensor_or_a_list() -> None:
 
 
 def test_a_linear_map_makes_kernel_and_bias_in_its_scope() -> None:
+    with tf.Graph().as_default():
+        _make_linear_maps()
+
+
+def _make_linear_maps() -> None:
     with tf.variable_scope("map"):
         mapped = linear_map([tf.ones([2, 3]), tf.ones([2, 1])], 5, True, tf.ones_initializer(), tf.ones_initializer())
     with tf.variable_scope("plain"):
