@@ -90,16 +90,6 @@ def _stop(tf):
     return hasattr(tf.train.Server, "stop")
 
 
-@row("checkpoints of V1 (`write_version=1`)")
-def _first_version(tf):
-    folder = tempfile.mkdtemp()
-    tf.Variable(1.0, name="v")
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        path = tf.train.Saver(write_version=1).save(session, folder + "/model")
-    return os.path.exists(path)
-
-
 @row("a damaged checkpoint")
 def _damaged(tf):
     folder = tempfile.mkdtemp()

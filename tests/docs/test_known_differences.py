@@ -30,7 +30,6 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
     "addresses": ("all", "its own"),
     "`grpc+verbs`, `grpc+mpi`, `grpc+gdr`": ("NotFoundError", "ValueError"),
     "`Server.stop`": (False, True),
-    "checkpoints of V1 (`write_version=1`)": (True, "ValueError"),
     "a damaged checkpoint": ("DataLossError", 1),
     "Python generators in a saved iterator": ("FailedPreconditionError", 1),
     "tracebacks": ("several", "one"),
