@@ -23,7 +23,7 @@ _LACKS = re.compile(
 def is_lacking(found: Any) -> bool:
     """Whether TensorFlow has no kernel or no gradient for the case."""
     return "error" in found and (
-        found["error"][0] in ("UnimplementedError", "LookupError", "NotImplementedError")
+        found["error"][0] in ("UnimplementedError", "LookupError", "NotImplementedError", "TypeError")
         or bool(_LACKS.search(found["message"]))
     )
 

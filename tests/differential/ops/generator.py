@@ -18,22 +18,24 @@ from tests.differential.ops import data_programs, programs, seeds, state_program
 from tests.differential.ops.case import OpCase
 from tests.differential.ops.known import NO_MUTATION
 from tests.differential.ops.mutations import Mutator
+from weft.testing.op_checks import arrays_of
 
 _TABLES = sorted(Path(__file__).parents[2].glob("ops/cases_*.py"))
 _FORMS = ("known", "unknown", "constant")
 
 
-def _of_tables() -> dict[str, list[OpCase]]:
+def _of_tables(definitions: Mapping[str, op_def_pb2.OpDef]) -> dict[str, list[OpCase]]:
     found: dict[str, list[OpCase]] = {}
     for path in _TABLES:
         for case in importlib.import_module(f"tests.ops.{path.stem}").CASES:
-            found.setdefault(case.op, []).append(OpCase(case.op, case.inputs, dict(case.attrs)))
+            if case.op in definitions:
+                found.setdefault(case.op, []).append(OpCase(case.op, arrays_of(case), dict(case.attrs)))
     return found
 
 
 def all_seeds(definitions: Mapping[str, op_def_pb2.OpDef]) -> dict[str, list[OpCase]]:
     """The seeds of all ops that have some."""
-    found = _of_tables()
+    found = _of_tables(definitions)
     made = [*programs.programs(), *data_programs.programs(), *state_programs.programs()]
     for case in [*seeds.SEEDS, *updates.seeds(definitions), *made]:
         found.setdefault(case.op, []).append(case)

@@ -22,8 +22,8 @@ from weft.framework.op_def import to_op_def_proto
 
 _LISTS = Path(__file__).parents[3] / "tools"
 # Ops of many kinds, that nearly every program has.
-_SUBSET = ("Add", "AssignAddVariableOp", "Cast", "ConcatV2", "FIFOQueueV2", "LogUniformCandidateSampler", "MakeIterator",
-           "MatMul", "MutableHashTableV2", "RandomUniform", "Relu", "Reshape", "ScatterNd", "Softmax", "Tanh")  # fmt: skip
+_SUBSET = ("Abs", "Add", "AssignAddVariableOp", "FIFOQueueV2", "LogUniformCandidateSampler", "MakeIterator", "MatMul",
+           "MutableHashTableV2", "RandomUniform", "Relu", "Reshape", "Softmax", "Tanh")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_ops_do_what_they_do_in_tensorflow(tmp_path: Path) -> None:
     with contextlib.closing(Campaign(python, oracle.python_of("1.15"), count=12, every=12)) as campaign:
         findings = list(campaign.run(_SUBSET, definitions))
     assert [each.op for each in findings] == list(_SUBSET)
-    assert all(each.compared for each in findings)
+    assert all(each.refused < each.cases for each in findings), "TensorFlow refuses all cases of an op"
     assert [text for each in findings if each.op not in DIFFERENCES for text in each.differences] == []
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_context import OpContext
@@ -64,7 +64,13 @@ def assign_variable_op(resource: Array, value: Array, *, dtype: DType, validate_
     return value
 
 
-@op("AssignAddVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
+def _same_shape(node: Operation) -> list[Dims]:
+    """There are no outputs; ValueError where the value cannot have the variable's shape."""
+    merge_dims(handle_shape(node.inputs[0]), node.inputs[1].dims)
+    return []
+
+
+@op("AssignAddVariableOp", "resource: resource, value: dtype ->", infer=_same_shape, gradient=None, stateful=True,
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
 def assign_add_variable_op(resource: Array, value: Array, *, dtype: DType) -> Array:
     """The variable plus the value: `scalar resource, [...] ->`."""
@@ -72,7 +78,7 @@ def assign_add_variable_op(resource: Array, value: Array, *, dtype: DType) -> Ar
     return resource + value
 
 
-@op("AssignSubVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
+@op("AssignSubVariableOp", "resource: resource, value: dtype ->", infer=_same_shape, gradient=None, stateful=True,
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
 def assign_sub_variable_op(resource: Array, value: Array, *, dtype: DType) -> Array:
     """The variable minus the value: `scalar resource, [...] ->`."""
