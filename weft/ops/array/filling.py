@@ -196,6 +196,16 @@ def one_hot_node(xp: ArrayModule, indices: Array, depth: Array, on_value: Array,
     return xp.where(xp.expand_dims(indices, at) == positions, on_value, off_value)
 
 
+def _as_given(value: TensorLike | None, tensor: Tensor | None, kind: DType, key: str) -> TensorLike:
+    """What the node takes for a value: the tensor it is, or its number, which the node makes a constant of once more.
+
+    Seeds count the nodes before them: a constant less, and a program's initial values are not TensorFlow's.
+    """
+    if tensor is None:
+        return constant(int(key == "on_value"), kind, name=key)
+    return tensor if tensor is value else np.asarray(value, kind.as_numpy_dtype)
+
+
 @dispatchable
 def one_hot(
     indices: TensorLike,
@@ -230,8 +240,6 @@ def one_hot(
         if len(types) == 2 and types["on_value"] is not types["off_value"]:
             raise TypeError(f"dtype {types['on_value']} of on_value does not match dtype {types['off_value']} of off_value")
         kind = wanted or next(iter(types.values()), dtypes.float32)
-        on = tensors.get("on_value")
-        off = tensors.get("off_value")
-        on = constant(1, kind, name="on_value") if on is None else on
-        off = constant(0, kind, name="off_value") if off is None else off
+        values = {key: _as_given(given[key], tensors.get(key), kind, key) for key in given}
+        on, off = values["on_value"], values["off_value"]
         return one_hot_node(indices, depth, on, off, axis=-1 if axis is None else axis, name=scope)
