@@ -71,3 +71,35 @@ def test_a_program_that_is_not_there_is_an_error_of_the_command(tmp_path: Path) 
     done = run("-m", "weft.cli", "run", str(tmp_path / "none.py"))
     assert done.returncode == 2
     assert "does not exist" in done.stderr
+
+
+def test_a_program_finds_what_python_and_numpy_have_dropped(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+from collections import Mapping, namedtuple
+import inspect, time
+import numpy as np
+import tensorflow as tf
+
+assert isinstance({}, Mapping)
+assert inspect.getargspec(lambda a, b=1, *c, **d: 0) == (["a", "b"], "c", "d", (1,))
+assert time.clock() >= 0
+x = tf.placeholder(np.float, [None])
+with tf.Session() as session:
+    found = session.run(tf.cast(x, np.int), {x: np.zeros(2, np.float_)})
+print(found.dtype, np.asscalar(found[:1]), np.NaN != np.NaN, np.product([2, 3]), np.array([1], np.bool))
+"""
+    )
+    (tmp_path / "sitecustomize.py").write_text("print('mine')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    command = [sys.executable, "-m", "weft.cli", "run", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "int32 0 True 6 [ True]"
+    assert "mine" in done.stdout
+
+
+def test_numpy_is_as_it_is_without_the_command() -> None:
+    done = run("-c", "import weft, numpy; weft.Graph; print('float_' in vars(numpy))")
+    assert done.stdout == "False\n", done.stderr

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
-from weft.api import tensorflow_paths
+from weft.api import former_names, tensorflow_paths
 
 tensorflow_paths.install()
+former_names.give_back()
