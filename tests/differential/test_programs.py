@@ -28,8 +28,8 @@ _ORACLE = os.environ.get("WEFT_ORACLE_PYTHON", "")
 _UNLIKE_THE_ORACLE = frozenset(
     (
         "autopack", "clusterspec", "devices", "dtype_conv", "dtypes", "feeds", "gradients_basic", "gradients_sparse",
-        "callables", "error_classes", "feeds_of_every_form", "fetches_of_every_form",
-        "make_callable", "operators", "opt_errors", "queues",
+        "callables", "cluster_basic", "error_classes", "feeds_of_every_form", "fetches_of_every_form",
+        "make_callable", "moving_averages", "operators", "opt_errors", "queues", "servers",
         "starting_from_another_vocabulary", "while_shapes",
     )
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _FORMER: Final[dict[str, object]] = {
 }  # fmt: skip
 
 
-def asscalar(a: np.ndarray[Any, Any]) -> object:
+def asscalar(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> object:
     """The one number of an array, as Python's."""
     return a.item()
 

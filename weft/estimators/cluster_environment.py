@@ -152,7 +152,7 @@ def _checked_task(cluster: ClusterSpec, task: Settings, chief: str) -> tuple[str
             f'initializes and saves the model is the only task of a job "{chief}" of its own.'
         )
     if cluster.num_tasks(chief) > 1:
-        raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node, not {cluster.num_tasks(chief)}.')
+        raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node. It has {cluster.num_tasks(chief)}.')
     task_type, index = task.get("type"), task.get("index")
     if not task_type:
         raise ValueError(f'If "cluster" is set in TF_CONFIG, task type must be set. {_FORM}')

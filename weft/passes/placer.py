@@ -21,6 +21,7 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 from weft.platform.spelling import did_you_mean
 
+_LONE_JOBS: Final = frozenset(("local", "localhost"))  # of a server without a cluster, and of a session without a server
 _SOFT: Final = "tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"
 
 # The best type first; a type that is not listed comes between the accelerators and the CPU.
@@ -96,7 +97,7 @@ class Placer:
             return
         spec = device_spec.DeviceSpec.from_string(op.device)
         task = device_spec.DeviceSpec(spec.job, spec.replica, spec.task).to_string()
-        if self._has(task) or not any(device_spec.DeviceSpec.from_string(each).job != "localhost" for each in self._devices):
+        if self._has(task) or all(device_spec.DeviceSpec.from_string(each).job in _LONE_JOBS for each in self._devices):
             raise self._unplaceable([op], op.device, exists=False)
 
     def _has(self, pin: str) -> bool:
@@ -217,11 +218,10 @@ class Placer:
         there = [device_spec.DeviceSpec.from_string(device) for device in self._devices]
         jobs = {device.job: None for device in there if device.job}
         if wanted.job is not None and wanted.job not in jobs:
-            if list(jobs) == ["localhost"]:
+            if _LONE_JOBS.issuperset(jobs):
                 return (
-                    "The session runs in this process alone, or on a server without a cluster, whose one job is 'localhost': "
-                    "give "
-                    "it the target of a server of the cluster, as in tf.Session(server.target)."
+                    f"The session runs in this process alone, or on a server without a cluster, whose one job is "
+                    f"{min(jobs)!r}: give it the target of a server of the cluster, as in tf.Session(server.target)."
                 )
             return f"The cluster has the jobs {sorted(jobs)}.{did_you_mean(wanted.job, jobs)}"
         tasks = sorted({device.task for device in there if device.job == wanted.job and device.task is not None})

@@ -122,7 +122,7 @@ def test_weft_stop_ends_a_server_of_another_process(capsys: pytest.CaptureFixtur
 
 def test_a_target_without_an_address_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["stop", "localhost:2222"])
+        main(["stop", "localhost"])
     assert ended.value.code == 2
     assert "no target such as grpc://host:port" in capsys.readouterr().err
 

@@ -43,7 +43,7 @@ def test_a_server_that_stops_is_missed_by_the_cluster_of_a_session() -> None:
 def test_servers_under_their_own_names_keep_their_state() -> None:
     with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
         v = tf.Variable(1.0, name="v")
-        with tf.Session(server.target, config=config_of(localhost=[server])) as session:
+        with tf.Session(server.target, config=config_of(local=[server])) as session:
             session.run(v.initializer)
         with tf.Session(server.target) as session:
             assert session.run(v) == 1.0

@@ -81,8 +81,11 @@ class FakeSessions:
         self.run = FakePlan()
         self.calls: list[Any] = []
 
-    def create(self, graph_def: Any, config: Any, raise_if_cancelled: Callable[[], None], peer: str) -> tuple[str, int]:
+    def create(
+        self, graph_def: Any, config: Any, raise_if_cancelled: Callable[[], None], peer: str, by_tensorflow: bool
+    ) -> tuple[str, int]:
         assert peer.startswith("ipv")
+        assert by_tensorflow
         raise_if_cancelled()
         self.calls.append(("create", graph_def, config))
         return "handle", 3
