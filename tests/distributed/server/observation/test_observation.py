@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import weft as tf
 from weft.distributed.client.observation.observing import ClusterObserver, TaskObserver
-from weft.distributed.client.observation.task_report import TaskReport, short_name
+from weft.distributed.client.observation.task_report import PeerReport, TaskReport, short_name
 from weft.distributed.server.observation.metrics import MetricsPages
 from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.server.server import Server
@@ -40,6 +40,25 @@ def report_of(target: str) -> TaskReport:
         observer.close()
 
 
+def peer_of(report: TaskReport, task: str) -> PeerReport:
+    (peer,) = [peer for peer in report.peers if short_name(peer.task) == task]
+    return peer
+
+
+def reports_once_all_arrived(cluster: tf.LocalCluster) -> tuple[TaskReport, TaskReport]:
+    """The reports of the first worker and of the server, as soon as neither has bytes on the way to the other.
+
+    A step's last message, which frees the step's state, has no answer: a step ends before it has arrived.
+    """
+    deadline_s = time.monotonic() + 20
+    while True:
+        worker, server = report_of(cluster.target("worker", 0)), report_of(cluster.target("ps"))
+        to_server, to_worker = peer_of(worker, "ps:0"), peer_of(server, "worker:0")
+        arrived = (to_server.sent_bytes, to_server.received_bytes) == (to_worker.received_bytes, to_worker.sent_bytes)
+        if arrived or time.monotonic() > deadline_s:
+            return worker, server
+
+
 def training_graph(worker: int) -> tuple[tf.Graph, tf.Tensor, tf.Operation, tf.Operation]:
     placed = tf.train.replica_device_setter(ps_tasks=1, worker_device=f"/job:worker/task:{worker}")
     with tf.Graph().as_default() as graph, tf.device(placed):
@@ -58,8 +77,7 @@ def test_tasks_tell_of_steps_traffic_variables_and_staleness(cluster: tf.LocalCl
         session.run(init)
         for _ in range(20):
             session.run(train, {fed: np.ones((3, 50), np.float32)})
-        worker = report_of(cluster.target("worker", 0))
-        server = report_of(cluster.target("ps"))
+        worker, server = reports_once_all_arrived(cluster)
     assert worker.steps == worker.timed_steps >= 21
     assert worker.step_s > 0
     assert worker.sessions == 1
@@ -67,8 +85,7 @@ def test_tasks_tell_of_steps_traffic_variables_and_staleness(cluster: tf.LocalCl
     assert sum(server.staleness) - sum(before.staleness) == 20
     (weights,) = [variable for variable in server.variables if variable.name == "weights"]
     assert (weights.shape, weights.dtype, weights.size_bytes) == ("[50, 4]", "float32", 800)
-    (to_server,) = [peer for peer in worker.peers if short_name(peer.task) == "ps:0"]
-    (to_worker,) = [peer for peer in server.peers if short_name(peer.task) == "worker:0"]
+    to_server, to_worker = peer_of(worker, "ps:0"), peer_of(server, "worker:0")
     assert to_server.sent_messages >= 20
     assert to_server.sent_bytes == to_worker.received_bytes > 20 * 800
     assert to_server.received_bytes == to_worker.sent_bytes > 20 * 800
