@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from weft.framework.dims import Dims, brackets, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
+from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
 
@@ -27,8 +26,7 @@ class IteratorState:
         self.types = tuple(types)
         self.shapes = tuple(shapes)
         self._caller: Caller | None = None
-        self._changed = threading.Condition()
-        self._is_busy = False
+        self._lock = CancellableLock()
         self._source: Source | None = None
         self._elements: ElementIterator | None = None
 
@@ -54,12 +52,12 @@ class IteratorState:
 
     def begin(self, ctx: OpContext, source: Source) -> None:
         """Go over a dataset from its beginning."""
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             self._begin(ctx, source)
 
     def begin_once(self, ctx: OpContext, source: Source) -> None:
         """Go over a dataset, if there is none yet."""
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             if self._source is None:
                 self._begin(ctx, source)
 
@@ -86,7 +84,7 @@ class IteratorState:
 
     def next_or_none(self, ctx: OpContext) -> Element | None:
         """The next element; None at the end."""
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             if self._elements is None:
                 raise FailedPreconditionError.of(
                     "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
@@ -96,7 +94,7 @@ class IteratorState:
 
     def save(self, ctx: OpContext) -> bytes:
         """Where it is; FailedPreconditionError when it was not initialized."""
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             if self._elements is None:
                 raise FailedPreconditionError.of(
                     f"SerializeIterator failed because the iterator {self.name!r} has not been initialized. Ensure that you "
@@ -106,7 +104,7 @@ class IteratorState:
 
     def restore(self, ctx: OpContext, text: bytes) -> None:
         """Go to where an iterator over an equal dataset was saved; FailedPreconditionError where this one has no dataset."""
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             if self._source is None:
                 raise FailedPreconditionError.of(
                     f"DeserializeIterator failed because the iterator {self.name!r} has not been initialized. Ensure that you "
@@ -115,36 +113,6 @@ class IteratorState:
             self._begin(ctx, self._source)
             assert self._elements is not None
             self._elements.restore(state_of_text(text), ctx.caller(self._caller))
-
-    @contextlib.contextmanager
-    def _turn(self, ctx: OpContext) -> Iterator[None]:
-        """Be the one who goes on; a step that is cancelled stops waiting for it."""
-        changed = self._changed
-        with changed:
-            is_waiting, self._is_busy = self._is_busy, True
-        if is_waiting:
-            self._wait(ctx)
-        try:
-            yield
-        finally:
-            with changed:
-                self._is_busy = False
-                changed.notify()
-
-    def _wait(self, ctx: OpContext) -> None:
-        withdraw = ctx.on_cancel(self._wake)
-        try:
-            with self._changed:
-                while self._is_busy:
-                    ctx.raise_if_cancelled()
-                    self._changed.wait()
-                self._is_busy = True
-        finally:
-            withdraw()
-
-    def _wake(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
 
     def close(self) -> None:
         """End threads and close files."""

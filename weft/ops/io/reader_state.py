@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +11,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError, OpError, UnimplementedError
 from weft.framework import dtypes
 from weft.framework.op_context import OpContext
+from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data_flow.queue_nodes import SharedQueue
 from weft.ops.io.work_units import Record
 from weft.platform.text import as_text
@@ -32,8 +31,7 @@ class ReaderState:
         self._description = description
         self._open_work = open_work
         self._is_one_each = is_one_each
-        self._changed = threading.Condition()
-        self._is_busy = False
+        self._lock = CancellableLock()
         self._records: Iterator[Record] | None = None
         self._error: OpError | None = None
         self._work = ""
@@ -46,7 +44,7 @@ class ReaderState:
         Waits for a work unit when the last one is used up. OutOfRangeError when the queue is closed and empty.
         """
         found: list[Record] = []
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             while not found:
                 if self._records is None:
                     self._work = _next_work(ctx, queue)
@@ -78,46 +76,16 @@ class ReaderState:
         self.records_produced += len(found)
         return found
 
-    @contextlib.contextmanager
-    def _turn(self, ctx: OpContext) -> Iterator[None]:
-        """Be the one who reads; a step that is cancelled stops waiting for it."""
-        changed = self._changed
-        with changed:
-            is_waiting, self._is_busy = self._is_busy, True
-        if is_waiting:
-            self._wait(ctx)
-        try:
-            yield
-        finally:
-            with changed:
-                self._is_busy = False
-                changed.notify()
-
-    def _wait(self, ctx: OpContext) -> None:
-        withdraw = ctx.on_cancel(self._wake)
-        try:
-            with self._changed:
-                while self._is_busy:
-                    ctx.raise_if_cancelled()
-                    self._changed.wait()
-                self._is_busy = True
-        finally:
-            withdraw()
-
-    def _wake(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
-
     def reset(self, ctx: OpContext) -> None:
         """Forget the present work unit and the counts."""
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             self._records, self._error, self._work = None, None, ""
             self.work_units_completed = self.records_produced = 0
 
     def serialize(self, ctx: OpContext) -> bytes:
         """The reader's place; UnimplementedError for one that may be in the middle of a file."""
         self._check_savable("SerializeState")
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             done = self.work_units_completed
             return ReaderBaseState(
                 work_started=done,
@@ -136,7 +104,7 @@ class ReaderState:
             raise self._unreadable(text) from error
         if state.work_started < 0 or state.work_finished != state.work_started or state.num_records_produced < 0:
             raise self._unreadable(text)
-        with self._turn(ctx):
+        with self._lock.held(ctx):
             self._records, self._error, self._work = None, None, state.current_work.decode()
             self.work_units_completed = state.work_finished
             self.records_produced = state.num_records_produced
