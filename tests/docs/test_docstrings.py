@@ -16,7 +16,7 @@ _ELSEWHERE = re.compile(r"\b(?:see|other arguments|as (?:in|for|of)|those of|arg
 _NOT_TOLD = frozenset(("_scope", "_reuse", "dtype", "trainable", "name"))
 
 
-def _public() -> Iterator[tuple[str, object, str]]:
+def public_objects() -> Iterator[tuple[str, object, str]]:
     """Name, object and docstring of each function and class of weft's that is public, once."""
     seen: set[int] = set()
     for name in _NAMES.read_text(encoding="utf-8").split():
@@ -31,7 +31,8 @@ def _public() -> Iterator[tuple[str, object, str]]:
             yield name, found, inspect.getdoc(found) or ""
 
 
-def _arguments(found: object) -> list[inspect.Parameter]:
+def arguments_of(found: object) -> list[inspect.Parameter]:
+    """The parameters of a function, or those with which a class makes its object."""
     try:
         parameters = inspect.signature(found).parameters.values()  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -39,7 +40,7 @@ def _arguments(found: object) -> list[inspect.Parameter]:
     return [each for each in parameters if each.name != "self"]
 
 
-def _described(doc: str) -> list[str]:
+def described(doc: str) -> list[str]:
     """The names before the colons of a docstring's Args."""
     section = re.search(r"^Args:\n((?: .*\n|\n(?= ))*)", doc + "\n", re.M)
     if section is None:
@@ -51,21 +52,21 @@ def _described(doc: str) -> list[str]:
 
 
 def test_each_public_function_and_class_says_what_it_does_in_a_sentence() -> None:
-    unsaid = [name for name, _, doc in _public() if not re.match(r"\S[^\n]*(?:\n[^\n]+)*?[.:]", doc)]
+    unsaid = [name for name, _, doc in public_objects() if not re.match(r"\S[^\n]*(?:\n[^\n]+)*?[.:]", doc)]
     assert unsaid == []
 
 
 def test_no_docstring_describes_an_argument_that_there_is_not() -> None:
     wrong: dict[str, list[str]] = {}
-    for name, found, doc in _public():
-        arguments = _arguments(found)
+    for name, found, doc in public_objects():
+        arguments = arguments_of(found)
         if any(each.kind is each.VAR_POSITIONAL for each in arguments) and any(
             each.kind is each.VAR_KEYWORD for each in arguments
         ):
             # It hands all of them on to what has them.
             continue
         known = {each.name for each in arguments}
-        unknown = [each for each in _described(doc) if each not in known]
+        unknown = [each for each in described(doc) if each not in known]
         if unknown:
             wrong[name] = unknown
     assert wrong == {}
@@ -73,14 +74,14 @@ def test_no_docstring_describes_an_argument_that_there_is_not() -> None:
 
 def test_a_docstring_with_args_tells_all_of_them() -> None:
     lacking: dict[str, list[str]] = {}
-    for name, found, doc in _public():
-        if not _described(doc) or _ELSEWHERE.search(doc):
+    for name, found, doc in public_objects():
+        if not described(doc) or _ELSEWHERE.search(doc):
             continue
         variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         words = set(re.findall(r"\w+", doc))
         untold = [
             each.name
-            for each in _arguments(found)
+            for each in arguments_of(found)
             if each.kind not in variable and each.name not in words and each.name not in _NOT_TOLD
         ]
         if untold:
