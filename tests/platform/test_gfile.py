@@ -123,6 +123,13 @@ def test_making_a_directory_that_is_there_is_fine(root):
         gfile.MakeDirs(f"{root}/f")
 
 
+def test_the_process_own_folder_is_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gfile.MakeDirs("")
+    gfile.MakeDirs(b"")
+    assert os.listdir() == []
+
+
 def test_mkdir_needs_the_parent(tmp_path):
     with pytest.raises(errors.NotFoundError, match="No such file or directory"):
         gfile.MkDir(tmp_path / "x" / "y")

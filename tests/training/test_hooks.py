@@ -286,3 +286,14 @@ def test_the_step_counter_is_quiet_where_replicas_join_their_gradients(told: lis
         session.run(one)
         session.run(one)
     assert not any("The global step has not grown" in message for message in told)
+
+
+def test_timelines_come_to_the_process_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+    with tf.train.MonitoredSession(hooks=[tf.train.ProfilerHook(save_steps=2)]) as session:
+        for _ in range(5):
+            session.run(count)
+    tf.summary.FileWriterCache.clear()
+    assert sorted(path.name for path in tmp_path.glob("timeline-*.json")) == ["timeline-2.json", "timeline-4.json"]
+    assert len(list(tmp_path.glob("events.out.tfevents.*"))) == 1

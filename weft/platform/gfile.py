@@ -204,7 +204,7 @@ def MkDir(dirname: Path) -> None:
 
 
 def MakeDirs(dirname: Path) -> None:
-    """Make a directory and its parents; one that is there already is fine.
+    """Make a directory and its parents; one that is there already is fine, and so is "", the one of the process.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -213,7 +213,7 @@ def MakeDirs(dirname: Path) -> None:
     True
     """
     files, path = _resolve(dirname)
-    if not _is_made(dirname):
+    if path and not _is_made(dirname):
         files.make_directories(path)
 
 

@@ -21,7 +21,7 @@ class ProfilerHook(SessionRunHook):
     Args:
         save_steps: steps between two traces.
         save_secs: seconds between them, instead.
-        output_dir: where the files go.
+        output_dir: where the files go; without it, the folder that the process is in.
         show_dataflow: whether to draw arrows from each node to those that use its outputs.
         show_memory: whether to count the bytes of outputs and transfers over time.
 
