@@ -7,11 +7,11 @@ from weft.models.layers.conv import Conv2D as Conv2D
 from weft.models.layers.conv import Conv2DTranspose as Conv2DTranspose
 from weft.models.layers.conv import Conv3D as Conv3D
 from weft.models.layers.conv import Conv3DTranspose as Conv3DTranspose
-from weft.models.layers.conv import conv1d as conv1d
-from weft.models.layers.conv import conv2d as conv2d
-from weft.models.layers.conv import conv2d_transpose as conv2d_transpose
-from weft.models.layers.conv import conv3d as conv3d
-from weft.models.layers.conv import conv3d_transpose as conv3d_transpose
+from weft.models.layers.conv_functions import conv1d as conv1d
+from weft.models.layers.conv_functions import conv2d as conv2d
+from weft.models.layers.conv_functions import conv2d_transpose as conv2d_transpose
+from weft.models.layers.conv_functions import conv3d as conv3d
+from weft.models.layers.conv_functions import conv3d_transpose as conv3d_transpose
 from weft.models.layers.core import Dense as Dense
 from weft.models.layers.core import Dropout as Dropout
 from weft.models.layers.core import Flatten as Flatten

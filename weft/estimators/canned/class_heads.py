@@ -22,7 +22,8 @@ from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
-from weft.models.losses import Reduction, compute_weighted_loss, sparse_softmax_cross_entropy
+from weft.models.logit_losses import sparse_softmax_cross_entropy
+from weft.models.losses import Reduction, compute_weighted_loss
 from weft.models.metrics.counts import precision, recall
 from weft.models.metrics.mean import accuracy
 from weft.ops.array.filling import zeros_like

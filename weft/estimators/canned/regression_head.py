@@ -13,7 +13,8 @@ from weft.estimators.export.export_output import ExportOutput, PredictOutput, Re
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
-from weft.models.losses import Reduction, compute_weighted_loss, mean_squared_error
+from weft.models.losses import Reduction, compute_weighted_loss
+from weft.models.prediction_losses import mean_squared_error
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.math.comparison import greater_equal, less_equal, logical_and
 from weft.ops.math.reduce_functions import reduce_all

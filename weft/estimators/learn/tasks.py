@@ -8,7 +8,8 @@ from weft.estimators.aliases import Features, MetricOps
 from weft.estimators.canned.head_inputs import as_floats, checked_labels, checked_weights
 from weft.estimators.learn.keys import MetricKey, PredictionKey
 from weft.framework.operation import Tensor
-from weft.models.losses import Reduction, compute_weighted_loss, sparse_softmax_cross_entropy
+from weft.models.logit_losses import sparse_softmax_cross_entropy
+from weft.models.losses import Reduction, compute_weighted_loss
 from weft.models.metrics.mean import accuracy, mean
 from weft.models.metrics.thresholds import auc, precision_at_thresholds, recall_at_thresholds
 from weft.ops.array.filling import zeros_like

@@ -1,4 +1,4 @@
-"""The layers that convolve: Conv1D, Conv2D, Conv3D and Conv2DTranspose, and their functions."""
+"""The layers that convolve: Conv1D, Conv2D, Conv3D and the transposes Conv2DTranspose and Conv3DTranspose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from weft.framework.aliases import (
     ShapeLike,
     SizeLike,
     Sizes,
-    TensorLike,
     VariableLike,
 )
 from weft.framework.dimension import Dimension
@@ -139,9 +138,35 @@ class Convolution(Layer):
 
 
 class Conv1D(Convolution):
-    """A convolution of sequences, a bias and an activation; arguments as of Conv2D.
+    """A convolution of sequences, a bias and an activation.
 
     `[batch, steps, channels] -> [batch, new_steps, filters]`, or the channels second with "channels_first".
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
+
+    Raises:
+        ValueError: a size, padding or layout is none of these, strides and dilations are both above 1, or the number of the
+            first inputs' channels is not known.
     """
 
     rank = 1
@@ -161,17 +186,30 @@ class Conv2D(Convolution):
     "channels_first".
 
     Args:
-        filters: the number of outputs.
-        kernel_size, strides, dilation_rate: one number, or one per spatial dimension.
-        padding: "valid" or "same".
-        data_format: "channels_last" or "channels_first".
-        activation: a function of the outputs, or None.
-        use_bias: whether there is a bias.
-        kernel_initializer, bias_initializer: initializers; the scope's, else Glorot's uniform, when None.
-        kernel_regularizer, bias_regularizer, activity_regularizer: functions whose values are regularization losses.
-        kernel_constraint, bias_constraint: projections after updates.
-        trainable: whether the variables are to be trained.
-        name: the variable scope.
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
+
+    Raises:
+        ValueError: a size, padding or layout is none of these, strides and dilations are both above 1, or the number of the
+            first inputs' channels is not known.
     """
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -183,10 +221,36 @@ class Conv2D(Convolution):
 
 
 class Conv3D(Convolution):
-    """A convolution of volumes, a bias and an activation; arguments as of Conv2D.
+    """A convolution of volumes, a bias and an activation.
 
     `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, filters]`, or the channels
     second with "channels_first".
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
+
+    Raises:
+        ValueError: a size, padding or layout is none of these, strides and dilations are both above 1, or the number of the
+            first inputs' channels is not known.
     """
 
     rank = 3
@@ -249,96 +313,66 @@ class Transpose(Convolution):
 
 
 class Conv2DTranspose(Transpose):
-    """The transpose of a convolution, which makes images larger; arguments and shapes as of Conv2D, without dilations."""
+    """The transpose of a convolution, which makes images larger, a bias and an activation.
+
+    `[batch, height, width, channels] -> [batch, new_height, new_width, filters]`: a side becomes `side * stride` with "same",
+    `side * stride + max(kernel - stride, 0)` with "valid".
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
+
+    Raises:
+        ValueError: a size, padding or layout is none of these, or the number of the first inputs' channels is not known.
+    """
 
     function = staticmethod(nn_conv2d_transpose)
 
 
 class Conv3DTranspose(Transpose):
-    """The transpose of a convolution, which makes volumes larger; arguments and shapes as of Conv3D, without dilations."""
+    """The transpose of a convolution, which makes volumes larger, a bias and an activation.
+
+    `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, filters]`: a side becomes
+    `side * stride` with "same", `side * stride + max(kernel - stride, 0)` with "valid".
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
+
+    Raises:
+        ValueError: a size, padding or layout is none of these, or the number of the first inputs' channels is not known.
+    """
 
     rank, function = 3, staticmethod(nn_conv3d_transpose)
-
-
-def conv1d(
-    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Sizes = 1, activation: Activation | None = None,
-    use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
-    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
-    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
-    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-) -> Tensor:  # fmt: skip
-    """A Conv1D layer of `inputs`; see Conv2D."""
-    return Conv1D(
-        filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
-        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
-    )(inputs)  # fmt: skip
-
-
-def conv2d(
-    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Sizes = (1, 1), activation: Activation | None = None,
-    use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
-    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
-    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
-    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-) -> Tensor:  # fmt: skip
-    """A Conv2D layer of `inputs`; see Conv2D.
-
-    >>> tf.layers.conv2d(tf.zeros([8, 28, 28, 1]), filters=4, kernel_size=5, padding="same").shape
-    TensorShape([Dimension(8), Dimension(28), Dimension(28), Dimension(4)])
-    """
-    return Conv2D(
-        filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
-        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
-    )(inputs)  # fmt: skip
-
-
-def conv3d(
-    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Sizes = (1, 1, 1), activation: Activation | None = None,
-    use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
-    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
-    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
-    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-) -> Tensor:  # fmt: skip
-    """A Conv3D layer of `inputs`; see Conv2D."""
-    return Conv3D(
-        filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
-        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
-    )(inputs)  # fmt: skip
-
-
-def conv2d_transpose(
-    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", activation: Activation | None = None, use_bias: bool = True,
-    kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
-    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
-    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
-    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-) -> Tensor:  # fmt: skip
-    """A Conv2DTranspose layer of `inputs`; see Conv2DTranspose."""
-    return Conv2DTranspose(
-        filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
-        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
-        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
-    )(inputs)  # fmt: skip
-
-
-def conv3d_transpose(
-    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1, 1), padding: str = "valid",
-    data_format: str = "channels_last", activation: Activation | None = None, use_bias: bool = True,
-    kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
-    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
-    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
-    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-) -> Tensor:  # fmt: skip
-    """A Conv3DTranspose layer of `inputs`; see Conv3DTranspose."""
-    return Conv3DTranspose(
-        filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
-        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
-        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
-    )(inputs)  # fmt: skip

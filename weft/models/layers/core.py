@@ -45,13 +45,22 @@ class Dense(Layer):
 
     Args:
         units: the number of outputs.
-        activation: a function of the outputs, or None.
-        use_bias: whether there is a bias.
-        kernel_initializer, bias_initializer: initializers; the scope's, else Glorot's uniform, when None.
-        kernel_regularizer, bias_regularizer, activity_regularizer: functions whose values are regularization losses.
-        kernel_constraint, bias_constraint: projections after updates.
-        trainable: whether the variables are to be trained.
-        name: the variable scope.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
+
+    Raises:
+        ValueError: at the first call, the inputs' last dimension is not known.
+        TypeError: at the first call, the variables' type would be no floating or complex one.
     """
 
     def __init__(
@@ -114,10 +123,34 @@ def dense(
     activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
     bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
 ) -> Tensor:  # fmt: skip
-    """A Dense layer of `inputs`; see Dense.
+    """The activated product of `inputs` and a kernel, plus a bias, which this call makes or reuses: a Dense layer.
 
     >>> tf.layers.dense(tf.zeros([8, 3]), units=5, activation=tf.nn.relu).shape
     TensorShape([Dimension(8), Dimension(5)])
+
+    Args:
+        inputs: `[..., depth]` floats or complex numbers; depth must be known.
+        units: the number of outputs.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        kernel_initializer: makes the kernel's first value; the variable scope's initializer, else Glorot's uniform one, when
+            None.
+        bias_initializer: makes the bias's first value.
+        kernel_regularizer, bias_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES, once for each variable.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        kernel_constraint, bias_constraint: functions that project a variable's value after an optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope. With None each call makes a layer with variables of its own.
+        reuse: True to take the variables that an earlier call made under `name`, tf.AUTO_REUSE to make those that are
+            missing.
+
+    Returns:
+        `[..., units]` of the inputs' type.
+
+    Raises:
+        ValueError: the inputs' last dimension is not known, or the variables exist and `reuse` does not ask for them.
+        TypeError: the inputs are neither floating nor complex.
     """
     layer = Dense(
         units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
@@ -140,11 +173,15 @@ def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Cal
 class Dropout(Layer):
     """Inputs with elements dropped at random, in training only: `[...] -> [...]`.
 
+    What is kept is multiplied by `1 / (1 - rate)`, so that the expected sum stays the same.
+
     Args:
-        rate: the probability that an element is dropped.
-        noise_shape: the shape of what is drawn, broadcast to that of the inputs.
-        seed: the op seed.
+        rate: [] float, the probability from 0 to 1 that an element is dropped.
+        noise_shape: the shape of what is drawn, broadcast to that of the inputs: `[batch, 1, 1, channels]` drops whole
+            channels. The inputs' shape when None.
+        seed: the op seed, an int.
         name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
     """
 
     def __init__(
@@ -167,12 +204,31 @@ def dropout(
     inputs: TensorLike, rate: TensorLike = 0.5, noise_shape: ShapeLike = None, seed: int | None = None,
     training: TensorLike = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Drop elements with probability `rate` if `training`, a bool or a tensor of one."""
+    """The inputs with elements dropped at random while training, what is kept multiplied by `1 / (1 - rate)`; else the inputs.
+
+    Args:
+        inputs: `[...]` floats.
+        rate: [] float, the probability from 0 to 1 that an element is dropped.
+        noise_shape: the shape of what is drawn, broadcast to that of the inputs: `[batch, 1, 1, channels]` drops whole
+            channels. The inputs' shape when None.
+        seed: the op seed, an int.
+        training: a bool, or a [] bool tensor such as a placeholder. The default False drops nothing.
+        name: the name scope.
+
+    Returns:
+        The shape and type of `inputs`.
+    """
     return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
 
 
 class Flatten(Layer):
-    """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`."""
+    """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`, `[batch]` to `[batch, 1]`.
+
+    Args:
+        data_format: "channels_last", also when None, or "channels_first", which moves the channels last before it flattens.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
+    """
 
     least_input_rank = 1
 
@@ -196,5 +252,11 @@ class Flatten(Layer):
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:
-    """All dimensions but the batch made one."""
+    """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`.
+
+    Args:
+        inputs: `[batch, ...]` of any type.
+        name: the name scope.
+        data_format: "channels_last", or "channels_first", which moves the channels last before it flattens.
+    """
     return Flatten(data_format, name)(convert_to_tensor(inputs))

@@ -42,22 +42,29 @@ class BatchNormalization(Layer):
     """Inputs normalized by the mean and variance of the batch in training, and by their moving averages otherwise.
 
     `[..., channels] -> [..., channels]`, or with the channels in the dimension `axis`; mean and variance are `[channels]`.
+    The
+    moving averages change only when what the layer adds to the collection UPDATE_OPS is run.
 
     Args:
-        axis: the dimension of the channels.
-        momentum: how slowly the averages move.
-        epsilon: what is added to the variance.
-        center, scale: whether there are an offset and a scale per channel.
-        beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: initializers.
-        beta_regularizer, gamma_regularizer: functions whose values are regularization losses.
-        beta_constraint, gamma_constraint: projections after updates.
+        axis: the dimension of the channels, an int.
+        momentum: how slowly the moving averages follow: `average * momentum + batch * (1 - momentum)`.
+        epsilon: a small float that is added to the variance.
+        center: whether an offset `beta` per channel is added.
+        scale: whether there is a factor `gamma` per channel.
+        beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: make the variables' first
+            values.
+        beta_regularizer, gamma_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES.
+        beta_constraint, gamma_constraint: functions that project a variable's value after an optimizer has updated it.
         renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: not supported.
-        fused: whether one node is used; for images when None.
-        trainable: whether offset and scale are to be trained.
-        name: the variable scope.
+        fused: whether one node computes all; for `[batch, height, width, channels]`, or the channels second, when None.
+        trainable: whether beta and gamma are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables, float32 for half-precision ones; that of the first inputs when None.
 
     Raises:
         NotImplementedError: renorm, virtual_batch_size or adjustment is asked for.
+        ValueError: `axis` is no single dimension of the inputs, or that dimension is not known.
     """
 
     def __init__(
@@ -206,7 +213,40 @@ def batch_normalization(
     renorm: bool = False, renorm_clipping: object = None, renorm_momentum: float = 0.99, fused: bool | None = None,
     virtual_batch_size: int | None = None, adjustment: object = None,
 ) -> Tensor:  # fmt: skip
-    """A BatchNormalization layer of `inputs`; `training` is a bool or a tensor of one. See BatchNormalization."""
+    """The inputs, normalized by a BatchNormalization layer that this call makes or reuses.
+
+    The moving averages change only when what this adds to the collection UPDATE_OPS is run, usually as a control dependency
+    of
+    the train_op.
+
+    Args:
+        inputs: `[..., channels]` floats, or with the channels in the dimension `axis`.
+        axis: the dimension of the channels, an int.
+        momentum: how slowly the moving averages follow: `average * momentum + batch * (1 - momentum)`.
+        epsilon: a small float that is added to the variance.
+        center: whether an offset `beta` per channel is added.
+        scale: whether there is a factor `gamma` per channel.
+        beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: make the variables' first
+            values.
+        beta_regularizer, gamma_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES.
+        beta_constraint, gamma_constraint: functions that project a variable's value after an optimizer has updated it.
+        renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: not supported.
+        fused: whether one node computes all; for `[batch, height, width, channels]`, or the channels second, when None.
+        training: a bool, or a [] bool tensor: whether to use the batch's mean and variance, and to move the averages, or to
+            use the averages. The default False does the latter.
+        trainable: whether beta and gamma are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope. With None each call makes a layer with variables of its own.
+        reuse: True to take the variables that an earlier call made under `name`, tf.AUTO_REUSE to make those that are
+            missing.
+
+    Returns:
+        The shape and type of `inputs`.
+
+    Raises:
+        NotImplementedError: renorm, virtual_batch_size or adjustment is asked for.
+        ValueError: `axis` is no single dimension of the inputs, or that dimension is not known.
+    """
     layer = BatchNormalization(
         axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,
         moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, renorm,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from weft.framework.aliases import DTypeLike, Sizes, TensorLike
 from weft.framework.operation import Tensor
@@ -47,6 +47,14 @@ class MaxPooling1D(Pooling):
     """The greatest element of each window of sequences.
 
     `[batch, steps, channels] -> [batch, new_steps, channels]`
+
+    Args:
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
     """
 
     rank, function = 1, staticmethod(max_pool1d)
@@ -56,6 +64,14 @@ class MaxPooling2D(Pooling):
     """The greatest element of each window of images.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, channels]`
+
+    Args:
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
     """
 
     rank, function = 2, staticmethod(max_pool)
@@ -65,13 +81,30 @@ class MaxPooling3D(Pooling):
     """The greatest element of each window of volumes.
 
     `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, channels]`
+
+    Args:
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
     """
 
     rank, function = 3, staticmethod(max_pool3d)
 
 
 class AveragePooling1D(Pooling):
-    """The mean of each window of sequences: `[batch, steps, channels] -> [batch, new_steps, channels]`."""
+    """The mean of each window of sequences: `[batch, steps, channels] -> [batch, new_steps, channels]`.
+
+    Args:
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
+    """
 
     rank, function = 1, staticmethod(avg_pool1d)
 
@@ -80,6 +113,14 @@ class AveragePooling2D(Pooling):
     """The mean of each window of images.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, channels]`
+
+    Args:
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
     """
 
     rank, function = 2, staticmethod(avg_pool)
@@ -89,9 +130,34 @@ class AveragePooling3D(Pooling):
     """The mean of each window of volumes.
 
     `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, channels]`
+
+    Args:
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+        trainable, dtype: as each layer has them; this one has no variables.
     """
 
     rank, function = 3, staticmethod(avg_pool3d)
+
+
+_FUNCTION_ARGS: Final = """
+    Args:
+        inputs: floats of that shape, or with the channels second with "channels_first".
+        pool_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        name: the name scope.
+
+    Returns:
+        The pooled inputs, of their type.
+
+    Raises:
+        ValueError: a size, the padding or the layout is none of these, or the inputs have another rank.
+    """
 
 
 def _function(layer: type[Pooling]) -> Callable[..., Any]:
@@ -101,7 +167,8 @@ def _function(layer: type[Pooling]) -> Callable[..., Any]:
     ) -> Tensor:  # fmt: skip
         return layer(pool_size, strides, padding, data_format, name)(inputs)
 
-    pool.__doc__ = layer.__doc__
+    about = (layer.__doc__ or "").partition("\n\n    Args:")[0].rstrip()
+    pool.__doc__ = f"{about}\n{_FUNCTION_ARGS}"
     return pool
 
 

@@ -95,25 +95,34 @@ class Separable(Layer):
 
 
 class SeparableConv2D(Separable):
-    """A convolution of images in two parts: each channel by itself, then all channels of each pixel.
+    """A convolution of each channel of images by itself, then one across the channels, a bias and an activation.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, filters]`, or the channels second with
     "channels_first".
 
     Args:
-        filters: the number of outputs.
-        kernel_size, strides, dilation_rate: one number, or one per spatial dimension.
-        padding: "valid" or "same".
-        data_format: "channels_last" or "channels_first".
-        depth_multiplier: how many outputs the first part makes of each channel.
-        activation: a function of the outputs, or None.
-        use_bias: whether there is a bias.
-        depthwise_initializer, pointwise_initializer, bias_initializer: initializers.
-        depthwise_regularizer, pointwise_regularizer, bias_regularizer, activity_regularizer: functions whose values are
-            regularization losses.
-        depthwise_constraint, pointwise_constraint, bias_constraint: projections after updates.
-        trainable: whether the variables are to be trained.
-        name: the variable scope.
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        depth_multiplier: how many channels the first convolution makes of each channel.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        depthwise_initializer, pointwise_initializer: make the first values of the two kernels; the variable scope's
+            initializer, else Glorot's uniform one, when None.
+        bias_initializer: makes the bias's first value.
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer: functions of the variable; what they return is added
+            to the collection REGULARIZATION_LOSSES.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        depthwise_constraint, pointwise_constraint, bias_constraint: functions that project a variable's value after an
+            optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
     """
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -126,9 +135,33 @@ class SeparableConv2D(Separable):
 
 
 class SeparableConv1D(Separable):
-    """A convolution of sequences in two parts; arguments as of SeparableConv2D.
+    """A convolution of each channel of sequences by itself, then one across the channels, a bias and an activation.
 
     `[batch, steps, channels] -> [batch, new_steps, filters]`, or the channels second with "channels_first".
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        depth_multiplier: how many channels the first convolution makes of each channel.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        depthwise_initializer, pointwise_initializer: make the first values of the two kernels; the variable scope's
+            initializer, else Glorot's uniform one, when None.
+        bias_initializer: makes the bias's first value.
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer: functions of the variable; what they return is added
+            to the collection REGULARIZATION_LOSSES.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        depthwise_constraint, pointwise_constraint, bias_constraint: functions that project a variable's value after an
+            optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope; made of the class's name, and made unique, when None.
+        dtype: the type of the variables; that of the first inputs when None.
     """
 
     rank = 1
@@ -156,7 +189,37 @@ def separable_conv2d(
     depthwise_constraint: Constraint | None = None, pointwise_constraint: Constraint | None = None,
     bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
 ) -> Tensor:  # fmt: skip
-    """A SeparableConv2D layer of `inputs`; see there."""
+    """A convolution of each channel of images by itself, then one across the channels: a SeparableConv2D layer, made or reused.
+
+    Args:
+        inputs: `[batch, height, width, channels]` floats, or `[batch, channels, height, width]` with "channels_first".
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        depth_multiplier: how many channels the first convolution makes of each channel.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        depthwise_initializer, pointwise_initializer: make the first values of the two kernels; the variable scope's
+            initializer, else Glorot's uniform one, when None.
+        bias_initializer: makes the bias's first value.
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer: functions of the variable; what they return is added
+            to the collection REGULARIZATION_LOSSES.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        depthwise_constraint, pointwise_constraint, bias_constraint: functions that project a variable's value after an
+            optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope. With None each call makes a layer with variables of its own.
+        reuse: True to take the variables that an earlier call made under `name`, tf.AUTO_REUSE to make those that are
+            missing.
+
+    Returns:
+        `[batch, new_height, new_width, filters]`, or the channels second with "channels_first"; of the inputs' type.
+    """
     return SeparableConv2D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
@@ -175,7 +238,38 @@ def separable_conv1d(
     depthwise_constraint: Constraint | None = None, pointwise_constraint: Constraint | None = None,
     bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
 ) -> Tensor:  # fmt: skip
-    """A SeparableConv1D layer of `inputs`; see SeparableConv2D."""
+    """A convolution of each channel of sequences by itself, then one across the channels: a SeparableConv1D layer, made or
+    reused.
+
+    Args:
+        inputs: `[batch, steps, channels]` floats, or `[batch, channels, steps]` with "channels_first".
+        filters: the number of output channels.
+        kernel_size: the size of the window, one int for all spatial dimensions or one for each.
+        strides: how far the window moves, one int or one for each spatial dimension.
+        padding: "valid", which uses whole windows only, or "same", which pads with zeros so that the outputs are as large as
+            the inputs divided by the strides.
+        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+        dilation_rate: the distance between the elements that a window takes, one int or one for each spatial dimension; 1
+            unless the strides are 1.
+        depth_multiplier: how many channels the first convolution makes of each channel.
+        activation: a function of the outputs, such as tf.nn.relu, or a name as "relu"; None leaves them as they are.
+        use_bias: whether a vector, one number per output channel, is added before the activation.
+        depthwise_initializer, pointwise_initializer: make the first values of the two kernels; the variable scope's
+            initializer, else Glorot's uniform one, when None.
+        bias_initializer: makes the bias's first value.
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer: functions of the variable; what they return is added
+            to the collection REGULARIZATION_LOSSES.
+        activity_regularizer: a function of the outputs; what it returns is added to REGULARIZATION_LOSSES at each call.
+        depthwise_constraint, pointwise_constraint, bias_constraint: functions that project a variable's value after an
+            optimizer has updated it.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        name: the layer's variable scope. With None each call makes a layer with variables of its own.
+        reuse: True to take the variables that an earlier call made under `name`, tf.AUTO_REUSE to make those that are
+            missing.
+
+    Returns:
+        `[batch, new_steps, filters]`, or the channels second with "channels_first"; of the inputs' type.
+    """
     return SeparableConv1D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
