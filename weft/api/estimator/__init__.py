@@ -33,6 +33,14 @@ from weft.estimators.specs import EvalSpec as EvalSpec
 from weft.estimators.specs import TrainSpec as TrainSpec
 from weft.estimators.training import train_and_evaluate as train_and_evaluate
 from weft.estimators.warm_start_settings import WarmStartSettings as WarmStartSettings
+from weft.networks.heads.class_heads import BinaryClassHead as BinaryClassHead
+from weft.networks.heads.class_heads import MultiClassHead as MultiClassHead
+from weft.networks.heads.class_heads import MultiLabelHead as MultiLabelHead
+from weft.networks.heads.head import Head as Head
+from weft.networks.heads.multi_head import MultiHead as MultiHead
+from weft.networks.heads.regression_heads import LogisticRegressionHead as LogisticRegressionHead
+from weft.networks.heads.regression_heads import PoissonRegressionHead as PoissonRegressionHead
+from weft.networks.heads.regression_heads import RegressionHead as RegressionHead
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook as CheckpointSaverHook
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener as CheckpointSaverListener
 from weft.training.hooks.feed_hooks import FeedFnHook as FeedFnHook

@@ -36,6 +36,18 @@ class LossSpec(NamedTuple):
     processed_labels: Tensor
 
 
+class SpecRequest(NamedTuple):
+    """What `create_estimator_spec` was asked; its arguments are described there."""
+
+    features: Features
+    mode: str
+    logits: Nest
+    labels: Labels
+    optimizer: Optimizer | None
+    train_op_fn: Callable[[Tensor], Nest] | None
+    regularization_losses: Sequence[Tensor] | None
+
+
 class Head:
     """A task: makes an EstimatorSpec of a model's logits.
 
@@ -95,7 +107,7 @@ class Head:
         self,
         features: Features,
         mode: str,
-        logits: Tensor,
+        logits: Nest,
         labels: Labels = None,
         optimizer: Optimizer | None = None,
         train_op_fn: Callable[[Tensor], Nest] | None = None,
@@ -106,8 +118,8 @@ class Head:
         Args:
             features: by name; the weights are among them.
             mode: one of ModeKeys.
-            logits: `[..., logits_dimension]`.
-            labels: needed to train and to evaluate.
+            logits: `[..., logits_dimension]`; of a MultiHead also by the heads' names.
+            labels: needed to train and to evaluate; of a MultiHead by the heads' names.
             optimizer: makes the loss smaller; needed to train.
             train_op_fn: makes the training operation from the loss, instead.
             regularization_losses: are added to the loss.
@@ -115,17 +127,22 @@ class Head:
         Raises:
             ValueError: labels or logits have a wrong shape, or there is no optimizer to train with, or two.
         """
+        return self.spec_of(SpecRequest(features, mode, logits, labels, optimizer, train_op_fn, regularization_losses))
+
+    def spec_of(self, request: SpecRequest) -> EstimatorSpec:
+        """The whole of a model, as it was asked for."""
         with get_default_graph().name_scope(self._name or "head"):
-            logits = checked_logits(logits, self.logits_dimension)
+            logits = checked_logits(request.logits, self.logits_dimension)
             predictions = self.predictions(logits)
-            if mode == ModeKeys.PREDICT:
-                return EstimatorSpec(mode, predictions, export_outputs=self.export_outputs(predictions))
-            loss = self.create_loss(features, mode, logits, labels)
-            penalty = add_n(regularization_losses) if regularization_losses else None
+            if request.mode == ModeKeys.PREDICT:
+                return EstimatorSpec(request.mode, predictions, export_outputs=self.export_outputs(predictions))
+            loss = self.create_loss(request.features, request.mode, logits, request.labels)
+            penalty = add_n(request.regularization_losses) if request.regularization_losses else None
             total = loss.training_loss if penalty is None else add_n([loss.training_loss, penalty])
-            if mode == ModeKeys.EVAL:
-                return EstimatorSpec(mode, predictions, total, eval_metric_ops=self._all_metrics(predictions, loss, penalty))
-            train_op = train_op_of(total, optimizer, train_op_fn)
+            if request.mode == ModeKeys.EVAL:
+                metrics = self._all_metrics(predictions, loss, penalty)
+                return EstimatorSpec(request.mode, predictions, total, eval_metric_ops=metrics)
+            train_op = train_op_of(total, request.optimizer, request.train_op_fn)
             average = self._average(loss)
         with get_default_graph().name_scope(""):
             for key, value in (
@@ -135,7 +152,7 @@ class Head:
             ):
                 if value is not None:
                     scalar(self._key(key), value)
-        return EstimatorSpec(mode, predictions, total, train_op)
+        return EstimatorSpec(request.mode, predictions, total, train_op)
 
     def _average(self, loss: LossSpec) -> Tensor | None:
         """The loss of an example, where the loss to train on is their sum."""

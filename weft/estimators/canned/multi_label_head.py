@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from weft.estimators.aliases import Features, Labels, MetricOps
 from weft.estimators.canned import head_metrics
@@ -22,6 +23,14 @@ from weft.ops.math.unary import sigmoid
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits
 from weft.ops.sparse.tensors import sparse_to_indicator
 from weft.training.saved_model import layout
+
+
+class ClassMetrics(NamedTuple):
+    """The keys of one class's metrics: its mean probability, and the areas under its two curves."""
+
+    mean: str
+    area: str
+    area_pr: str
 
 
 class MultiLabelHead(ClassHead):
@@ -115,14 +124,21 @@ class MultiLabelHead(ClassHead):
         }
         for threshold in self._thresholds:
             metrics.update(metrics_at(threshold, labels, found, weights))
-        for number in self._told_classes:
-            name = f"class{number}" if self._label_vocabulary is None else self._label_vocabulary[number]
-            own, own_labels = found[:, number : number + 1], labels[:, number : number + 1]
-            mean, area, area_pr = f"probability_mean/{name}", f"auc/{name}", f"auc_precision_recall/{name}"
-            metrics[mean] = head_metrics.weighted_mean(own, weights, mean)
-            metrics[area] = head_metrics.weighted_auc(own_labels, own, weights, "ROC", area)
-            metrics[area_pr] = head_metrics.weighted_auc(own_labels, own, weights, "PR", area_pr)
+        for number, own in self.told_classes().items():
+            own_found, own_labels = found[:, number : number + 1], labels[:, number : number + 1]
+            metrics[own.mean] = head_metrics.weighted_mean(own_found, weights, own.mean)
+            metrics[own.area] = head_metrics.weighted_auc(own_labels, own_found, weights, "ROC", own.area)
+            metrics[own.area_pr] = head_metrics.weighted_auc(own_labels, own_found, weights, "PR", own.area_pr)
         return metrics
+
+    def told_classes(self) -> dict[int, ClassMetrics]:
+        """The keys of the metrics of the classes that have some of their own, by the classes' numbers."""
+        vocabulary = self._label_vocabulary
+        names = {each: f"class{each}" if vocabulary is None else vocabulary[each] for each in self._told_classes}
+        return {
+            number: ClassMetrics(f"probability_mean/{name}", f"auc/{name}", f"auc_precision_recall/{name}")
+            for number, name in names.items()
+        }
 
 
 def _class_numbers(classes: Sequence[int | str], n_classes: int, label_vocabulary: Sequence[str] | None) -> tuple[int, ...]:

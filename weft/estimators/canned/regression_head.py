@@ -100,21 +100,28 @@ def poisson_regression_head(
     name: str | None,
 ) -> RegressionHead:
     """The head of counts: the logits are the logarithms of Poisson distributions' means."""
+    loss_fn = poisson_loss_fn(compute_full_loss)
+    return RegressionHead(weight_column, label_dimension, loss_reduction, loss_fn, exp, name)
+
+
+def poisson_loss_fn(compute_full_loss: bool) -> LossFn:
+    """The loss of counts for the logarithms of their means."""
 
     def poisson_loss(labels: Tensor, logits: Tensor) -> Tensor:
         return log_poisson_loss(labels, logits, compute_full_loss)
 
-    return RegressionHead(weight_column, label_dimension, loss_reduction, poisson_loss, exp, name)
+    return poisson_loss
 
 
 def logistic_regression_head(
     weight_column: str | NumericColumn | None, loss_reduction: str, name: str | None
 ) -> RegressionHead:
     """The head of probabilities, whose labels are numbers in [0, 1]."""
-    return RegressionHead(weight_column, 1, loss_reduction, _logistic_loss, sigmoid, name)
+    return RegressionHead(weight_column, 1, loss_reduction, logistic_loss, sigmoid, name)
 
 
-def _logistic_loss(labels: Tensor, logits: Tensor) -> Tensor:
+def logistic_loss(labels: Tensor, logits: Tensor) -> Tensor:
+    """The loss of probabilities; a run with labels outside [0, 1] fails."""
     with get_default_graph().name_scope("assert_range"):
         in_range = reduce_all(logical_and(greater_equal(labels, 0.0), less_equal(labels, 1.0)))
         check = assert_that(in_range, ["labels of a logistic regression are in [0, 1], found", labels])

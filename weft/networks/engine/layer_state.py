@@ -219,7 +219,8 @@ class LayerState(GraphLayer):
         """The operations that training must run; none if the layer is frozen."""
         if not self.trainable and not getattr(self, "stateful", False):
             return []
-        return [*self._added_updates, *self._from_inner("updates")]
+        inner = (layer for layer in self._inner_layers() if not getattr(layer, "gathers_values", False))
+        return [*self._added_updates, *(each for layer in inner for each in layer.updates)]
 
     @property
     def losses(self) -> list[Nest]:

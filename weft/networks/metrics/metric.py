@@ -34,9 +34,12 @@ def _as_one_update(update_state: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(update_state)
     def wrapper(self: Metric, *args: Options, **kwargs: Options) -> Nest:
         graph = get_default_graph()
-        before = len(graph.get_operations())
+        before, updates = len(graph.get_operations()), self._added_updates
         made = update_state(self, *args, **kwargs)
-        return group(*graph.get_operations()[before:]) if made is None else made
+        update = group(*graph.get_operations()[before:]) if made is None else made
+        # One update a call: those of a base class's update_state are part of it.
+        self._added_updates = (*updates, update)
+        return update
 
     return wrapper
 
@@ -52,6 +55,9 @@ class Metric(Layer):
         dtype: the type of its variables; the default type of floats when None.
         kwargs: see Layer.
     """
+
+    # What it gathers of a batch is no update of the layer that holds it: who evaluates runs it.
+    gathers_values = True
 
     def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Options) -> None:
         super().__init__(name=name, dtype=dtype or floatx(), **kwargs)
