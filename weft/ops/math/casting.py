@@ -77,6 +77,11 @@ def cast(
 
     >>> sess.run(tf.cast([1.7, -1.7], tf.int32))
     array([ 1, -1], dtype=int32)
+
+    Args:
+        x: [...] tensor, SparseTensor or IndexedSlices of a numeric, quantized or bool dtype.
+        dtype: the dtype of the result. Floats lose what is behind the point in integers, complex numbers their imaginary part
+            in reals.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor):
@@ -92,7 +97,15 @@ def cast(
 
 @dispatchable
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
-    """Cast with values outside the range of the new type brought to its ends first."""
+    """Cast with values outside the range of the new type brought to its ends first.
+
+    Args:
+        value: [...] tensor of a numeric dtype.
+        dtype: the dtype of the result.
+
+    Returns:
+        [...] tensor of `dtype`.
+    """
     with input_scope(name, "saturate_cast", (value,)) as scope:
         tensor = convert_to_tensor(value, name="value")
         kind, source = dtypes.as_dtype(dtype).base_dtype, tensor.dtype.base_dtype
@@ -116,37 +129,79 @@ def to_float(x: TensorLike, name: str = "ToFloat") -> Tensor:
 
     >>> sess.run(tf.to_float([1, 2]))
     array([1., 2.], dtype=float32)
+
+    Args:
+        x: [...] tensor, SparseTensor or IndexedSlices of a numeric, quantized or bool dtype.
+
+    Returns:
+        `x` with elements of float32.
     """
     return cast(x, dtypes.float32, name=name)
 
 
 def to_double(x: TensorLike, name: str = "ToDouble") -> Tensor:
-    """Cast to float64."""
+    """Cast to float64.
+
+    Args: those of `tf.to_float`.
+
+    Returns:
+        `x` with elements of float64.
+    """
     return cast(x, dtypes.float64, name=name)
 
 
 def to_int32(x: TensorLike, name: str = "ToInt32") -> Tensor:
-    """Cast to int32."""
+    """Cast to int32.
+
+    Args: those of `tf.to_float`.
+
+    Returns:
+        `x` with elements of int32.
+    """
     return cast(x, dtypes.int32, name=name)
 
 
 def to_int64(x: TensorLike, name: str = "ToInt64") -> Tensor:
-    """Cast to int64."""
+    """Cast to int64.
+
+    Args: those of `tf.to_float`.
+
+    Returns:
+        `x` with elements of int64.
+    """
     return cast(x, dtypes.int64, name=name)
 
 
 def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Tensor:
-    """Cast to bfloat16."""
+    """Cast to bfloat16.
+
+    Args: those of `tf.to_float`.
+
+    Returns:
+        `x` with elements of bfloat16.
+    """
     return cast(x, dtypes.bfloat16, name=name)
 
 
 def to_complex64(x: TensorLike, name: str = "ToComplex64") -> Tensor:
-    """Cast to complex64."""
+    """Cast to complex64.
+
+    Args: those of `tf.to_float`.
+
+    Returns:
+        `x` with elements of complex64.
+    """
     return cast(x, dtypes.complex64, name=name)
 
 
 def to_complex128(x: TensorLike, name: str = "ToComplex128") -> Tensor:
-    """Cast to complex128."""
+    """Cast to complex128.
+
+    Args: those of `tf.to_float`.
+
+    Returns:
+        `x` with elements of complex128.
+    """
     return cast(x, dtypes.complex128, name=name)
 
 
@@ -170,6 +225,11 @@ def bitcast(xp: ArrayModule, input: Array, *, type: DType) -> Result:
     """The same bits taken for another type; a last dimension appears or goes when the sizes differ.
 
     `[..., n] -> [..., m]`, `[..., n] -> [...]` or `[...] -> [..., m]`.
+
+    Args:
+        input: [...] tensor of a numeric or quantized dtype.
+        type: the dtype of the result: as wide as that of `input`, a part of it (a dimension comes last) or a multiple (the
+            last dimension goes).
     """
     target = np.dtype(type.as_numpy_dtype)
     source = np.dtype(input.dtype)

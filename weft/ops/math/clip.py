@@ -51,6 +51,10 @@ def clip_by_value(
 ) -> Tensor | IndexedSlices:
     """`t` with smaller elements set to `clip_value_min` and greater ones to `clip_value_max`.
 
+    Args:
+        t: [...] tensor of a floating or integer dtype, or IndexedSlices of it; the result is of the same kind and shape.
+        clip_value_min, clip_value_max: of the dtype of `t`, scalars or tensors that broadcast to its shape.
+
     Raises:
         ValueError: the bounds would broadcast `t` to a larger shape.
 
@@ -96,7 +100,13 @@ def clip_by_norm(
 def clip_by_norm(
     t: _Values, clip_norm: TensorLike, axes: TensorLike | None = None, name: str | None = None
 ) -> Tensor | IndexedSlices:
-    """`t` scaled down so that its Euclidean norm over `axes` (all when None) is at most `clip_norm`."""
+    """`t` scaled down so that its Euclidean norm over `axes` (all when None) is at most `clip_norm`.
+
+    Args:
+        t: [...] tensor of a floating dtype, or IndexedSlices of it; the result is of the same kind and shape.
+        clip_norm: scalar of its dtype, positive.
+        axes: the dimensions over which a norm is taken, a list of int32; None for all.
+    """
     with input_scope(name, "clip_by_norm", (t, clip_norm)) as scope:
         values = _values(t)
         squares = reduce_sum(mul(values, values, name="mul"), axes, keepdims=True)
@@ -111,7 +121,12 @@ def clip_by_norm(
 
 
 def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
-    """`t` scaled down so that its Euclidean norm over the number of its elements is at most `clip_norm`."""
+    """`t` scaled down so that its Euclidean norm over the number of its elements is at most `clip_norm`.
+
+    Args:
+        t: [...] tensor of a floating dtype; the result has its shape and dtype.
+        clip_norm: scalar of its dtype, positive.
+    """
     with input_scope(name, "clip_by_average_norm", (t, clip_norm)) as scope:
         tensor = convert_to_tensor(t, name="t")
         count = cast(size(tensor), tensor.dtype)

@@ -23,25 +23,41 @@ INTEGERS = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8,
 
 @op("Less", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def less(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x < y`: `[...], [...] -> [...] bool`, broadcast."""
+    """Whether `x < y`: `[...], [...] -> [...] bool`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+    """
     return x < y
 
 
 @op("LessEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def less_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x <= y`: `[...], [...] -> [...] bool`, broadcast."""
+    """Whether `x <= y`: `[...], [...] -> [...] bool`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+    """
     return x <= y
 
 
 @op("Greater", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def greater(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x > y`: `[...], [...] -> [...] bool`, broadcast."""
+    """Whether `x > y`: `[...], [...] -> [...] bool`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+    """
     return x > y
 
 
 @op("GreaterEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def greater_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x >= y`: `[...], [...] -> [...] bool`, broadcast."""
+    """Whether `x >= y`: `[...], [...] -> [...] bool`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+    """
     return x >= y
 
 
@@ -72,6 +88,9 @@ def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool
 
     >>> sess.run(tf.equal([1, 2], [1, 3]))
     array([ True, False])
+
+    Args:
+        x, y: [...] tensors of one dtype, of any kind, strings and booleans too, whose shapes broadcast.
     """
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
@@ -81,6 +100,9 @@ def not_equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: 
     """Whether `x != y`; shapes that don't fit are unequal when they are no error.
 
     `[...], [...] -> [...] bool`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one dtype, of any kind, strings and booleans too, whose shapes broadcast.
     """
     return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
 
@@ -112,6 +134,9 @@ def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     >>> sess.run(tf.maximum([1, 5], 3))
     array([3, 5], dtype=int32)
+
+    Args:
+        x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
     """
     return xp.maximum(x, y)
 
@@ -122,6 +147,9 @@ def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     >>> sess.run(tf.minimum([1, 5], 3))
     array([1, 3], dtype=int32)
+
+    Args:
+        x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
     """
     return xp.minimum(x, y)
 
@@ -131,25 +159,41 @@ def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 @op("LogicalAnd", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
 def logical_and(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether both hold: `[...], [...] -> [...]`, broadcast."""
+    """Whether both hold: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] bool tensors, whose shapes broadcast.
+    """
     return x & y
 
 
 @op("LogicalOr", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
 def logical_or(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether one of the two holds, or both: `[...], [...] -> [...]`, broadcast."""
+    """Whether one of the two holds, or both: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] bool tensors, whose shapes broadcast.
+    """
     return x | y
 
 
 @op("LogicalNot", "x: bool -> y: bool", infer=same_as_input, gradient=not_differentiable)
 def logical_not(xp: ArrayModule, x: Array) -> Result:
-    """Whether the element is false: `[...] -> [...]`."""
+    """Whether the element is false: `[...] -> [...]`.
+
+    Args:
+        x: [...] bool tensor.
+    """
     return ~x
 
 
 @dispatchable
 def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
-    """Whether exactly one of the two holds."""
+    """Whether exactly one of the two holds.
+
+    Args:
+        x, y: [...] bool tensors, whose shapes broadcast.
+    """
     either = logical_or(x, y)
     return logical_and(either, logical_not(logical_and(x, y)), name=name)
 
@@ -165,37 +209,61 @@ def scoped_xor(x: TensorLike, y: TensorLike, name: str = "xor") -> Tensor:
 
 @op("BitwiseAnd", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_and(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The bits that are set in both: `[...], [...] -> [...]`, broadcast."""
+    """The bits that are set in both: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one integer dtype, whose shapes broadcast.
+    """
     return x & y
 
 
 @op("BitwiseOr", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_or(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The bits that are set in one of the two, or both: `[...], [...] -> [...]`, broadcast."""
+    """The bits that are set in one of the two, or both: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one integer dtype, whose shapes broadcast.
+    """
     return x | y
 
 
 @op("BitwiseXor", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_xor(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The bits that differ: `[...], [...] -> [...]`, broadcast."""
+    """The bits that differ: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one integer dtype, whose shapes broadcast.
+    """
     return x ^ y
 
 
 @op("Invert", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
 def invert(xp: ArrayModule, x: Array) -> Result:
-    """The bits that are not set: `[...] -> [...]`."""
+    """The bits that are not set: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of an integer dtype; the result has its shape and dtype.
+    """
     return ~x
 
 
 @op("LeftShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def left_shift(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x << y`, with `y` brought to the number of bits: `[...], [...] -> [...]`, broadcast."""
+    """`x << y`, with `y` brought to the number of bits: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one integer dtype, whose shapes broadcast: the integers, and by how many bits each is shifted.
+    """
     return x << _bit_count(xp, y)
 
 
 @op("RightShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def right_shift(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x >> y`, which keeps the sign, with `y` brought to the number of bits: `[...], [...] -> [...]`, broadcast."""
+    """`x >> y`, which keeps the sign, with `y` brought to the number of bits: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one integer dtype, whose shapes broadcast: the integers, and by how many bits each is shifted.
+    """
     return x >> _bit_count(xp, y)
 
 

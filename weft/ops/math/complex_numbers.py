@@ -31,6 +31,9 @@ def complex_node(xp: ArrayModule, real: Array, imag: Array) -> Result:
 def complex_of(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """The complex tensor with these parts: complex64 of float32, complex128 of float64.
 
+    Args:
+        real, imag: [...] tensors of float32 or of float64, whose shapes broadcast.
+
     Raises:
         TypeError: the parts have different types, or no such type.
     """
@@ -77,7 +80,11 @@ def angle_node(xp: ArrayModule, input: Array) -> Result:
 
 @dispatchable
 def real(input: TensorLike, name: str | None = None) -> Tensor:
-    """The real part; a real tensor comes back as it is."""
+    """The real part; a real tensor comes back as it is.
+
+    Args:
+        input: [...] tensor of a numeric dtype; of complex64 comes float32, of complex128 float64.
+    """
     tensor = convert_to_tensor(input, name="input")
     if not tensor.dtype.is_complex:
         return tensor
@@ -86,7 +93,11 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
 
 @dispatchable
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
-    """The imaginary part; zeros for a real tensor."""
+    """The imaginary part; zeros for a real tensor.
+
+    Args:
+        input: [...] tensor of a numeric dtype; of complex64 comes float32, of complex128 float64.
+    """
     tensor = convert_to_tensor(input, name="input")
     if not tensor.dtype.is_complex:
         return zeros_like(tensor)
@@ -95,7 +106,11 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
 
 @dispatchable
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
-    """The angle in the complex plane; zeros for a real tensor."""
+    """The angle in the complex plane; zeros for a real tensor.
+
+    Args:
+        input: [...] tensor of a numeric dtype; of complex64 comes float32, of complex128 float64.
+    """
     tensor = convert_to_tensor(input, name="input")
     if not tensor.dtype.is_complex:
         return zeros_like(tensor)
@@ -105,6 +120,9 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
 @dispatchable
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor comes back as it is.
+
+    Args:
+        x: [...] tensor of a numeric dtype.
 
     Raises:
         TypeError: the tensor is not numeric.
@@ -149,6 +167,9 @@ def absolute(x: TensorLike, name: str | None = None) -> Tensor:
 
     >>> sess.run(tf.abs([-1.5, 2.0]))
     array([1.5, 2. ], dtype=float32)
+
+    Args:
+        x: [...] tensor of a numeric dtype; of complex64 comes float32, of complex128 float64.
     """
     tensor = convert_to_tensor(x, name="x")
     if tensor.dtype.is_complex:
@@ -159,7 +180,11 @@ def absolute(x: TensorLike, name: str | None = None) -> Tensor:
 @op("Sign", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
 def sign(xp: ArrayModule, x: Array) -> Result:
-    """-1, 0 or 1; `x / |x|` for complex x: `[...] -> [...]`."""
+    """-1, 0 or 1; `x / |x|` for complex x: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a signed integer, floating or complex dtype; the result has its shape and dtype.
+    """
     if x.dtype.kind != "c":
         return xp.sign(x)
     size = xp.abs(x)

@@ -106,6 +106,11 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: str) -> Tensor:
 
     Without an arrow, the output has the labels that occur once, in order of the alphabet; `...` stands for further dimensions.
 
+    Args:
+        equation: the labels of each input's dimensions, between commas, and behind `->` those of the output.
+        inputs: a tensor for each group of labels, all of one numeric dtype.
+        kwargs: `name`, the name scope.
+
     Raises:
         ValueError: the equation is not well formed, or does not fit the inputs.
         TypeError: there is an unknown keyword argument.
@@ -127,9 +132,13 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
     """Sum products of `a` and `b` over axes of both.
 
     Args:
-        a, b: the tensors.
-        axes: how many of the last axes of `a` go with the first ones of `b`, or the axes of `a` and those of `b`.
+        a, b: [...] tensors of one numeric dtype.
+        axes: an int32 n, for the last n axes of `a` with the first n of `b`; or two lists of equal length, the axes of `a`
+            and those of `b`.
         name: the node's name.
+
+    Returns:
+        A tensor of their dtype: the other axes of `a`, then the other axes of `b`.
 
     Raises:
         ValueError: the axes don't fit the shapes.

@@ -141,7 +141,17 @@ def histogram_fixed_width(
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last."""
+    """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last.
+
+    Args:
+        values: [...] tensor of int32, int64, float32 or float64.
+        value_range: [2] tensor of the dtype of `values`: the least value, and the greatest, which is greater.
+        nbins: int32 scalar, positive: the number of parts.
+        dtype: int32 or int64, the dtype of the counts.
+
+    Returns:
+        [nbins] tensor of `dtype`.
+    """
     return histogram_node(values, value_range, nbins, dtype=dtype, name=name or "histogram_fixed_width")
 
 
@@ -152,7 +162,17 @@ def histogram_fixed_width_bins(
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """The number of the part of a range that each value is in, by the rule of `histogram_fixed_width`."""
+    """The number of the part of a range that each value is in, by the rule of `histogram_fixed_width`.
+
+    Args:
+        values: [...] tensor of int32, int64, float32 or float64.
+        value_range: [2] tensor of the dtype of `values`: the least value, and the greatest, which is greater.
+        nbins: int32 scalar, positive: the number of parts.
+        dtype: int32 or int64, the dtype of the result.
+
+    Returns:
+        [...] tensor of `dtype` in the shape of `values`, from 0 to `nbins - 1`.
+    """
     with input_scope(name, "histogram_fixed_width_bins", (values, value_range, nbins)):
         values = convert_to_tensor(values, name="values")
         return bin_numbers(values, value_range, nbins, dtype=dtypes.as_dtype(dtype))

@@ -21,20 +21,8 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, not_equal
 from weft.ops.math.elementwise import (
-    COMPLEX,
-    FLOATS,
-    INEXACT,
-    NUMBERS,
-    REAL,
-    add,
-    conj_if_complex,
-    mul,
-    neg,
-    real_div,
-    sub,
-    truncated_quotient,
-    unbroadcast,
-)
+    COMPLEX, FLOATS, INEXACT, NUMBERS, REAL, add, conj_if_complex, mul, neg, real_div, sub, truncated_quotient, unbroadcast,
+)  # fmt: skip
 from weft.ops.math.unary import log
 from weft.ops.traced_checks import note_wrong
 
@@ -98,7 +86,10 @@ def div_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
     types={"T": NUMBERS})  # fmt: skip
 def truncate_div(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y` rounded towards zero, for integers: `[...], [...] -> [...]`, broadcast."""
+    """`x / y` rounded towards zero, for integers: `[...], [...] -> [...]`, broadcast.
+
+    Args: those of `tf.math.multiply`.
+    """
     if x.dtype.kind not in "iu":
         return x / y if x.dtype.kind == "c" else xp.trunc(x / y)
     _check_divisor(y)
@@ -115,7 +106,10 @@ def truncate_div(xp: ArrayModule, x: Array, y: Array) -> Result:
     types={"T": NUMBERS},
 )
 def floor_div(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y` rounded down: `[...], [...] -> [...]`, broadcast."""
+    """`x / y` rounded down: `[...], [...] -> [...]`, broadcast.
+
+    Args: those of `tf.math.multiply`.
+    """
     if x.dtype.kind not in "iu":
         return x / y if x.dtype.kind == "c" else xp.floor(x / y)
     _check_divisor(y)
@@ -137,7 +131,10 @@ def _floor_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"T": REAL},
 )
 def floor_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The remainder of floor division, which has the sign of `y`: `[...], [...] -> [...]`, broadcast."""
+    """The remainder of floor division, which has the sign of `y`: `[...], [...] -> [...]`, broadcast.
+
+    Args: those of `tf.greater`.
+    """
     _check_divisor(y)
     return x % y
 
@@ -151,7 +148,11 @@ def _truncate_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def truncate_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The remainder of division rounded towards zero, which has the sign of `x`: `[...], [...] -> [...]`, broadcast."""
+    """The remainder of division rounded towards zero, which has the sign of `x`: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating dtype, or of int32 or int64, whose shapes broadcast.
+    """
     _check_divisor(y)
     return xp.fmod(x, y)
 
@@ -170,6 +171,8 @@ def mod_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 @dispatchable
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
+
+    Args: those of `tf.math.multiply`.
 
     Raises:
         TypeError: the types differ, or cannot be divided.
@@ -195,7 +198,10 @@ def _of_one_type(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
 
 @dispatchable
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x / y` as in Python 3."""
+    """`x / y` as in Python 3.
+
+    Args: those of `tf.math.multiply`.
+    """
     if name is not None:
         return truediv(x, y, name)
     return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
@@ -203,7 +209,10 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @dispatchable
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x / y` as in Python 2: rounded down for integers."""
+    """`x / y` as in Python 2: rounded down for integers.
+
+    Args: those of `tf.math.multiply`.
+    """
     with input_scope(name, "div", (x, y)) as scope:
         x, y = _of_one_type(x, y)
         node = floor_div if x.dtype.is_integer else real_div
@@ -212,7 +221,10 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @dispatchable
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x / y` rounded down, also for floats."""
+    """`x / y` rounded down, also for floats.
+
+    Args: those of `tf.greater`.
+    """
     return floor_div(x, y, name=name or "floordiv")
 
 
@@ -241,7 +253,11 @@ def pow_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 @dispatchable
 def power(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x ** y`."""
+    """`x ** y`.
+
+    Args:
+        x, y: [...] tensors of one signed integer, floating or complex dtype, whose shapes broadcast.
+    """
     return pow_node(x, y, name=name)
 
 
@@ -271,7 +287,10 @@ def div_no_nan_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 @dispatchable
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x / y`, 0 where `y` is 0."""
+    """`x / y`, 0 where `y` is 0.
+
+    Args: those of `tf.math.multiply_no_nan`.
+    """
     return div_no_nan_node(x, y, name=name or "div_no_nan")
 
 
@@ -285,7 +304,11 @@ def _mul_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MulNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_mul_no_nan_gradient, types={"T": INEXACT})
 def mul_no_nan(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * y`, 0 where `y` is 0 even if `x` is infinite or NaN: `[...], [...] -> [...]`, broadcast."""
+    """`x * y`, 0 where `y` is 0 even if `x` is infinite or NaN: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating or complex dtype, whose shapes broadcast.
+    """
     return _zero_where(xp, y == 0, x * y)
 
 
@@ -301,7 +324,10 @@ def _xlogy_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Xlogy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlogy_gradient, types={"T": INEXACT})
 def xlogy(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * log(y)`, 0 where `x` is 0: `[...], [...] -> [...]`, broadcast."""
+    """`x * log(y)`, 0 where `x` is 0: `[...], [...] -> [...]`, broadcast.
+
+    Args: those of `tf.math.multiply_no_nan`.
+    """
     return _zero_where(xp, x == 0, x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
 
 
@@ -322,13 +348,19 @@ def xlog1py_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 
 def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x * log1p(y)`, 0 where `x` is 0."""
+    """`x * log1p(y)`, 0 where `x` is 0.
+
+    Args: those of `tf.math.multiply_no_nan`.
+    """
     with input_scope(name, "xlog1py", (x,)):
         return xlog1py_node(x, y)
 
 
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
-    """`1 / x`, 0 where `x` is 0."""
+    """`1 / x`, 0 where `x` is 0.
+
+    Args: those of `tf.exp`.
+    """
     with input_scope(name, "reciprocal_no_nan", (x,)) as scope:
         tensor = convert_to_tensor(x, name="x")
         return div_no_nan_node(constant(1, tensor.dtype, name="one"), tensor, name=scope)
@@ -349,6 +381,9 @@ def xdivy_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 
 def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """`x / y`, 0 where `x` is 0."""
+    """`x / y`, 0 where `x` is 0.
+
+    Args: those of `tf.math.multiply_no_nan`.
+    """
     with input_scope(name, "xdivy", (x,)):
         return xdivy_node(x, y)

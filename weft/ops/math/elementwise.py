@@ -97,6 +97,9 @@ def add(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     >>> sess.run(tf.add([1, 2], 3))
     array([4, 5], dtype=int32)
+
+    Args:
+        x, y: [...] tensors of one numeric dtype or of strings, whose shapes broadcast.
     """
     return x + y
 
@@ -118,6 +121,9 @@ def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     >>> sess.run(tf.subtract([5, 3], 1))
     array([4, 2], dtype=int32)
+
+    Args:
+        x, y: [...] tensors of one numeric dtype, whose shapes broadcast.
     """
     return x - y
 
@@ -138,6 +144,9 @@ def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     >>> sess.run(tf.multiply([1, 2], 3))
     array([3, 6], dtype=int32)
+
+    Args:
+        x, y: [...] tensors of one numeric dtype, whose shapes broadcast.
     """
     return x * y
 
@@ -160,7 +169,11 @@ def _neg_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=_neg_gradient,
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
 def neg(xp: ArrayModule, x: Array) -> Result:
-    """`-x`: `[...] -> [...]`."""
+    """`-x`: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a signed integer, floating or complex dtype; the result has its shape and dtype.
+    """
     return xp.negative(x)
 
 
@@ -171,6 +184,9 @@ def square(xp: ArrayModule, x: Array) -> Result:
 
     >>> sess.run(tf.square([2.0, -3.0]))
     array([4., 9.], dtype=float32)
+
+    Args:
+        x: [...] tensor of a numeric dtype; the result has its shape and dtype.
     """
     return x * x
 
@@ -184,7 +200,11 @@ def _squared_difference_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SquaredDifference", "x: T, y: T -> z: T", infer=broadcast, gradient=_squared_difference_gradient,
     types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def squared_difference(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`(x - y) * (x - y)`, the second factor conjugated: `[...], [...] -> [...]`, broadcast."""
+    """`(x - y) * (x - y)`, the second factor conjugated: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x, y: [...] tensors of one floating or complex dtype, or of int32 or int64, whose shapes broadcast.
+    """
     difference = x - y
     return xp.conj(difference) * difference
 
@@ -198,7 +218,10 @@ def _real_div_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
 def real_div(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y`, of integers the part before the point: `[...], [...] -> [...]`, broadcast."""
+    """`x / y`, of integers the part before the point: `[...], [...] -> [...]`, broadcast.
+
+    Args: those of `tf.math.multiply`.
+    """
     return truncated_quotient(x, y) if x.dtype.kind in "iu" else x / y
 
 
@@ -215,7 +238,11 @@ def _reciprocal_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Reciprocal", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
 def reciprocal(xp: ArrayModule, x: Array) -> Result:
-    """`1 / x`: `[...] -> [...]`."""
+    """`1 / x`: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a signed integer, floating or complex dtype; the result has its shape and dtype.
+    """
     return xp.ones_like(x) / x
 
 
@@ -262,6 +289,12 @@ def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
 def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
     """Add tensors (IndexedSlices are made dense) of one shape and dtype; the sum of one tensor is that tensor.
 
+    Args:
+        inputs: a list of [...] tensors or IndexedSlices of one shape and numeric dtype.
+
+    Returns:
+        [...] tensor of the same shape and dtype.
+
     Raises:
         ValueError: `inputs` is no list of tensors, or it is empty, or the shapes differ.
         TypeError: the types differ.
@@ -290,7 +323,15 @@ def accumulate_n_v2(xp: ArrayModule, inputs: list[Array], *, shape: Dims) -> Res
 def accumulate_n(
     inputs: Sequence[TensorLike], shape: ShapeLike = None, tensor_dtype: DTypeLike | None = None, name: str | None = None
 ) -> Tensor:
-    """Add tensors of one shape and dtype; their shape must be known, from `shape` or from them.
+    """Add tensors of one shape and dtype; those that are not known fit `shape` and one another.
+
+    Args:
+        inputs: a list of [...] tensors of one shape and numeric dtype.
+        shape: their shape, which is told where the inputs do not tell it.
+        tensor_dtype: their dtype; needed for nothing but a check.
+
+    Returns:
+        [...] tensor of the same shape and dtype.
 
     Raises:
         ValueError: `inputs` is no list of tensors of one dtype, or shapes differ.

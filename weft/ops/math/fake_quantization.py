@@ -50,6 +50,12 @@ def fake_quant_with_min_max_args(
     """Floats of the range [min, max] rounded to the `2**num_bits` levels there are; a narrow range begins at level 1.
 
     `[...] -> [...]`.
+
+    Args:
+        inputs: [...] float32 tensor.
+        min, max: the range, floats; it is shifted a little so that zero is one of the levels.
+        num_bits: how many bits a level has, 2 to 16.
+        narrow_range: whether the lowest level is left out.
     """
     return _rounded(xp, inputs, np.float32(min), np.float32(max), num_bits, narrow_range)
 
@@ -66,7 +72,15 @@ def fake_quant_with_min_max_args_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
 ) -> Result:
-    """The gradients of the elements in the range, zeros elsewhere: `[...], [...] -> [...]`, of one shape."""
+    """The gradients of the elements in the range, zeros elsewhere: `[...], [...] -> [...]`, of one shape.
+
+    Args:
+        gradients: [...] float32 tensor: the gradient of the rounded values.
+        inputs: [...] float32 tensor that was rounded.
+        min, max: the range, floats, as they were given for the rounding.
+        num_bits: how many bits a level has, 2 to 16.
+        narrow_range: whether the lowest level is left out.
+    """
     least, most, _ = _nudged(np, np.float32(min), np.float32(max), num_bits, narrow_range)
     return xp.where((inputs >= least) & (inputs <= most), gradients, xp.zeros_like(gradients))
 
@@ -81,7 +95,14 @@ def _vars_gradient(node: Operation, grad: Tensor) -> Gradients:
 def fake_quant_with_min_max_vars(
     xp: ArrayModule, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> Result:
-    """Floats rounded to the `2**num_bits` levels of the range [min, max]: `[...], scalar, scalar -> [...]`."""
+    """Floats rounded to the `2**num_bits` levels of the range [min, max]: `[...], scalar, scalar -> [...]`.
+
+    Args:
+        inputs: [...] float32 tensor.
+        min, max: float32 scalars: the range, shifted a little so that zero is one of the levels.
+        num_bits: how many bits a level has, 2 to 16.
+        narrow_range: whether the lowest level is left out.
+    """
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
@@ -104,6 +125,13 @@ def fake_quant_with_min_max_vars_gradient(
     """The gradients of the elements in the range; the sums of those below and above it, which go to its limits.
 
     `[...], [...], scalar, scalar -> [...], scalar, scalar`.
+
+    Args:
+        gradients: [...] float32 tensor: the gradient of the rounded values.
+        inputs: [...] float32 tensor that was rounded.
+        min, max: float32 scalars: the range of the rounding.
+        num_bits: how many bits a level has, 2 to 8.
+        narrow_range: whether the lowest level is left out.
     """
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
     return inside, xp.sum(below), xp.sum(above)
@@ -132,6 +160,12 @@ def fake_quant_with_min_max_vars_per_channel(
     """As `fake_quant_with_min_max_vars`, with a range for each entry of the last dimension.
 
     `[..., depth], [depth], [depth] -> [..., depth]`.
+
+    Args:
+        inputs: [..., depth] float32 tensor.
+        min, max: [depth] float32 tensors: the range of each channel.
+        num_bits: how many bits a level has, 2 to 16.
+        narrow_range: whether the lowest level is left out.
     """
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
@@ -145,6 +179,13 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     """The gradients of the elements in the ranges; for each channel the sums of those below and above.
 
     `[..., depth], [..., depth], [depth], [depth] -> [..., depth], [depth], [depth]`.
+
+    Args:
+        gradients: [..., depth] float32 tensor: the gradient of the rounded values.
+        inputs: [..., depth] float32 tensor that was rounded.
+        min, max: [depth] float32 tensors: the range of each channel.
+        num_bits: how many bits a level has, 2 to 16.
+        narrow_range: whether the lowest level is left out.
     """
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
     axes = tuple(range(inputs.ndim - 1))
@@ -213,15 +254,19 @@ def quantize_and_dequantize(
     """Round floats to the values that `num_bits` bits can hold.
 
     Args:
-        input: a tensor of floats.
-        input_min, input_max: the range, when `range_given`; else it is that of the values.
+        input: [...] tensor of a floating dtype.
+        input_min, input_max: the range, when `range_given`, of the dtype of `input`: scalars, or [depth] with `axis`; else it
+            is that of the values.
         signed_input: whether values below zero are kept.
-        num_bits: how many bits.
+        num_bits: how many bits a level has.
         range_given: whether `input_min` and `input_max` count.
         round_mode: 'HALF_TO_EVEN' or 'HALF_UP'.
         name: the node's name.
         narrow_range: whether the least value is left out, so that the range is symmetric.
         axis: the dimension whose entries have ranges of their own; None for one range.
+
+    Returns:
+        [...] tensor of the shape and dtype of `input`.
     """
     return quantize_and_dequantize_v2(
         input, input_min, input_max, signed_input=signed_input, num_bits=num_bits, range_given=range_given,

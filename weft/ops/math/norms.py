@@ -28,6 +28,9 @@ def l2_loss(xp: ArrayModule, t: Array) -> Result:
 
     >>> sess.run(tf.nn.l2_loss([3.0, 4.0]))
     np.float32(12.5)
+
+    Args:
+        t: [...] tensor of a floating dtype.
     """
     return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
 
@@ -37,6 +40,9 @@ _Value: TypeAlias = "TensorLike | IndexedSlices | None"
 
 def global_norm(t_list: Sequence[_Value], name: str | None = None) -> Tensor:
     """The square root of the sum of the squares of all elements of all tensors; None in the list is passed over.
+
+    Args:
+        t_list: a list of tensors or IndexedSlices of one floating dtype, each of any shape, and of None.
 
     Raises:
         TypeError: `t_list` is no sequence.
@@ -84,12 +90,20 @@ def _cross_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Cross", "a: T, b: T -> product: T", infer=_cross_shape, gradient=_cross_gradient, types={"T": REAL})
 def cross(xp: ArrayModule, a: Array, b: Array) -> Result:
-    """The vector products of vectors of three elements: `[..., 3], [..., 3] -> [..., 3]`."""
+    """The vector products of vectors of three elements: `[..., 3], [..., 3] -> [..., 3]`.
+
+    Args:
+        a, b: [..., 3] tensors of one shape and one floating or integer dtype.
+    """
     return xp.cross(a, b)
 
 
 def scalar_mul(scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | None = None) -> Tensor | IndexedSlices:
     """`scalar * x` for a tensor or IndexedSlices.
+
+    Args:
+        scalar: scalar of the dtype of `x`.
+        x: [...] tensor or IndexedSlices of a numeric dtype; the result is of the same kind and shape.
 
     Raises:
         ValueError: the scalar is none, as far as its shape is known.
@@ -109,6 +123,10 @@ def scalar_mul(scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | No
 
 def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The polynomial with these coefficients (that of the highest power first) at `x`, by Horner's rule.
+
+    Args:
+        coeffs: a list of tensors of one numeric dtype whose shapes broadcast with that of `x`.
+        x: [...] tensor of their dtype.
 
     Raises:
         ValueError: `coeffs` is no list.

@@ -163,6 +163,17 @@ def matmul(
 
     `a_is_sparse` and `b_is_sparse` are hints that most elements are zero; they change nothing.
 
+    Args:
+        a: [..., m, k] tensor of a numeric dtype; [..., k, m] where it is transposed.
+        b: [..., k, n] tensor of the dtype of `a`; [..., n, k] where it is transposed.
+        transpose_a, transpose_b: whether the last two dimensions change places first.
+        adjoint_a, adjoint_b: whether they change places and complex numbers are conjugated first.
+        a_is_sparse, b_is_sparse: whether most elements are zero; they change nothing.
+        name: the node's name.
+
+    Returns:
+        [..., m, n] tensor of the same dtype.
+
     Raises:
         ValueError: a transposition and an adjoint are asked for at once, or shapes don't fit.
 
@@ -196,7 +207,20 @@ def sparse_matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of two matrices of which most elements may be zero, float32 or bfloat16; the hints change nothing."""
+    """The product of two matrices of which most elements may be zero, float32 or bfloat16; the hints change nothing.
+
+    Args:
+        a: [m, k] tensor of float32 or bfloat16; [k, m] where it is transposed.
+        b: [k, n] tensor of float32 or bfloat16; [n, k] where it is transposed.
+        transpose_a, transpose_b: whether the two dimensions change places first.
+        a_is_sparse, b_is_sparse: whether most elements are zero; they change nothing.
+
+    Returns:
+        [m, n] float32 tensor.
+
+    Raises:
+        TypeError: a matrix is of another dtype.
+    """
     left, right = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
     kinds = {left.dtype.base_dtype, right.dtype.base_dtype}
     if not kinds <= {dtypes.float32, dtypes.bfloat16}:
@@ -224,13 +248,28 @@ def matvec(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of (batches of) matrices and vectors; arguments as those of `matmul`."""
+    """The product of (batches of) matrices and vectors; arguments as those of `matmul`.
+
+    Args:
+        a: [..., m, k] tensor of a numeric dtype; [..., k, m] where it is transposed.
+        b: [..., k] tensor of the dtype of `a`.
+        transpose_a: whether the last two dimensions of `a` change places first.
+        adjoint_a: whether they change places and complex numbers are conjugated first.
+        a_is_sparse, b_is_sparse: whether most elements are zero; they change nothing.
+
+    Returns:
+        [..., m] tensor of the same dtype.
+    """
     with input_scope(name, "MatVec", (a, b)):
         column = expand_dims(b, axis=-1)
         return squeeze(matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=-1)
 
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """The conjugate transposes of the matrices."""
+    """The conjugate transposes of the matrices.
+
+    Args:
+        matrix: [..., m, n] tensor of a numeric dtype; the result is [..., n, m].
+    """
     with input_scope(name, "adjoint", (matrix,)):
         return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)

@@ -141,6 +141,9 @@ def quantize(
 
     Returns:
         `output`, and the range that it stands for as `output_min` and `output_max`.
+
+    Raises:
+        ValueError: `mode` is none of the three.
     """
     if mode not in _MODES:
         allowed = ", ".join(f'"{each}"' for each in _MODES)
@@ -163,7 +166,13 @@ def quantize_v2(
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
 ) -> Quantized:
-    """As `quantize`, with another order of the arguments."""
+    """As `quantize`, with another order of the arguments.
+
+    Args: those of `tf.quantization.quantize`.
+
+    Returns:
+        What `quantize` returns.
+    """
     return quantize(input, min_range, max_range, T, mode, round_mode, name, narrow_range, axis, ensure_minimum_range)
 
 
@@ -177,7 +186,19 @@ def dequantize(
     narrow_range: bool = False,
     dtype: DTypeLike = dtypes.float32,
 ) -> Tensor:
-    """The floats of a quantized tensor; the range and `mode` are those that `quantize` was given."""
+    """The floats of a quantized tensor; the range and `mode` are those that `quantize` was given.
+
+    Args:
+        input: [...] tensor of qint8, quint8, qint16, quint16 or qint32.
+        min_range, max_range: float32 scalars: the range, as `quantize` returned it.
+        mode: 'MIN_COMBINED', 'MIN_FIRST' or 'SCALED', as it was quantized.
+        axis: must be None or -1; dequantize slices one by one instead.
+        narrow_range: for SCALED, whether the least integer was left out.
+        dtype: float32 or bfloat16, the dtype of the result.
+
+    Returns:
+        [...] tensor of `dtype`.
+    """
     return dequantize_node(
         input,
         min_range,

@@ -85,6 +85,20 @@ def reduce_sum(
 
     >>> sess.run(tf.reduce_sum([[1, 2], [3, 4]], axis=1))
     array([3, 7], dtype=int32)
+
+    Args:
+        input_tensor: [...] tensor of a numeric dtype (the greatest and the least are of real numbers only, logsumexp of
+            floating ones).
+        axis: the dimensions to reduce: a number, a list or a tensor of int32 or int64; None for all. One below zero counts
+            from the end.
+        keepdims: whether they stay, with size 1.
+        reduction_indices, keep_dims: older names of `axis` and `keepdims`.
+
+    Returns:
+        A tensor of the dtype of `input_tensor`, without the dimensions of `axis` unless `keepdims`.
+
+    Raises:
+        ValueError: an argument is given by both its names, or `axis` is outside the rank.
     """
     return _reduce(sum_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
@@ -98,6 +112,8 @@ def reduce_mean(
 
     >>> sess.run(tf.reduce_mean([[1.0, 3.0], [5.0, 7.0]], axis=0))
     array([3., 5.], dtype=float32)
+
+    Args: those of `tf.math.reduce_sum`.
     """
     return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
@@ -111,6 +127,8 @@ def reduce_max(
 
     >>> sess.run(tf.reduce_max([[1, 5], [7, 3]], axis=1))
     array([5, 7], dtype=int32)
+
+    Args: those of `tf.math.reduce_sum`.
     """
     return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
@@ -120,7 +138,10 @@ def reduce_min(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The least element over the dimensions in `axis` (all when None)."""
+    """The least element over the dimensions in `axis` (all when None).
+
+    Args: those of `tf.math.reduce_sum`.
+    """
     return _reduce(min_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
@@ -129,7 +150,10 @@ def reduce_prod(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The product over the dimensions in `axis` (all when None)."""
+    """The product over the dimensions in `axis` (all when None).
+
+    Args: those of `tf.math.reduce_sum`.
+    """
     return _reduce(prod_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
@@ -138,7 +162,18 @@ def reduce_all(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Whether all elements over the dimensions in `axis` (all when None) are true."""
+    """Whether all elements over the dimensions in `axis` (all when None) are true.
+
+    Args:
+        input_tensor: [...] bool tensor.
+        axis: the dimensions to reduce: a number, a list or a tensor of int32 or int64; None for all. One below zero counts
+            from the end.
+        keepdims: whether they stay, with size 1.
+        reduction_indices, keep_dims: older names of `axis` and `keepdims`.
+
+    Returns:
+        A bool tensor, without the dimensions of `axis` unless `keepdims`.
+    """
     return _reduce(all_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
@@ -147,14 +182,27 @@ def reduce_any(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Whether an element over the dimensions in `axis` (all when None) is true."""
+    """Whether an element over the dimensions in `axis` (all when None) is true.
+
+    Args: those of `tf.math.reduce_all`.
+    """
     return _reduce(any_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_euclidean_norm(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The square root of the sum of squares over the dimensions in `axis` (all when None)."""
+    """The square root of the sum of squares over the dimensions in `axis` (all when None).
+
+    Args:
+        input_tensor: [...] tensor of a numeric dtype.
+        axis: the dimensions to reduce: a number, a list or a tensor of int32 or int64; None for all. One below zero counts
+            from the end.
+        keepdims: whether they stay, with size 1.
+
+    Returns:
+        A tensor of the dtype of `input_tensor`.
+    """
     return _reduce(euclidean_norm_node, input_tensor, axis, keepdims, name)
 
 
@@ -162,7 +210,10 @@ def reduce_logsumexp(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """`log(sum(exp(x)))` over the dimensions in `axis` (all when None), without overflow."""
+    """`log(sum(exp(x)))` over the dimensions in `axis` (all when None), without overflow.
+
+    Args: those of `tf.math.reduce_sum`.
+    """
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with input_scope(name, "ReduceLogSumExp", (input_tensor,)) as scope:
@@ -179,6 +230,15 @@ def reduce_logsumexp(
 def reduce_variance(input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean square of the distances from the mean over the dimensions in `axis` (all when None).
 
+    Args:
+        input_tensor: [...] tensor of a floating or complex dtype.
+        axis: the dimensions to reduce: a number, a list or a tensor of int32 or int64; None for all. One below zero counts
+            from the end.
+        keepdims: whether they stay, with size 1.
+
+    Returns:
+        A tensor of the dtype of `input_tensor`; real for a complex one.
+
     Raises:
         TypeError: the elements are integers.
     """
@@ -193,7 +253,10 @@ def reduce_variance(input_tensor: TensorLike, axis: Axes = None, keepdims: bool 
 
 
 def reduce_std(input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The square root of `reduce_variance`."""
+    """The square root of `reduce_variance`.
+
+    Args: those of `tf.math.reduce_variance`.
+    """
     with input_scope(name, "reduce_std", (input_tensor,)):
         return sqrt(reduce_variance(input_tensor, axis, keepdims))
 
@@ -208,7 +271,16 @@ def count_nonzero(
     keep_dims: bool | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
-    """How many elements over the dimensions in `axis` (all when None) are not zero (not empty, of strings)."""
+    """How many elements over the dimensions in `axis` (all when None) are not zero (not empty, of strings).
+
+    Args:
+        input_tensor: [...] tensor of a numeric, bool or string dtype.
+        axis: the dimensions to reduce: a number, a list or a tensor of int32 or int64; None for all. One below zero counts
+            from the end.
+        keepdims: whether they stay, with size 1.
+        dtype: the numeric dtype of the result.
+        reduction_indices, keep_dims, input: older names of `axis`, `keepdims` and `input_tensor`.
+    """
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     with input_scope(name, "count_nonzero", (input_tensor,)):
@@ -230,6 +302,15 @@ def argmax(
 
     >>> sess.run(tf.argmax([[1, 9, 3], [4, 2, 0]], axis=1))
     array([1, 0])
+
+    Args:
+        input: [...] tensor of a floating, integer, quantized or bool dtype.
+        axis: int32 scalar, the dimension that goes; one below zero counts from the end.
+        dimension: an older name of `axis`.
+        output_type: int32 or int64 (the greatest also int16 and uint16), the dtype of the result.
+
+    Raises:
+        ValueError: both `axis` and `dimension` are given.
     """
     axis = either("axis", axis, "dimension", dimension)
     return arg_max_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
@@ -242,7 +323,13 @@ def argmin(
     dimension: Axes = None,
     output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
-    """The position of the least element along `axis` (0 when None), the first one if there are several."""
+    """The position of the least element along `axis` (0 when None), the first one if there are several.
+
+    Args: those of `tf.argmax`.
+
+    Raises:
+        ValueError: both `axis` and `dimension` are given.
+    """
     axis = either("axis", axis, "dimension", dimension)
     return arg_min_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
 

@@ -280,6 +280,11 @@ def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type
     """The position of the greatest element along a dimension, the first one if there are several.
 
     `[*outer, n, *inner], scalar -> [*outer, *inner]`.
+
+    Args:
+        input: [...] tensor of a floating, integer, quantized or bool dtype.
+        dimension: int32 or int64 scalar, the dimension that goes; one below zero counts from the end.
+        output_type: int32 or int64 (the greatest also int16 and uint16), the dtype of the result.
     """
     return xp.argmax(input, axis=int(dimension))
 
@@ -291,5 +296,7 @@ def arg_min_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type
     """The position of the least element along a dimension, the first one if there are several.
 
     `[*outer, n, *inner], scalar -> [*outer, *inner]`.
+
+    Args: those of `tf.arg_max`.
     """
     return xp.argmin(input, axis=int(dimension))

@@ -89,6 +89,12 @@ def cumsum(
     """The sums of the elements of `x` up to each along `axis`.
 
     `exclusive` leaves the element itself out; `reverse` sums from the end.
+
+    Args:
+        x: [...] tensor of a numeric dtype; the result has its shape and dtype.
+        axis: int32 or int64 scalar, the dimension along which to go; one below zero counts from the end.
+        exclusive: whether the element itself is left out.
+        reverse: whether to begin at the end.
     """
     return cumsum_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
@@ -96,12 +102,22 @@ def cumsum(
 def cumprod(
     x: TensorLike, axis: TensorLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """The products of the elements of `x` up to each along `axis`; arguments as those of `cumsum`."""
+    """The products of the elements of `x` up to each along `axis`; arguments as those of `cumsum`.
+
+    Args: those of `tf.cumsum`.
+    """
     return cumprod_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
 def cumulative_logsumexp(
     x: TensorLike, axis: TensorLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """`log(cumsum(exp(x)))` without overflow; arguments as those of `cumsum`."""
+    """`log(cumsum(exp(x)))` without overflow; arguments as those of `cumsum`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+        axis: int32 or int64 scalar, the dimension along which to go; one below zero counts from the end.
+        exclusive: whether the element itself is left out.
+        reverse: whether to begin at the end.
+    """
     return cumulative_logsumexp_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -87,7 +87,12 @@ def _sizes(data: Array, segment_ids: Array, count: int) -> Array:
     gradient=lambda node, grad: [_gathered(grad, node.inputs[1]), None],
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_sum(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The sum of the rows of each segment: `[n, *inner], [n] -> [segments, *inner]`."""
+    """The sum of the rows of each segment: `[n, *inner], [n] -> [segments, *inner]`.
+
+    Args:
+        data: [n, *inner] tensor of a numeric dtype (for the greatest and the least, of floats or integers).
+        segment_ids: [n] tensor of int32 or int64, sorted: the number of the segment that each row belongs to.
+    """
     _check_rows(data, segment_ids)
     return _accumulated(data, segment_ids, segment_count(segment_ids), 0, np.add)
 
@@ -114,7 +119,10 @@ def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SegmentMean", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_mean_gradient,
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_mean(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The mean of the rows of each segment, 0 for one without rows: `[n, *inner], [n] -> [segments, *inner]`."""
+    """The mean of the rows of each segment, 0 for one without rows: `[n, *inner], [n] -> [segments, *inner]`.
+
+    Args: those of `tf.math.segment_sum`.
+    """
     _check_rows(data, segment_ids)
     count = segment_count(segment_ids)
     total, sizes = _accumulated(data, segment_ids, count, 0, np.add), _sizes(data, segment_ids, count)
@@ -153,6 +161,8 @@ def segment_max(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The greatest row of each segment, element by element, 0 for one without rows.
 
     `[n, *inner], [n] -> [segments, *inner]`.
+
+    Args: those of `tf.math.segment_sum`.
     """
     return _empty_or(np.maximum, data, segment_ids, _lowest(data.dtype, 1))
 
@@ -163,6 +173,8 @@ def segment_min(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The least row of each segment, element by element, 0 for one without rows.
 
     `[n, *inner], [n] -> [segments, *inner]`.
+
+    Args: those of `tf.math.segment_sum`.
     """
     return _empty_or(np.minimum, data, segment_ids, _lowest(data.dtype, -1))
 
@@ -175,7 +187,10 @@ def _prod_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SegmentProd", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_prod_gradient,
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_prod(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The product of the rows of each segment: `[n, *inner], [n] -> [segments, *inner]`."""
+    """The product of the rows of each segment: `[n, *inner], [n] -> [segments, *inner]`.
+
+    Args: those of `tf.math.segment_sum`.
+    """
     _check_rows(data, segment_ids)
     return _accumulated(data, segment_ids, segment_count(segment_ids), 1, np.multiply)
 
@@ -279,7 +294,14 @@ def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: A
     types={"T": NUMBERS, "Tindices": (dtypes.int16, *_INDEX), "Tnumsegments": _INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_sum(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
-    """The sum of the rows of each segment: `[*places, *inner], [*places], scalar -> [num_segments, *inner]`."""
+    """The sum of the rows of each segment: `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+
+    Args:
+        data: [*places, *inner] tensor of a numeric dtype (for the greatest and the least, of floats or integers).
+        segment_ids: [*places] tensor of int32 or int64: the segment that each row belongs to; a row with a negative one is
+            left out.
+        num_segments: int32 or int64 scalar.
+    """
     return _unsorted(xp, data, segment_ids, num_segments, 0, "add")
 
 
@@ -299,6 +321,8 @@ def unsorted_segment_max(xp: ArrayModule, data: Array, segment_ids: Array, num_s
     """The greatest row of each segment, element by element; the least value of the type for one without rows.
 
     `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+
+    Args: those of `tf.math.unsorted_segment_sum`.
     """
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), 1), "max")
 
@@ -310,6 +334,8 @@ def unsorted_segment_min(xp: ArrayModule, data: Array, segment_ids: Array, num_s
     """The least row of each segment, element by element; the greatest value of the type for one without rows.
 
     `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+
+    Args: those of `tf.math.unsorted_segment_sum`.
     """
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), -1), "min")
 
@@ -323,7 +349,10 @@ def _unsorted_prod_gradient(node: Operation, grad: Tensor) -> Gradients:
     static=("num_segments",), types={"T": NUMBERS, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_prod(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
-    """The product of the rows of each segment: `[*places, *inner], [*places], scalar -> [num_segments, *inner]`."""
+    """The product of the rows of each segment: `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+
+    Args: those of `tf.math.unsorted_segment_sum`.
+    """
     return _unsorted(xp, data, segment_ids, num_segments, 1, "multiply")
 
 
@@ -341,7 +370,10 @@ def _divisors(data: Tensor, segment_ids: Tensor, num_segments: TensorLike) -> Te
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
-    """The mean of the rows of each segment, 0 for one without rows."""
+    """The mean of the rows of each segment, 0 for one without rows.
+
+    Args: those of `tf.math.unsorted_segment_sum`.
+    """
     with input_scope(name, "UnsortedSegmentMean", (data, segment_ids)):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         divisors = _divisors(data, segment_ids, num_segments)
@@ -352,7 +384,10 @@ def unsorted_segment_mean(
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
-    """The sum of the rows of each segment over the square root of their number."""
+    """The sum of the rows of each segment over the square root of their number.
+
+    Args: those of `tf.math.unsorted_segment_sum`.
+    """
     with input_scope(name, "UnsortedSegmentSqrtN", (data, segment_ids)):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         divisors = sqrt(_divisors(data, segment_ids, num_segments))

@@ -49,21 +49,33 @@ def _bell(x: Tensor) -> Tensor:
 @op("Erf", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, mul(_bell(node.inputs[0]), _TWO_OVER_ROOT_PI))])  # fmt: skip
 def erf(xp: ArrayModule, x: Array) -> Result:
-    """The error function: `[...] -> [...]`."""
+    """The error function: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return _each(math.erf, x) if xp is np else special.erf(x)
 
 
 @op("Erfc", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, mul(_bell(node.inputs[0]), -_TWO_OVER_ROOT_PI))])  # fmt: skip
 def erfc(xp: ArrayModule, x: Array) -> Result:
-    """One minus the error function, exact where that is small: `[...] -> [...]`."""
+    """One minus the error function, exact where that is small: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return _each(math.erfc, x) if xp is np else special.erfc(x)
 
 
 @op("Erfinv", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS}, compiled_only=True,
     gradient=lambda node, grad: [mul(grad, mul(exp(square(node.outputs[0])), 1 / _TWO_OVER_ROOT_PI))])  # fmt: skip
 def erfinv(xp: ArrayModule, x: Array) -> Result:
-    """The inverse of the error function: `[...] -> [...]`."""
+    """The inverse of the error function: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return special.erfinv(x)
 
 
@@ -73,7 +85,11 @@ def _ndtri_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Ndtri", "x: T -> y: T", infer=same_as_input, gradient=_ndtri_gradient, types={"T": FLOATS}, compiled_only=True)
 def ndtri(xp: ArrayModule, x: Array) -> Result:
-    """The quantiles of the normal distribution: `[...] -> [...]`."""
+    """The quantiles of the normal distribution: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     # JAX has it for 32 and 64 bits only.
     return special.ndtri(x.astype(jnp.float32) if x.dtype.itemsize < 4 else x)
 
@@ -88,7 +104,11 @@ def _lgamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Lgamma", "x: T -> y: T", infer=same_as_input, gradient=_lgamma_gradient,
     types={"T": FLOATS})  # fmt: skip
 def lgamma(xp: ArrayModule, x: Array) -> Result:
-    """The logarithm of the absolute value of the gamma function: `[...] -> [...]`."""
+    """The logarithm of the absolute value of the gamma function: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return _each(_guarded_lgamma, x) if xp is np else jax.lax.lgamma(x)
 
 
@@ -99,7 +119,11 @@ def _digamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Digamma", "x: T -> y: T", infer=same_as_input, compiled_only=True, types={"T": FLOATS},
     gradient=_digamma_gradient)  # fmt: skip
 def digamma(xp: ArrayModule, x: Array) -> Result:
-    """The derivative of Lgamma: `[...] -> [...]`."""
+    """The derivative of Lgamma: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return jax.lax.digamma(jnp.asarray(x))
 
 
@@ -115,7 +139,12 @@ def _polygamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Polygamma", "a: T, x: T -> z: T", infer=broadcast, gradient=_polygamma_gradient, types={"T": _WIDE},
     compiled_only=True)  # fmt: skip
 def polygamma(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The `a`-th derivative of Digamma, for integral `a`: `[...], [...] -> [...]`, broadcast."""
+    """The `a`-th derivative of Digamma, for integral `a`: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        a: [...] tensor of float32 or float64: the order of the derivative, an integer that is not negative.
+        x: [...] tensor of the dtype of `a`; shapes broadcast.
+    """
     a, x = jnp.broadcast_arrays(a, x)
     magnitude = jnp.exp(jax.lax.lgamma(a + 1)) * special.zeta(a + 1, x)
     return jnp.where(a == 0, jax.lax.digamma(x), jnp.where(a % 2 == 0, -magnitude, magnitude))
@@ -128,7 +157,12 @@ def _zeta_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Zeta", "x: T, q: T -> z: T", infer=broadcast, gradient=_zeta_gradient, types={"T": _WIDE}, compiled_only=True)
 def zeta(xp: ArrayModule, x: Array, q: Array) -> Result:
-    """The Hurwitz zeta function, the sum of `(q + n) ** -x` over all n from 0: `[...], [...] -> [...]`, broadcast."""
+    """The Hurwitz zeta function, the sum of `(q + n) ** -x` over all n from 0: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x: [...] tensor of float32 or float64, the exponents, greater than 1.
+        q: [...] tensor of the dtype of `x`, the first term; shapes broadcast.
+    """
     return special.zeta(*jnp.broadcast_arrays(x, q))
 
 
@@ -144,14 +178,24 @@ def _igamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Igamma", "a: T, x: T -> z: T", infer=broadcast, gradient=_igamma_gradient, types={"T": FLOATS}, compiled_only=True)
 def igamma(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The lower regularized incomplete gamma function: `[...], [...] -> [...]`, broadcast."""
+    """The lower regularized incomplete gamma function: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        a: [...] tensor of a floating dtype: the parameter, positive.
+        x: [...] tensor of the dtype of `a`: where the integral is cut, not negative; shapes broadcast.
+    """
     return special.gammainc(*jnp.broadcast_arrays(a, x))
 
 
 @op("Igammac", "a: T, x: T -> z: T", infer=broadcast, types={"T": FLOATS}, compiled_only=True,
     gradient=lambda node, grad: _igamma_gradient(node, neg(grad)))  # fmt: skip
 def igammac(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The upper regularized incomplete gamma function: `[...], [...] -> [...]`, broadcast."""
+    """The upper regularized incomplete gamma function: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        a: [...] tensor of a floating dtype: the parameter, positive.
+        x: [...] tensor of the dtype of `a`: where the integral is cut, not negative; shapes broadcast.
+    """
     return special.gammaincc(*jnp.broadcast_arrays(a, x))
 
 
@@ -176,12 +220,24 @@ def _betainc_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Betainc", "a: T, b: T, x: T -> z: T", infer=_broadcast_three, gradient=_betainc_gradient, types={"T": _WIDE},
     compiled_only=True)  # fmt: skip
 def betainc(xp: ArrayModule, a: Array, b: Array, x: Array) -> Result:
-    """The regularized incomplete beta function: `[...], [...], [...] -> [...]`, broadcast."""
+    """The regularized incomplete beta function: `[...], [...], [...] -> [...]`, broadcast.
+
+    Args:
+        a, b: [...] tensors of float32 or of float64: the parameters, positive.
+        x: [...] tensor of their dtype, between 0 and 1; shapes are equal, or scalars.
+    """
     return special.betainc(*jnp.broadcast_arrays(a, b, x))
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
-    """The logarithm of the absolute value of the beta function, over the last dimension of `x`."""
+    """The logarithm of the absolute value of the beta function, over the last dimension of `x`.
+
+    Args:
+        x: [..., n] tensor of a floating dtype, positive.
+
+    Returns:
+        [...] tensor of the dtype of `x`.
+    """
     with input_scope(name, "lbeta", (x,)):
         tensor = convert_to_tensor(x, name="x")
         return sub(reduce_sum(lgamma(tensor), axis=[-1]), lgamma(reduce_sum(tensor, axis=[-1])))
@@ -197,25 +253,41 @@ def _i0e_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("BesselI0e", "x: T -> y: T", infer=same_as_input, gradient=_i0e_gradient, types={"T": FLOATS}, compiled_only=True)
 def bessel_i0e(xp: ArrayModule, x: Array) -> Result:
-    """The modified Bessel function of order 0, times `exp(-|x|)`: `[...] -> [...]`."""
+    """The modified Bessel function of order 0, times `exp(-|x|)`: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return special.i0e(x)
 
 
 @op("BesselI1e", "x: T -> y: T", infer=same_as_input, gradient=vjp, types={"T": FLOATS}, compiled_only=True)
 def bessel_i1e(xp: ArrayModule, x: Array) -> Result:
-    """The modified Bessel function of order 1, times `exp(-|x|)`: `[...] -> [...]`."""
+    """The modified Bessel function of order 1, times `exp(-|x|)`: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return special.i1e(x)
 
 
 def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
-    """The modified Bessel function of order 0."""
+    """The modified Bessel function of order 0.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     with input_scope(name, "bessel_i0", (x,)):
         tensor = convert_to_tensor(x, name="x")
         return mul(exp(absolute(tensor)), bessel_i0e(tensor))
 
 
 def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
-    """The modified Bessel function of order 1."""
+    """The modified Bessel function of order 1.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     with input_scope(name, "bessel_i1", (x,)):
         tensor = convert_to_tensor(x, name="x")
         return mul(exp(absolute(tensor)), bessel_i1e(tensor))
@@ -224,5 +296,9 @@ def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
 @op("NextAfter", "x1: T, x2: T -> output: T", infer=broadcast, types={"T": _WIDE}, defaults={"T": dtypes.float32},
     gradient=lambda node, grad: [unbroadcast(grad, node.inputs[0], node.inputs[1]), None])  # fmt: skip
 def nextafter(xp: ArrayModule, x1: Array, x2: Array) -> Result:
-    """The number next to `x1` in the direction of `x2`: `[...], [...] -> [...]`, broadcast."""
+    """The number next to `x1` in the direction of `x2`: `[...], [...] -> [...]`, broadcast.
+
+    Args:
+        x1, x2: [...] tensors of float32 or of float64, whose shapes broadcast.
+    """
     return xp.nextafter(x1, x2)

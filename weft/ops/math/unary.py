@@ -27,14 +27,22 @@ from weft.ops.math.elementwise import (
 @op("Exp", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, conj_if_complex(node.outputs[0]))])  # fmt: skip
 def exp(xp: ArrayModule, x: Array) -> Result:
-    """`e ** x`: `[...] -> [...]`."""
+    """`e ** x`: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+    """
     return xp.exp(x)
 
 
 @op("Expm1", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, exp(conj_if_complex(node.inputs[0])))])  # fmt: skip
 def expm1(xp: ArrayModule, x: Array) -> Result:
-    """`e ** x - 1`, exact near zero: `[...] -> [...]`."""
+    """`e ** x - 1`, exact near zero: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+    """
     return xp.expm1(x)
 
 
@@ -45,6 +53,9 @@ def log(xp: ArrayModule, x: Array) -> Result:
 
     >>> sess.run(tf.log([1.0]))
     array([0.], dtype=float32)
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
     """
     return xp.log(x)
 
@@ -52,7 +63,11 @@ def log(xp: ArrayModule, x: Array) -> Result:
 @op("Log1p", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(add(conj_if_complex(node.inputs[0]), 1)))])  # fmt: skip
 def log1p(xp: ArrayModule, x: Array) -> Result:
-    """The natural logarithm of `1 + x`, exact near zero: `[...] -> [...]`."""
+    """The natural logarithm of `1 + x`, exact near zero: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+    """
     return xp.log1p(x)
 
 
@@ -70,6 +85,9 @@ def sqrt(xp: ArrayModule, x: Array) -> Result:
 
     >>> sess.run(tf.sqrt([4.0, 9.0]))
     array([2., 3.], dtype=float32)
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
     """
     return xp.sqrt(x)
 
@@ -92,7 +110,11 @@ def _rsqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Rsqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_rsqrt_gradient)  # fmt: skip
 def rsqrt(xp: ArrayModule, x: Array) -> Result:
-    """`1 / sqrt(x)`: `[...] -> [...]`."""
+    """`1 / sqrt(x)`: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+    """
     return xp.ones_like(x) / xp.sqrt(x)
 
 
@@ -133,6 +155,9 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 
     >>> sess.run(tf.nn.sigmoid([0.0]))
     array([0.5], dtype=float32)
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
     """
     return sigmoid_node(x, name=name)
 
@@ -160,6 +185,9 @@ def tanh(xp: ArrayModule, x: Array) -> Result:
 
     >>> sess.run(tf.tanh([0.0]))
     array([0.], dtype=float32)
+
+    Args:
+        x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
     """
     return xp.tanh(x)
 
@@ -180,19 +208,31 @@ def tanh_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
 
 @op("Floor", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
 def floor(xp: ArrayModule, x: Array) -> Result:
-    """The greatest integer that is not greater: `[...] -> [...]`."""
+    """The greatest integer that is not greater: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return xp.floor(x)
 
 
 @op("Ceil", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
 def ceil(xp: ArrayModule, x: Array) -> Result:
-    """The least integer that is not less: `[...] -> [...]`."""
+    """The least integer that is not less: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return xp.ceil(x)
 
 
 @op("Rint", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
 def rint(xp: ArrayModule, x: Array) -> Result:
-    """The nearest integer, an even one when there are two: `[...] -> [...]`."""
+    """The nearest integer, an even one when there are two: `[...] -> [...]`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return xp.rint(x)
 
 
@@ -204,7 +244,11 @@ def round_node(xp: ArrayModule, x: Array) -> Result:
 
 @dispatchable
 def round_to_integer(x: TensorLike, name: str | None = None) -> Tensor:
-    """The nearest integer, an even one when there are two; integers come back as they are."""
+    """The nearest integer, an even one when there are two; integers come back as they are.
+
+    Args:
+        x: [...] tensor of a numeric dtype.
+    """
     tensor = convert_to_tensor(x, name="x")
     return tensor if tensor.dtype.is_integer else round_node(tensor, name=name)
 
@@ -214,17 +258,29 @@ def round_to_integer(x: TensorLike, name: str | None = None) -> Tensor:
 
 @op("IsNan", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
 def is_nan(xp: ArrayModule, x: Array) -> Result:
-    """Whether an element is not a number: `[...] -> [...] bool`."""
+    """Whether an element is not a number: `[...] -> [...] bool`.
+
+    Args:
+        x: [...] tensor of a floating dtype.
+    """
     return xp.isnan(x)
 
 
 @op("IsInf", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
 def is_inf(xp: ArrayModule, x: Array) -> Result:
-    """Whether an element is infinite: `[...] -> [...] bool`."""
+    """Whether an element is infinite: `[...] -> [...] bool`.
+
+    Args:
+        x: [...] tensor of a floating dtype.
+    """
     return xp.isinf(x)
 
 
 @op("IsFinite", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
 def is_finite(xp: ArrayModule, x: Array) -> Result:
-    """Whether an element is neither infinite nor NaN: `[...] -> [...] bool`."""
+    """Whether an element is neither infinite nor NaN: `[...] -> [...] bool`.
+
+    Args:
+        x: [...] tensor of a floating dtype.
+    """
     return xp.isfinite(x)
