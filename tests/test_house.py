@@ -70,8 +70,6 @@ _LONG_FILES = {
     "training/optimizers/optimizer.py": 500,
     "training/saving/saver.py": 480,
     # One family of ops: kernels, shape rules and gradients stand together.
-    "ops/array/joining.py": 500,
-    "ops/array/shape_ops.py": 480,
     "ops/control_flow/buffers.py": 420,
     "ops/linalg/decompositions.py": 450,
     "ops/nn/pool_op.py": 420,

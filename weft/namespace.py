@@ -166,11 +166,11 @@ from weft.ops.array.batch_gather import gather_nd as gather_nd
 from weft.ops.array.blocks import batch_to_space as batch_to_space
 from weft.ops.array.blocks import batch_to_space_nd as batch_to_space_nd
 from weft.ops.array.blocks import depth_to_space as depth_to_space
-from weft.ops.array.blocks import extract_image_patches as extract_image_patches
 from weft.ops.array.blocks import space_to_batch as space_to_batch
 from weft.ops.array.blocks import space_to_batch_nd as space_to_batch_nd
 from weft.ops.array.blocks import space_to_depth as space_to_depth
 from weft.ops.array.constant import constant as constant
+from weft.ops.array.edit_distance import edit_distance as edit_distance
 from weft.ops.array.filling import fill as fill
 from weft.ops.array.filling import one_hot as one_hot
 from weft.ops.array.filling import ones as ones
@@ -179,22 +179,17 @@ from weft.ops.array.filling import zeros as zeros
 from weft.ops.array.filling import zeros_like as zeros_like
 from weft.ops.array.gather_scatter import gather as gather
 from weft.ops.array.gather_scatter import scatter_nd as scatter_nd
-from weft.ops.array.gather_scatter import tensor_scatter_add as tensor_scatter_add
-from weft.ops.array.gather_scatter import tensor_scatter_sub as tensor_scatter_sub
-from weft.ops.array.gather_scatter import tensor_scatter_update as tensor_scatter_update
 from weft.ops.array.identity import guarantee_const as guarantee_const
 from weft.ops.array.identity import identity as identity
 from weft.ops.array.identity import identity_n as identity_n
 from weft.ops.array.identity import stop_gradient as stop_gradient
 from weft.ops.array.joining import concat as concat
-from weft.ops.array.joining import parallel_stack as parallel_stack
 from weft.ops.array.joining import split as split
-from weft.ops.array.joining import stack as stack
-from weft.ops.array.joining import unstack as unstack
 from weft.ops.array.padding import pad as pad
 from weft.ops.array.padding import slice_of as _slice_of
 from weft.ops.array.partitioning import dynamic_partition as dynamic_partition
 from weft.ops.array.partitioning import dynamic_stitch as dynamic_stitch
+from weft.ops.array.patches import extract_image_patches as extract_image_patches
 from weft.ops.array.placeholder import placeholder as placeholder
 from weft.ops.array.placeholder import placeholder_with_default as placeholder_with_default
 from weft.ops.array.ranges import linspace as linspace
@@ -203,7 +198,6 @@ from weft.ops.array.selection import boolean_mask as boolean_mask
 from weft.ops.array.selection import where as where
 from weft.ops.array.selection import where_v2 as where_v2
 from weft.ops.array.sequences import argsort as argsort
-from weft.ops.array.sequences import edit_distance as edit_distance
 from weft.ops.array.sequences import meshgrid as meshgrid
 from weft.ops.array.sequences import repeat as repeat
 from weft.ops.array.sequences import reverse_sequence as reverse_sequence
@@ -216,18 +210,21 @@ from weft.ops.array.sets import unique as unique
 from weft.ops.array.sets import unique_with_counts as unique_with_counts
 from weft.ops.array.shape_ops import ensure_shape as ensure_shape
 from weft.ops.array.shape_ops import expand_dims as expand_dims
-from weft.ops.array.shape_ops import invert_permutation as invert_permutation
-from weft.ops.array.shape_ops import matrix_transpose as matrix_transpose
 from weft.ops.array.shape_ops import rank as rank
 from weft.ops.array.shape_ops import reshape as reshape
 from weft.ops.array.shape_ops import shape as shape
 from weft.ops.array.shape_ops import shape_n as shape_n
 from weft.ops.array.shape_ops import size as size
 from weft.ops.array.shape_ops import squeeze as squeeze
-from weft.ops.array.shape_ops import transpose as transpose
 from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
 from weft.ops.array.slicing import newaxis as newaxis
 from weft.ops.array.slicing import strided_slice as strided_slice
+from weft.ops.array.stacking import parallel_stack as parallel_stack
+from weft.ops.array.stacking import stack as stack
+from weft.ops.array.stacking import unstack as unstack
+from weft.ops.array.tensor_scatter import tensor_scatter_add as tensor_scatter_add
+from weft.ops.array.tensor_scatter import tensor_scatter_sub as tensor_scatter_sub
+from weft.ops.array.tensor_scatter import tensor_scatter_update as tensor_scatter_update
 from weft.ops.array.tiling import broadcast_dynamic_shape as broadcast_dynamic_shape
 from weft.ops.array.tiling import broadcast_static_shape as broadcast_static_shape
 from weft.ops.array.tiling import broadcast_to as broadcast_to
@@ -235,6 +232,9 @@ from weft.ops.array.tiling import required_space_to_batch_paddings as required_s
 from weft.ops.array.tiling import reverse as reverse
 from weft.ops.array.tiling import roll as roll
 from weft.ops.array.tiling import tile as tile
+from weft.ops.array.transposing import invert_permutation as invert_permutation
+from weft.ops.array.transposing import matrix_transpose as matrix_transpose
+from weft.ops.array.transposing import transpose as transpose
 from weft.ops.control_flow import optionals as _optionals  # registers what gradients of TensorFlow's branches have
 from weft.ops.control_flow import stacks as _stacks  # registers what gradient graphs made by TensorFlow have
 from weft.ops.control_flow import tensor_array_nodes as _tensor_array_nodes  # registers TensorArrayV3 and its family

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.ops.array.blocks import extract_image_patches as extract_image_patches
-from weft.ops.array.blocks import extract_patches as extract_patches
+from weft.ops.array.patches import extract_image_patches as extract_image_patches
+from weft.ops.array.patches import extract_patches as extract_patches
 from weft.ops.image.augmentation import random_brightness as random_brightness
 from weft.ops.image.augmentation import random_contrast as random_contrast
 from weft.ops.image.augmentation import random_flip_left_right as random_flip_left_right

@@ -20,7 +20,7 @@ from weft.models.linear_operators.low_rank_update import LinearOperatorLowRankUp
 from weft.models.linear_operators.operator import LinearOperator as LinearOperator
 from weft.models.linear_operators.wrapped import LinearOperatorAdjoint as LinearOperatorAdjoint
 from weft.models.linear_operators.wrapped import LinearOperatorInversion as LinearOperatorInversion
-from weft.ops.array.shape_ops import matrix_transpose as matrix_transpose
+from weft.ops.array.transposing import matrix_transpose as matrix_transpose
 from weft.ops.linalg.decompositions import cholesky as cholesky
 from weft.ops.linalg.decompositions import cholesky_solve as cholesky_solve
 from weft.ops.linalg.decompositions import log_matrix_determinant as _log_matrix_determinant

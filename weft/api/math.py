@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
-from weft.ops.array.shape_ops import invert_permutation as invert_permutation
 from weft.ops.array.topk import in_top_k as in_top_k
 from weft.ops.array.topk import top_k as top_k
+from weft.ops.array.transposing import invert_permutation as invert_permutation
 from weft.ops.debugging.checks import is_non_decreasing as is_non_decreasing
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.math.comparison import equal as equal

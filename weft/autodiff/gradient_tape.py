@@ -16,8 +16,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.stacking import stack
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.variables.variable import Variable
 

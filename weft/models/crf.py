@@ -20,11 +20,12 @@ from weft.models.rnn.dynamic import dynamic_rnn
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import reverse_sequence, sequence_mask
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, squeeze
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.cond import cond
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less_equal, maximum

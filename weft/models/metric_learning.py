@@ -8,7 +8,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.selection import where
-from weft.ops.array.shape_ops import expand_dims, reshape, squeeze, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape, squeeze
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.assertion import print_values
 from weft.ops.linalg.matrix_bands import matrix_set_diag
 from weft.ops.math.casting import cast

@@ -101,13 +101,13 @@ from weft.ops.array.filling import ones_like as ones_like
 from weft.ops.array.filling import zeros_like as zeros_like
 from weft.ops.array.gather_scatter import gather as gather
 from weft.ops.array.identity import stop_gradient as stop_gradient
-from weft.ops.array.joining import stack as stack
 from weft.ops.array.shape_ops import reshape as reshape
 from weft.ops.array.shape_ops import shape as shape
 from weft.ops.array.shape_ops import squeeze as squeeze
-from weft.ops.array.shape_ops import transpose as transpose
+from weft.ops.array.stacking import stack as stack
 from weft.ops.array.tiling import tile as tile
 from weft.ops.array.topk import in_top_k as in_top_k
+from weft.ops.array.transposing import transpose as transpose
 from weft.ops.control_flow.functional import foldl as foldl
 from weft.ops.control_flow.functional import foldr as foldr
 from weft.ops.control_flow.functional import map_fn as map_fn

@@ -14,8 +14,9 @@ from weft.models.distributions.parameters import checked_counts, logits_and_prob
 from weft.ops.array.filling import one_hot, ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import expand_dims, reshape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.transposing import transpose
 from weft.ops.debugging.checks import assert_positive
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_bands import matrix_set_diag

@@ -13,8 +13,9 @@ from weft.ops.array.filling import ones, ones_like, zeros_like
 from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import sequence_mask
-from weft.ops.array.shape_ops import expand_dims, reshape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import less

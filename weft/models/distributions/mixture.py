@@ -11,8 +11,8 @@ from weft.models.distributions.discrete import Categorical
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from weft.models.distributions.parameters import derived_seed
 from weft.ops.array.filling import one_hot
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.stacking import stack
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import square
 from weft.ops.math.reduce_functions import reduce_logsumexp, reduce_sum

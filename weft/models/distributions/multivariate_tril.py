@@ -13,7 +13,8 @@ from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.multivariate_normal import MultivariateNormalDiag
 from weft.models.distributions.normal_of_vectors import NormalOfVectors
 from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.debugging.checks import assert_near
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import cholesky, matrix_triangular_solve

@@ -11,8 +11,8 @@ from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Scalar
 from weft.models.distributions.parameters import derived_seed
 from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
-from weft.ops.array.joining import stack
 from weft.ops.array.selection import where_v2
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_less, assert_positive, assert_same_float_dtype
 from weft.ops.input_scope import input_scope

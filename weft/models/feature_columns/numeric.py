@@ -24,10 +24,11 @@ from weft.models.feature_columns.column import (
 )
 from weft.models.feature_columns.column_checks import Defaults, check_key, check_number, checked_default, checked_shape
 from weft.ops.array.filling import one_hot
-from weft.ops.array.joining import stack
 from weft.ops.array.ranges import range_of
-from weft.ops.array.shape_ops import expand_dims, reshape, shape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape, shape
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
+from weft.ops.array.transposing import transpose
 from weft.ops.io.example_features import FixedLenFeature
 from weft.ops.math.casting import cast
 from weft.ops.math.counting import bucketize

@@ -13,7 +13,8 @@ from weft.ops.array.joining import concat
 from weft.ops.array.ranges import linspace
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import meshgrid
-from weft.ops.array.shape_ops import reshape, shape, transpose
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import not_equal
 from weft.ops.math.division import div, truediv

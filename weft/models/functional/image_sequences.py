@@ -7,7 +7,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_outputs import collected
 from weft.ops.arg_scope import add_arg_scope
-from weft.ops.array.shape_ops import reshape, shape, transpose
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
 
 

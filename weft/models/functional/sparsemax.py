@@ -7,10 +7,10 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import zeros_like
-from weft.ops.array.joining import stack
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import shape
+from weft.ops.array.stacking import stack
 from weft.ops.array.topk import top_k
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast

@@ -23,9 +23,9 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.core import ZEROS, WeightOptions
 from weft.models.layers.layer import Layer, activated
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import slice_helper
+from weft.ops.array.stacking import stack
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.conv import conv1d as nn_conv1d
 from weft.ops.nn.conv import conv2d as nn_conv2d

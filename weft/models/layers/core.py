@@ -22,7 +22,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.layer import Layer, activated
 from weft.ops.array.identity import identity
-from weft.ops.array.shape_ops import reshape, shape, transpose
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.cond import cond
 from weft.ops.math.contraction import tensordot
 from weft.ops.math.products import matmul

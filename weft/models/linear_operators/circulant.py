@@ -14,8 +14,9 @@ from weft.framework.tensor_shape import TensorShape
 from weft.models.linear_operators.matrices import adjoint_of, implied
 from weft.models.linear_operators.operator import LinearOperator
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose, reshape
+from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.debugging.checks import assert_near, assert_positive
 from weft.ops.math.casting import cast
 from weft.ops.math.complex_numbers import absolute, conj, imag, real

@@ -13,9 +13,10 @@ from weft.models.linear_operators.diagonal import LinearOperatorIdentity
 from weft.models.linear_operators.matrices import adjoint_of, dense_of, implied, product, same_batch
 from weft.models.linear_operators.operator import LinearOperator, derive
 from weft.models.linear_operators.wrapped import LinearOperatorAdjoint, LinearOperatorInversion
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_static_shape
 from weft.ops.linalg.decompositions import cholesky as dense_cholesky
 from weft.ops.math.casting import cast

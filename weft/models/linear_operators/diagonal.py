@@ -13,9 +13,10 @@ from weft.models.linear_operators.matrices import adjoint_of, implied
 from weft.models.linear_operators.operator import LinearOperator
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones, zeros
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_static_shape, broadcast_to
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.debugging.checks import assert_greater, assert_near, assert_positive

@@ -5,9 +5,9 @@ from __future__ import annotations
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import matrix_transpose
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.tiling import broadcast_dynamic_shape, broadcast_to
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.math.complex_numbers import absolute, conj
 from weft.ops.math.products import matmul as dense_matmul
 

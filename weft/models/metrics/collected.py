@@ -7,7 +7,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.state import Metric, metric_scope, metric_variable, published
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.shape_ops import transpose
+from weft.ops.array.transposing import transpose
 from weft.ops.variables.assign import assign
 
 

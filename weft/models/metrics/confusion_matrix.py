@@ -9,8 +9,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.gather_scatter import scatter_nd
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import squeeze
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_less, assert_non_negative
 from weft.ops.input_scope import input_scope

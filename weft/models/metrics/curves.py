@@ -13,10 +13,10 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.counts import false_negatives, false_positives, true_negatives, true_positives
 from weft.models.metrics.state import Metric, aligned, metric_scope, metric_variable, published, so_far
 from weft.models.metrics.thresholds import EPSILON, Counts, counts_at, precision_recall_of, roc_of, spread_thresholds
-from weft.ops.array.joining import stack
 from weft.ops.array.ranges import linspace
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import reshape
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import group
 from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal, assert_type
 from weft.ops.math.casting import cast

@@ -18,10 +18,11 @@ from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, batch_size_of
 from weft.models.rnn.cells import BasicRNNCell, GRUCell, LSTMBlockCell, LSTMStateTuple
 from weft.models.rnn.dynamic import dynamic_rnn
 from weft.ops.array.filling import zeros
-from weft.ops.array.joining import concat, split, stack
+from weft.ops.array.joining import concat, split
 from weft.ops.array.sequences import reverse_sequence
-from weft.ops.array.shape_ops import transpose
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import reverse
+from weft.ops.array.transposing import transpose
 from weft.ops.math.elementwise import add
 from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh

@@ -15,8 +15,8 @@ from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, mask
 from weft.ops.array.constant import constant
 from weft.ops.array.sequences import reverse_sequence
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.shape_ops import transpose
 from weft.ops.array.tiling import reverse
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.comparison import less

@@ -15,11 +15,13 @@ from weft.models.rnn.dynamic import dynamic_rnn
 from weft.models.rnn.static import static_rnn
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import zeros
-from weft.ops.array.joining import concat, stack, unstack
+from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.sequences import reverse_sequence, sequence_mask
-from weft.ops.array.shape_ops import expand_dims, transpose
+from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.stacking import stack, unstack
 from weft.ops.array.tiling import reverse
+from weft.ops.array.transposing import transpose
 from weft.ops.math.casting import cast
 from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope

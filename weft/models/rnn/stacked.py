@@ -8,7 +8,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.rnn.dynamic import bidirectional_dynamic_rnn
 from weft.models.rnn.static import static_bidirectional_rnn
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import transpose
+from weft.ops.array.transposing import transpose
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_scope import variable_scope
 

@@ -12,8 +12,9 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import assert_like_rnn_cell, batch_size_of
 from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, masked_step, zero_outputs
-from weft.ops.array.joining import concat, stack, unstack
+from weft.ops.array.joining import concat
 from weft.ops.array.sequences import reverse_sequence
+from weft.ops.array.stacking import stack, unstack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_scope import variable_scope

@@ -11,9 +11,9 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros
-from weft.ops.array.joining import stack
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal
 

@@ -13,10 +13,10 @@ from weft.models.layers.core import Dense
 from weft.models.layers.layer import Layer
 from weft.models.rnn.cell import batch_size_of
 from weft.ops.array.filling import one_hot, ones_like, zeros
-from weft.ops.array.joining import stack
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import sequence_mask
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, squeeze
+from weft.ops.array.stacking import stack
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import add, mul, square
 from weft.ops.math.products import matmul

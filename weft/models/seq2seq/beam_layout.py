@@ -14,8 +14,9 @@ from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import sequence_mask
-from weft.ops.array.shape_ops import expand_dims, reshape, shape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape, shape
 from weft.ops.array.tiling import tile
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.input_scope import input_scope

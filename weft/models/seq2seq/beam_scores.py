@@ -9,9 +9,9 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.seq2seq.attention_wrapper import AttentionWrapperState
 from weft.ops.array.filling import one_hot, ones_like, zeros_like
-from weft.ops.array.joining import stack
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import expand_dims, shape
+from weft.ops.array.stacking import stack
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, logical_or, minimum
 from weft.ops.math.division import power, truediv

@@ -15,7 +15,8 @@ from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import scatter_nd
 from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
-from weft.ops.array.shape_ops import reshape, shape, size, transpose
+from weft.ops.array.shape_ops import reshape, shape, size
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.input_scope import input_scope

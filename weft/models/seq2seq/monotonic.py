@@ -16,7 +16,8 @@ from weft.models.rnn.cell import batch_size_of
 from weft.models.seq2seq.attention import AttentionMechanism, Probability, network_of, products_of
 from weft.ops.array.filling import one_hot, ones, zeros
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import reshape, shape, transpose
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.functional import scan
 from weft.ops.math.casting import cast
 from weft.ops.math.clip import clip_by_value

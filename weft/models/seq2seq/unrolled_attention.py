@@ -15,8 +15,9 @@ from weft.models.rnn.cell import batch_size_of
 from weft.models.rnn.sizes import linear_map
 from weft.models.seq2seq.unrolled import Decoded, LoopFunction, Projection, check_projection, likeliest_row
 from weft.ops.array.filling import zeros
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.stacking import stack
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_sum

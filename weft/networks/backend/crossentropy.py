@@ -7,8 +7,9 @@ from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.state.defaults import epsilon
-from weft.ops.array.shape_ops import reshape, transpose
+from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.transposing import transpose
 from weft.ops.math.casting import cast
 from weft.ops.math.clip import clip_by_value
 from weft.ops.math.reduce_functions import reduce_sum

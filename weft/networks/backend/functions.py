@@ -23,7 +23,7 @@ from weft.ops.array.placeholder import placeholder as graph_placeholder
 from weft.ops.array.shape_ops import expand_dims as with_axis
 from weft.ops.array.shape_ops import reshape as reshaped
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.shape_ops import transpose as transposed
+from weft.ops.array.transposing import transpose as transposed
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import group
 from weft.ops.math import reduce_functions as reductions

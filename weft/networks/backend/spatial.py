@@ -9,10 +9,11 @@ from weft.framework.operation import Tensor
 from weft.models.layers import conv
 from weft.networks.layers.spatial.borders import UpSampling2D
 from weft.networks.state.defaults import layout_or_default
-from weft.ops.array.joining import concat, split, stack
+from weft.ops.array.joining import concat, split
 from weft.ops.array.padding import pad
-from weft.ops.array.shape_ops import transpose
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import reverse as reversed_along
+from weft.ops.array.transposing import transpose
 from weft.ops.nn.conv import convolution
 from weft.ops.nn.pool import pool
 

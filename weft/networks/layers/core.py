@@ -20,10 +20,11 @@ from weft.networks.objects.lambdas import function_config, function_of
 from weft.networks.state.defaults import layout_or_default
 from weft.networks.state.phase import learning_phase
 from weft.ops.array.identity import identity
-from weft.ops.array.joining import stack
-from weft.ops.array.shape_ops import expand_dims, reshape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
+from weft.ops.array.transposing import transpose
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import not_equal
 from weft.ops.math.reduce_functions import reduce_any

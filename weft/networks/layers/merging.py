@@ -13,7 +13,8 @@ from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.ops.array.filling import ones_like
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import expand_dims, squeeze, transpose
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.transposing import transpose
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum, minimum
 from weft.ops.math.products import matmul

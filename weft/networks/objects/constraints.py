@@ -8,8 +8,8 @@ from typing import Final, Self
 from weft.framework.operation import Tensor
 from weft.networks.objects import registry
 from weft.networks.state.defaults import epsilon
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.stacking import stack
 from weft.ops.math.casting import cast
 from weft.ops.math.clip import clip_by_value
 from weft.ops.math.comparison import greater_equal

@@ -19,7 +19,18 @@ from weft.ops.math.elementwise import add
 
 @dispatchable
 def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
-    """Gather along the last dimension of `indices`, all dimensions before it going together."""
+    """Gather along the last dimension of `indices`, all dimensions before it going together.
+
+    Args:
+        params: [*batch, n, *inner] tensor of any dtype.
+        indices: [*batch, k] tensor of int32 or int64: positions in the n slices.
+
+    Returns:
+        [*batch, k, *inner] tensor of the dtype of `params`.
+
+    Raises:
+        ValueError: `indices` is of unknown rank.
+    """
     positions = convert_to_tensor(indices, name="indices")
     rank = rank_of(positions)
     if rank is None:
@@ -32,10 +43,15 @@ def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, 
     """Take the slices of `params` at the index vectors along the last dimension of `indices`.
 
     Args:
-        params: the tensor or variable to take from.
-        indices: `[..., depth]` integers; each vector chooses a position in the first `depth` dimensions after the batch.
+        params: [*batch, *sizes] tensor or variable of any dtype.
+        indices: [*batch, ..., depth] tensor of int32 or int64; each vector is a position in the first `depth` dimensions
+            after the batch.
         name: the node's name.
         batch_dims: how many leading dimensions `params` and `indices` share.
+
+    Returns:
+        A tensor of the dtype of `params`: `[*batch, ...]` of `indices`, then the dimensions of `params` that no position goes
+        into.
     """
     if batch_dims:
         return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), int(batch_dims), name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,8 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.padding import check_rank
-from weft.ops.array.shape_ops import INDEX, brackets
+from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
-from weft.ops.symbolic_gradient import vjp
 
 # Depth and space.
 
@@ -109,12 +107,30 @@ def depth_to_space_node(xp: ArrayModule, input: Array, *, block_size: int, data_
 
 
 def space_to_depth(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """Turn each block of `block_size` x `block_size` pixels into the channels of one."""
+    """Turn each block of `block_size` x `block_size` pixels into the channels of one.
+
+    Args:
+        input: [batch, rows, columns, depth] tensor of any dtype, or in the order of `data_format`.
+        block_size: the side of a block, 2 or more; it divides rows and columns.
+        data_format: 'NHWC' or 'NCHW'.
+
+    Returns:
+        [batch, rows / block_size, columns / block_size, depth * block_size**2] tensor of the same dtype.
+    """
     return space_to_depth_node(input, block_size=block_size, data_format=data_format, name=name)
 
 
 def depth_to_space(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """Turn the channels of each pixel into a block of `block_size` x `block_size` pixels."""
+    """Turn the channels of each pixel into a block of `block_size` x `block_size` pixels.
+
+    Args:
+        input: [batch, rows, columns, depth] tensor of any dtype, or in the order of `data_format`.
+        block_size: the side of a block, 2 or more; its square divides `depth`.
+        data_format: 'NHWC' or 'NCHW'.
+
+    Returns:
+        [batch, rows * block_size, columns * block_size, depth / block_size**2] tensor of the same dtype.
+    """
     return depth_to_space_node(input, block_size=block_size, data_format=data_format, name=name)
 
 
@@ -217,12 +233,30 @@ def batch_to_space_nd_node(xp: ArrayModule, input: Array, block_shape: Array, cr
 
 
 def space_to_batch_nd(input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
-    """Pad the dimensions after the batch, cut them into blocks and deal the positions in a block out to the batch."""
+    """Pad the dimensions after the batch, cut them into blocks and deal the positions in a block out to the batch.
+
+    Args:
+        input: [batch, *spatial, *rest] tensor of any dtype.
+        block_shape: [m] tensor of int32 or int64, one size for each of the m spatial dimensions; it divides the padded one.
+        paddings: [m, 2] tensor of int32 or int64: how many zeros to add at the start and the end of each.
+
+    Returns:
+        [batch * size of a block, *smaller spatial, *rest] tensor of the same dtype.
+    """
     return space_to_batch_nd_node(input, block_shape, paddings, name=name)
 
 
 def batch_to_space_nd(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
-    """Undo `space_to_batch_nd`, cutting `crops` off."""
+    """Undo `space_to_batch_nd`, cutting `crops` off.
+
+    Args:
+        input: [batch, *spatial, *rest] tensor of any dtype; the sizes of the block divide `batch`.
+        block_shape: [m] tensor of int32 or int64, one size for each of the m spatial dimensions.
+        crops: [m, 2] tensor of int32 or int64: how much to cut off at the start and the end of each.
+
+    Returns:
+        [batch / size of a block, *larger spatial, *rest] tensor of the same dtype.
+    """
     return batch_to_space_nd_node(input, block_shape, crops, name=name)
 
 
@@ -233,7 +267,14 @@ def space_to_batch(
     name: str | None = None,
     block_shape: TensorLike | None = None,
 ) -> Tensor:
-    """`space_to_batch_nd` of images with square blocks."""
+    """`space_to_batch_nd` of images with square blocks.
+
+    Args:
+        input: [batch, rows, columns, depth] tensor of any dtype.
+        paddings: [2, 2] tensor of int32 or int64: how many zeros to add above, below, left and right.
+        block_size: the side of a block, 2 or more.
+        block_shape: another name of it, which also takes a vector as `space_to_batch_nd` does.
+    """
     return space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
 
 
@@ -244,104 +285,17 @@ def batch_to_space(
     name: str | None = None,
     block_shape: TensorLike | None = None,
 ) -> Tensor:
-    """`batch_to_space_nd` of images with square blocks."""
+    """`batch_to_space_nd` of images with square blocks.
+
+    Args:
+        input: [batch, rows, columns, depth] tensor of any dtype.
+        crops: [2, 2] tensor of int32 or int64: how much to cut off above, below, left and right.
+        block_size: the side of a block, 2 or more.
+        block_shape: another name of it, which also takes a vector as `batch_to_space_nd` does.
+    """
     return batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
 
 
 def _square(block_size: int | None, block_shape: TensorLike | None) -> Any:
     """The sizes of a block; a size that was not given is refused where it is converted."""
     return [block_size, block_size] if block_shape is None else block_shape
-
-
-# Patches.
-
-
-def _patch_count(size: int | None, kernel: int, stride: int, rate: int, padding: str) -> int | None:
-    if size is None:
-        return None
-    if padding == "SAME":
-        return -(-size // stride)
-    return max(0, (size - (kernel - 1) * rate - 1) // stride + 1)
-
-
-def _patches_shape(node: Operation) -> list[Dims]:
-    dims, attrs = node.inputs[0].dims, node.attrs
-    check_rank(node.inputs[0], 4)
-    if dims is None:
-        return [(None,) * 4]
-    kernel, stride, rate = attrs["ksizes"], attrs["strides"], attrs["rates"]
-    rows, columns = (_patch_count(dims[i], kernel[i], stride[i], rate[i], attrs["padding"]) for i in (1, 2))
-    return [(dims[0], rows, columns, _times(dims[3], kernel[1] * kernel[2]))]
-
-
-@op("ExtractImagePatches", "images: T -> patches: T", infer=_patches_shape, gradient=vjp)
-def extract_image_patches_node(
-    xp: ArrayModule, images: Array, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str
-) -> Result:
-    """The patches, kh x kw pixels each, around evenly spaced pixels, each as the channels of one pixel.
-
-    `[batch, height, width, depth] -> [batch, rows, columns, kh*kw*depth]`.
-    """
-    if padding not in ("SAME", "VALID"):
-        raise InvalidArgumentError.of(f"padding must be SAME or VALID, got {padding}")
-    margins = [(0, 0)]
-    counts = []
-    for axis in (1, 2):
-        size, extent = images.shape[axis], (ksizes[axis] - 1) * rates[axis] + 1
-        count = _patch_count(size, ksizes[axis], strides[axis], rates[axis], padding)
-        missing = max(0, (count - 1) * strides[axis] + extent - size) if padding == "SAME" else 0  # type: ignore[operator]
-        margins.append((missing // 2, missing - missing // 2))
-        counts.append(count)
-    padded = xp.pad(images, [*margins, (0, 0)])
-    rows, columns = counts
-    parts = [
-        padded[:, r * rates[1] :: strides[1], c * rates[2] :: strides[2]][:, :rows, :columns]
-        for r in range(ksizes[1])
-        for c in range(ksizes[2])
-    ]
-    return xp.concatenate(parts, 3)
-
-
-def extract_image_patches(
-    images: TensorLike,
-    ksizes: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
-    rates: Sequence[int] | None = None,
-    padding: str | None = None,
-    name: str | None = None,
-    sizes: Sequence[int] | None = None,
-) -> Tensor:
-    """Take patches of `[batch, rows, columns, depth]` images and put each into the last dimension.
-
-    Args:
-        images: the images.
-        ksizes: `[1, rows, columns, 1]`, the size of a patch (`sizes` is another name for it).
-        strides: `[1, rows, columns, 1]`, how far apart the patches are.
-        rates: `[1, rows, columns, 1]`, how far apart the pixels of a patch are.
-        padding: VALID for patches inside the image only, SAME to pad it with zeros.
-        name: the node's name.
-    """
-    kernel = sizes if ksizes is None else ksizes
-    if kernel is None or len(kernel) != 4:
-        raise ValueError(f"ksizes must have four entries, got {brackets(kernel or [])}")
-    return extract_image_patches_node(images, ksizes=kernel, strides=strides, rates=rates, padding=padding, name=name)
-
-
-def extract_patches(
-    images: TensorLike, sizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str,
-    name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`extract_image_patches` by its later name and arguments.
-
-    Args:
-        images: `[batch, rows, columns, depth]`.
-        sizes: `[1, rows, columns, 1]`, the size of a patch.
-        strides: `[1, rows, columns, 1]`, how far apart the patches are.
-        rates: `[1, rows, columns, 1]`, how far apart the pixels of a patch are.
-        padding: VALID for patches inside the image only, SAME to pad it with zeros.
-        name: the node's name.
-
-    Raises:
-        ValueError: `sizes` has not four entries.
-    """
-    return extract_image_patches(images, sizes, strides, rates, padding, name)

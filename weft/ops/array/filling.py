@@ -59,6 +59,10 @@ def fill(dims: DynamicShape, value: TensorLike, name: str | None = None) -> Tens
     >>> sess.run(tf.fill([2, 2], 7))
     array([[7, 7],
            [7, 7]], dtype=int32)
+
+    Args:
+        dims: [rank] tensor or list of int32 or int64, or a TensorShape.
+        value: scalar of any dtype, which is that of the result.
     """
     return fill_node(dims, value, name=name)
 
@@ -95,6 +99,10 @@ def zeros(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | No
     >>> sess.run(tf.zeros([2, 2]))
     array([[0., 0.],
            [0., 0.]], dtype=float32)
+
+    Args:
+        shape: [rank] list or tensor of int32, or a TensorShape.
+        dtype: any dtype; the elements are b'' for strings.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     return _one_value(shape, kind, zero_of(kind), name or "zeros")
@@ -106,6 +114,13 @@ def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | Non
     >>> sess.run(tf.ones([2, 2]))
     array([[1., 1.],
            [1., 1.]], dtype=float32)
+
+    Args:
+        shape: [rank] list or tensor of int32, or a TensorShape.
+        dtype: a numeric dtype or bool.
+
+    Raises:
+        TypeError: the dtype has no one, as strings have none.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     if kind is dtypes.string:
@@ -138,6 +153,11 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
 
     >>> sess.run(tf.zeros_like([1, 2]))
     array([0, 0], dtype=int32)
+
+    Args:
+        tensor: [...] tensor, or what becomes one.
+        dtype: the dtype of the result; that of `tensor` when None.
+        optimize: whether a shape that is known while the graph is built may become a constant.
     """
     tensor = convert_to_tensor(tensor, name="tensor")
     kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -160,7 +180,13 @@ def is_zeros(tensor: Tensor) -> bool:
 
 @dispatchable
 def ones_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True) -> Tensor:
-    """Ones in the shape of `tensor`, of its dtype or the one given."""
+    """Ones in the shape of `tensor`, of its dtype or the one given.
+
+    Args:
+        tensor: [...] tensor, or what becomes one.
+        dtype: the numeric or bool dtype of the result; that of `tensor` when None.
+        optimize: whether a shape that is known while the graph is built may become a constant.
+    """
     with get_default_graph().name_scope(name or "ones_like") as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -217,6 +243,16 @@ def one_hot(
     name: str | None = None,
 ) -> Tensor:
     """Vectors of length `depth` that are `on_value` (1) at the index, else `off_value` (0); -1 gives no 1 at all.
+
+    Args:
+        indices: [...] tensor of uint8, int32 or int64.
+        depth: int32 scalar: the length of a vector.
+        on_value, off_value: scalars of the dtype of the result.
+        axis: where the new dimension stands in the result; -1, the default, puts it last.
+        dtype: of the result; when None, that of the two values, or float32.
+
+    Returns:
+        [..., depth] tensor, with `depth` in the place `axis`.
 
     Raises:
         TypeError: the types of `on_value`, `off_value` and `dtype` differ.

@@ -7,7 +7,6 @@ accelerators, such a gather gives zeros and such a scatter nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -21,14 +20,12 @@ from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat_v2
 from weft.ops.array.padding import slice_node
 from weft.ops.array.row_order import are_rows
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
-from weft.ops.declaration import Gradient, op, rank_of, same_as_input
+from weft.ops.declaration import op, rank_of
 from weft.ops.dispatch import dispatchable
-from weft.ops.math.elementwise import neg
 from weft.ops.symbolic_gradient import vjp
 from weft.ops.traced_checks import note_wrong
 from weft.platform.aligned_memory import aligned_empty
@@ -182,16 +179,20 @@ def gather(
 ) -> Tensor:
     """Take the slices of `params` at `indices` along `axis`.
 
-    Args:
-        params: the tensor or variable to take from.
-        indices: integer positions, of any shape.
-        validate_indices: has no effect.
-        name: the node's name.
-        axis: the dimension, by default the first one after the batch dimensions.
-        batch_dims: how many leading dimensions `params` and `indices` share.
-
     >>> sess.run(tf.gather([10, 20, 30], [2, 0]))
     array([30, 10], dtype=int32)
+
+    Args:
+        params: [*outer, n, *inner] tensor or variable of any dtype.
+        indices: tensor of int32 or int64, of any shape: positions along `axis`.
+        validate_indices: has no effect.
+        name: the node's name.
+        axis: int32 or int64 scalar, the dimension to take along, by default the first one after the batch dimensions.
+        batch_dims: how many leading dimensions `params` and `indices` share.
+
+    Returns:
+        A tensor of the dtype of `params`, with the shape of `indices` (but for the batch) in the place of the dimension
+        `axis`.
     """
     if axis is None:
         axis = batch_dims
@@ -268,7 +269,7 @@ def gather_nd_node(xp: ArrayModule, params: Array, indices: Array, *, bad_indice
     return xp.asarray(params).at[index].get(mode="fill", fill_value=_nothing(params))
 
 
-def _check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
+def check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
     if indices is None or updates is None or shape is None or indices[-1] is None:
         return
     try:
@@ -282,11 +283,11 @@ def _check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
 
 def _scatter_nd_shape(node: Operation) -> list[Dims]:
     dims = constant_dims(node.inputs[2])
-    _check_updates(node.inputs[0].dims, node.inputs[1].dims, dims)
+    check_updates(node.inputs[0].dims, node.inputs[1].dims, dims)
     return [dims]
 
 
-def _scattered(xp: ArrayModule, target: Array, indices: Array, updates: Array, how: str) -> Array:
+def scattered(xp: ArrayModule, target: Array, indices: Array, updates: Array, how: str) -> Array:
     shape = tuple(target.shape)
     index = _positions(xp, indices, shape, "shape")
     if xp is not np:
@@ -315,7 +316,7 @@ def _check_scattered_nd(node: Operation, indices: Array, updates: Array, shape: 
         _check_nd(indices, dims[: indices.shape[-1]], dims, "shape")
 
 
-def _check_tensor_scattered(node: Operation, tensor: Array, indices: Array, updates: Array) -> None:
+def check_tensor_scattered(node: Operation, tensor: Array, indices: Array, updates: Array) -> None:
     _check_positions(node.inputs[0], tensor, indices, "shape")
 
 
@@ -329,63 +330,17 @@ def scatter_nd_node(xp: ArrayModule, indices: Array, updates: Array, shape: Arra
     """
     sizes = tuple(int(size) for size in np.ravel(shape))
     if updates.dtype == object:
-        return _scattered(np, np.full(sizes, b"", object), indices, updates, "set")
-    return _scattered(xp, xp.zeros(sizes, updates.dtype), indices, updates, "add")
+        return scattered(np, np.full(sizes, b"", object), indices, updates, "set")
+    return scattered(xp, xp.zeros(sizes, updates.dtype), indices, updates, "add")
 
 
 def scatter_nd(indices: TensorLike, updates: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
-    """A tensor of `shape` with `updates` added at `indices`, and zeros elsewhere."""
+    """A tensor of `shape` with `updates` added at `indices`, and zeros elsewhere.
+
+    Args:
+        indices: [..., depth] tensor of int32 or int64: positions in the first `depth` dimensions of the result; what is said
+            twice adds up.
+        updates: [..., *rest] tensor of a numeric dtype.
+        shape: [rank] list or tensor of the dtype of `indices`.
+    """
     return scatter_nd_node(indices, updates, shape, name=name)
-
-
-def _tensor_scatter_shape(node: Operation) -> list[Dims]:
-    tensor, indices, updates = node.inputs
-    _check_updates(indices.dims, updates.dims, tensor.dims)
-    return same_as_input(node)
-
-
-def _update_gradient(node: Operation, grad: Tensor) -> Gradients:
-    _, indices, updates = node.inputs
-    cleared = tensor_scatter_update_node(grad, indices, zeros_like(updates))
-    return [cleared, None, gather_nd_node(grad, indices)]
-
-
-def _tensor_scatter(name: str, how: str, gradient: Gradient) -> Callable[..., Tensor]:
-    def kernel(xp: ArrayModule, tensor: Array, indices: Array, updates: Array, *, bad_indices_policy: str = "") -> Result:
-        return _scattered(xp, tensor, indices, -updates if how == "sub" else updates, "add" if how == "sub" else how)
-
-    shapes = "`[*sizes, *inner], [*places, depth], [*places, *inner] -> [*sizes, *inner]`, depth being the number of `sizes`"
-    kernel.__name__ = name
-    kernel.__doc__ = f"The tensor with the updates put in at the index vectors ({how}): {shapes}."
-    declare = op(
-        name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
-        check=_check_tensor_scattered, checks_traced=True,
-        types={"Tindices": (*INDEX16, dtypes.uint16) if how == "set" else INDEX},
-    )  # fmt: skip
-    return declare(kernel)
-
-
-tensor_scatter_update_node = _tensor_scatter("TensorScatterUpdate", "set", _update_gradient)
-tensor_scatter_add_node = _tensor_scatter(
-    "TensorScatterAdd", "add", lambda node, grad: [grad, None, gather_nd_node(grad, node.inputs[1])]
-)
-tensor_scatter_sub_node = _tensor_scatter(
-    "TensorScatterSub", "sub", lambda node, grad: [grad, None, neg(gather_nd_node(grad, node.inputs[1]))]
-)
-tensor_scatter_max_node = _tensor_scatter("TensorScatterMax", "max", vjp)
-tensor_scatter_min_node = _tensor_scatter("TensorScatterMin", "min", vjp)
-
-
-def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
-    """`tensor` with the slices at `indices` replaced by `updates`."""
-    return tensor_scatter_update_node(tensor, indices, updates, name=name)
-
-
-def tensor_scatter_add(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` added at `indices`."""
-    return tensor_scatter_add_node(tensor, indices, updates, name=name)
-
-
-def tensor_scatter_sub(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` subtracted at `indices`."""
-    return tensor_scatter_sub_node(tensor, indices, updates, name=name)

@@ -48,6 +48,9 @@ def identity(
 
     >>> sess.run(tf.identity([1, 2]))
     array([1, 2], dtype=int32)
+
+    Args:
+        input: [...] tensor of any dtype, a SparseTensor or IndexedSlices; of a variable, its value.
     """
     if isinstance(input, IndexedSlices | SparseTensor):
         values, indices = identity_node(input.values), identity_node(input.indices)
@@ -64,13 +67,21 @@ def _pass_gradients(node: Operation, *grads: Tensor | None) -> Gradients:
 
 @op("IdentityN", "input: [T] -> output: [T]", limits={"T": 1}, role=Role.ALIAS, infer=_each_input, gradient=_pass_gradients)
 def identity_n(xp: ArrayModule, input: list[Array], *, T: list[DType]) -> list[Result]:
-    """The inputs, each of which waits for all of them: `N*[...] -> N*[...]`."""
+    """The inputs, each of which waits for all of them: `N*[...] -> N*[...]`.
+
+    Args:
+        input: a list of tensors, of any shapes and dtypes.
+    """
     return list(input)
 
 
 @op("StopGradient", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=not_differentiable)
 def stop_gradient(xp: ArrayModule, input: Array) -> Result:
-    """The input, as a constant to gradients: `[...] -> [...]`."""
+    """The input, as a constant to gradients: `[...] -> [...]`.
+
+    Args:
+        input: [...] tensor of any dtype.
+    """
     return input
 
 
@@ -98,5 +109,9 @@ def deep_copy(xp: ArrayModule, x: Array) -> Result:
 
 @op("GuaranteeConst", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=None, stateful=True)
 def guarantee_const(xp: ArrayModule, input: Array) -> Result:
-    """The input, which the program promises never to change: `[...] -> [...]`."""
+    """The input, which the program promises never to change: `[...] -> [...]`.
+
+    Args:
+        input: [...] tensor of any dtype.
+    """
     return input

@@ -1,34 +1,28 @@
-"""Putting tensors together and taking them apart: concat, stack, split, unstack, and lists of tensors as tensors."""
+"""Putting tensors together along a dimension they have, and cutting them apart: concat and split."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias, TypeGuard
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_size, constant_value
+from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dimension import Dimension
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.ops.array.constant import constant
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_node
 from weft.ops.array.padding import slice_node
-from weft.ops.array.shape_ops import INDEX, brackets, cast_index, expand_dims, shape_n
+from weft.ops.array.shape_ops import INDEX, brackets, cast_index, shape_n
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.dispatch import dispatchable
-
-_PLAIN: Final = frozenset((int, float, complex, bool, str, bytes, np.ndarray, type(None), TensorShape, Dimension))
-
 
 # Concat.
 
@@ -154,6 +148,16 @@ def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor
     >>> sess.run(tf.concat([[[1, 2]], [[3, 4]]], axis=0))
     array([[1, 2],
            [3, 4]], dtype=int32)
+
+    Args:
+        values: a list of tensors of one dtype and rank (1 or more), whose sizes differ along `axis` alone.
+        axis: int32 scalar, the dimension; one below zero counts from the end.
+
+    Returns:
+        A tensor of their dtype, as long along `axis` as all of them together.
+
+    Raises:
+        TypeError: `axis` is no integer, as where the two arguments changed places.
     """
     if not isinstance(values, list | tuple):
         values = [values]
@@ -169,142 +173,9 @@ def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor
     return concat_v2(values, axis, name=name)
 
 
-# Pack and Unpack.
-
-
-def _pack_shape(node: Operation) -> list[Dims]:
-    dims: Dims = None
-    try:
-        for tensor in reversed(node.inputs):
-            dims = merge_dims(tensor.dims, dims)
-    except ValueError as error:
-        text = f"{error}\n\tFrom merging shape 0 with other shapes."
-        raise ShapeMisfit(text, "All tensors need one shape; tf.concat joins along a dimension that they have.") from None
-    axis = node.attrs["axis"]
-    if dims is None:
-        return [None]
-    if not -len(dims) - 1 <= axis <= len(dims):
-        raise ValueError(f"axis = {axis} not in [{-len(dims) - 1}, {len(dims) + 1})")
-    axis %= len(dims) + 1
-    return [(*dims[:axis], len(node.inputs), *dims[axis:])]
-
-
-def _pack_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return list(unpack(grad, num=len(node.inputs), axis=node.attrs["axis"]))
-
-
-def _pack_elements(node: Operation) -> Dims:
-    if node.outputs[0].shape.ndims != 1:
-        return None
-    return tuple(constant_size(tensor) for tensor in node.inputs)
-
-
-@op("Pack", "values: N*T -> output: T", limits={"N": 1}, memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
-    gradient=_pack_gradient)  # fmt: skip
-def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
-    """The inputs side by side along a new axis: `N*[*outer, *inner] -> [*outer, N, *inner]`."""
-    shape = values[0].shape
-    for index, value in enumerate(values):
-        if value.shape != shape:
-            raise InvalidArgumentError.of(
-                f"Shapes of all inputs must match: values[0].shape = {brackets(shape)} != "
-                f"values[{index}].shape = {brackets(value.shape)}"
-            )
-    if xp is np and axis == 0 and shape:
-        # One call for all of them, where np.stack looks at each.
-        return np.concatenate(values).reshape(len(values), *shape)
-    return xp.stack(values, axis)
-
-
-@dispatchable
-def stack(values: Sequence[TensorLike], axis: int = 0, name: str = "stack") -> Tensor:
-    """Put tensors of one shape side by side along a new dimension; a list of numbers becomes a constant.
-
-    >>> sess.run(tf.stack([[1, 2], [3, 4]], axis=1))
-    array([[1, 3],
-           [2, 4]], dtype=int32)
-    """
-    if axis == 0:
-        try:
-            return convert_to_tensor(values, name=name)
-        except (TypeError, ValueError):
-            # Not all of one type as they stand: the node says what does not fit.
-            pass
-    first = convert_to_tensor(values[0], name=name)
-    if first.dims is not None:
-        count = len(first.dims) + 1
-        if not -count <= axis < count:
-            raise ValueError(f"axis = {axis} not in [{-count}, {count})")
-    return pack([first, *values[1:]], axis=axis, name=name)
-
-
-def _unpack_shape(node: Operation) -> list[Dims]:
-    dims, axis, num = node.inputs[0].dims, node.attrs["axis"], node.attrs["num"]
-    if dims is None:
-        return [None] * num
-    if not -len(dims) <= axis < len(dims):
-        raise ValueError(f"axis = {axis} not in [{-len(dims)}, {len(dims)})")
-    axis %= len(dims)
-    if dims[axis] not in (None, num):
-        raise ValueError(f"Dimension must be {num} but is {dims[axis]}")
-    return [dims[:axis] + dims[axis + 1 :]] * num
-
-
 def filled_gradients(node: Operation, grads: Sequence[Tensor | None]) -> list[Tensor]:
     """The gradients of all outputs, zeros where one is not used."""
     return [zeros_like(out) if grad is None else grad for out, grad in zip(node.outputs, grads, strict=True)]
-
-
-def _unpack_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
-    return [pack(filled_gradients(node, grads), axis=node.attrs["axis"])]
-
-
-@op("Unpack", "value: T -> output: num*T", infer=_unpack_shape, gradient=_unpack_gradient)
-def unpack(xp: ArrayModule, value: Array, *, num: int, axis: int = 0) -> list[Result]:
-    """The slices along `axis`, without that axis: `[*outer, num, *inner] -> num*[*outer, *inner]`."""
-    if value.shape[axis] != num:
-        raise InvalidArgumentError.of(f"Input shape axis {axis} must equal {num}, got shape {brackets(value.shape)}")
-    lead = (slice(None),) * (axis % len(value.shape))
-    return [value[(*lead, index)] for index in range(num)]
-
-
-def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """Take a tensor apart along a dimension, whose size must be known unless `num` says it.
-
-    >>> sess.run(tf.unstack([[1, 2], [3, 4]]))
-    [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
-    """
-    if num is None:
-        tensor = convert_to_tensor(value)
-        dims = tensor.dims
-        if dims is not None:
-            if not -len(dims) <= axis < len(dims):
-                raise ValueError(f"axis = {axis} not in [{-len(dims)}, {len(dims)})")
-            num = dims[axis]
-        if num is None:
-            raise ValueError(f"Cannot infer num from shape {tensor.shape}")
-        value = tensor
-    return unpack(value, num=num, axis=axis, name=name)
-
-
-def _parallel_concat_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return list(split_node(np.int32(0), grad, num_split=len(node.inputs)))
-
-
-@op("ParallelConcat", "values: N*T -> output: T", infer=lambda node: [node.attrs["shape"]],
-    gradient=_parallel_concat_gradient)  # fmt: skip
-def parallel_concat(xp: ArrayModule, values: list[Array], *, shape: Dims) -> Result:
-    """The inputs, each of size 1 along the first axis, one after the other along it: `N*[1, *inner] -> [N, *inner]`."""
-    return xp.concatenate(values, 0)
-
-
-def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
-    """Stack tensors of one fully known shape along a new first dimension."""
-    with get_default_graph().name_scope(name):
-        first = convert_to_tensor(values[0])
-        dims = first.shape.as_list()
-        parts = [expand_dims(value, 0) for value in values]
-        return parallel_concat(parts, shape=as_dims([len(values), *dims]))
 
 
 # Split.
@@ -407,15 +278,21 @@ def split(
 ) -> list[Tensor]:
     """Split a tensor into `num_or_size_splits` equal parts along `axis`, or into parts of the sizes it lists.
 
+    >>> sess.run(tf.split([1, 2, 3, 4], 2))
+    [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
+
     Args:
-        value: the tensor.
-        num_or_size_splits: an int, or a 1-D integer tensor or list in which one size may be -1.
-        axis: the dimension to split.
+        value: [*outer, size, *inner] tensor of any dtype.
+        num_or_size_splits: an int, which divides the size; or a list or [n] tensor of int32 or int64 in which one may be -1.
+        axis: int32 scalar, the dimension to split; one below zero counts from the end.
         num: how many sizes there are, when that cannot be seen from their shape.
         name: the node's name.
 
-    >>> sess.run(tf.split([1, 2, 3, 4], 2))
-    [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
+    Returns:
+        A list of tensors of the same dtype.
+
+    Raises:
+        ValueError: how many parts there are cannot be told, or the sizes don't fit.
     """
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
         return split_node(axis, value, num_split=int(num_or_size_splits), name=name)
@@ -429,64 +306,3 @@ def split(
         if num is None:
             raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
     return split_v(value, sizes, axis, num_split=num, name=name)
-
-
-# Lists that hold tensors.
-
-_Nested: TypeAlias = Sequence[Array]
-
-
-def _is_tensor_like(item: object) -> TypeGuard[Tensor]:
-    return isinstance(item, Tensor) or (type(item) not in _PLAIN and hasattr(item, "_as_graph_element"))
-
-
-def _holds_tensor(values: _Nested) -> bool:
-    if _PLAIN.issuperset(map(type, values)):
-        return False
-    return any(_holds_tensor(item) if isinstance(item, list | tuple) else _is_tensor_like(item) for item in values)
-
-
-def _dtype_of(values: _Nested) -> DType | None:
-    for item in values:
-        if _is_tensor_like(item):
-            return item.dtype.base_dtype
-        if isinstance(item, list | tuple):
-            found = _dtype_of(item)
-            if found is not None:
-                return found
-    return None
-
-
-def _pack_list(values: _Nested, wanted: DType, name: str) -> Tensor | _Nested:
-    with get_default_graph().name_scope(name) as scope:
-        items, must_pack = [], False
-        for index, item in enumerate(values):
-            if _is_tensor_like(item):
-                _check_dtype(item, wanted)
-                item, must_pack = convert_to_tensor(item), True
-            elif isinstance(item, list | tuple):
-                item = _pack_list(item, wanted, str(index))
-                must_pack = must_pack or isinstance(item, Tensor)
-            items.append(item)
-        if not must_pack:
-            return values
-        parts = [
-            item if isinstance(item, Tensor) else constant(item, wanted, name=str(index)) for index, item in enumerate(items)
-        ]
-        return pack(parts, name=scope)
-
-
-def _check_dtype(item: Tensor, wanted: DType) -> None:
-    if item.dtype.base_dtype is not wanted:
-        raise TypeError(f"Cannot convert a list containing a tensor of dtype {item.dtype} to {wanted} (Tensor is: {item!r})")
-
-
-def _list_to_tensor(value: _Nested, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Array:
-    if as_ref or not _holds_tensor(value):
-        return NotImplemented
-    found = dtype or _dtype_of(value)
-    assert found is not None
-    return _pack_list(value, found, name or "packed")
-
-
-register_tensor_conversion_function((list, tuple), _list_to_tensor, 99)

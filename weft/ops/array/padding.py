@@ -143,6 +143,14 @@ def slice_of(input_: TensorLike, begin: TensorLike, size: DynamicShape, name: st
     >>> sess.run(tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, 2]))
     array([[2, 3],
            [5, 6]], dtype=int32)
+
+    Args:
+        input_: [*sizes] tensor of any dtype.
+        begin: [rank] tensor or list of int32 or int64: where the block starts.
+        size: [rank] tensor or list of the dtype of `begin`: how large it is in each dimension.
+
+    Returns:
+        [*size] tensor of the same dtype.
     """
     return slice_node(input_, begin, size, name=name)
 
@@ -287,16 +295,22 @@ def pad(
 ) -> Tensor:
     """Put margins around a tensor.
 
-    Args:
-        tensor: the tensor.
-        paddings: `[rank, 2]`, how many to add before and after in each dimension.
-        mode: CONSTANT, REFLECT (mirror without the border) or SYMMETRIC (with it), in any case.
-        name: the node's name.
-        constant_values: the value of a constant margin.
-
     >>> sess.run(tf.pad([[1, 2]], [[0, 1], [1, 0]]))
     array([[0, 1, 2],
            [0, 0, 0]], dtype=int32)
+
+    Args:
+        tensor: [*sizes] tensor of any dtype.
+        paddings: [rank, 2] tensor of int32 or int64: how many to add before and after in each dimension.
+        mode: CONSTANT, REFLECT (mirror without the border) or SYMMETRIC (with it), in any case.
+        name: the node's name.
+        constant_values: scalar of the dtype of `tensor`, the value of a constant margin.
+
+    Returns:
+        A tensor of the same dtype, each size greater by the two numbers.
+
+    Raises:
+        ValueError: `mode` is none of the three.
     """
     kind = mode.upper()
     if kind == "CONSTANT":

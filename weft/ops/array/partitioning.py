@@ -75,7 +75,16 @@ def partition_grad(ctx: OpContext, data: Array, partitions: Array, grads: list[A
 
 @dispatchable
 def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None) -> list[Tensor]:
-    """Deal the slices of `data` out to `num_partitions` tensors by the numbers in `partitions`."""
+    """Deal the slices of `data` out to `num_partitions` tensors by the numbers in `partitions`.
+
+    Args:
+        data: [*places, *inner] tensor of any dtype.
+        partitions: [*places] int32 tensor, from 0 to `num_partitions - 1`.
+        num_partitions: how many tensors to make.
+
+    Returns:
+        A list of `num_partitions` tensors, [count, *inner] each, of the dtype of `data`.
+    """
     return dynamic_partition_node(data, partitions, num_partitions=num_partitions, name=name)
 
 
@@ -160,7 +169,15 @@ def parallel_dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: li
 
 
 def dynamic_stitch(indices: Iterable[TensorLike], data: Iterable[TensorLike], name: str | None = None) -> Tensor:
-    """Put the slices of several tensors together: `result[indices[m][i]] = data[m][i]`, a later one winning."""
+    """Put the slices of several tensors together: `result[indices[m][i]] = data[m][i]`, a later one winning.
+
+    Args:
+        indices: a list of int32 tensors, of any shapes: places in the result.
+        data: a list of as many tensors of one dtype: the shape of its indices, then [*inner], which all share.
+
+    Returns:
+        [greatest index + 1, *inner] tensor of the dtype of `data`.
+    """
     return dynamic_stitch_node(list(indices), list(data), name=name)
 
 

@@ -41,6 +41,9 @@ def placeholder(dtype: DTypeLike, shape: DynamicShape | None = None, name: str |
     >>> x = tf.placeholder(tf.float32, [None, 2])
     >>> sess.run(x * 2, {x: [[1, 2]]})
     array([[2., 4.]], dtype=float32)
+
+    Raises:
+        TypeError: `dtype` is a shape, which comes second.
     """
     if isinstance(dtype, list | tuple):
         raise TypeError(
@@ -69,5 +72,13 @@ def placeholder_default_node(xp: ArrayModule, input: Array, *, dtype: DType, sha
 
 
 def placeholder_with_default(input: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
-    """Pass `input` through unless another value, of a shape that fits `shape`, is fed."""
+    """Pass `input` through unless another value, of a shape that fits `shape`, is fed.
+
+    Args:
+        input: [...] tensor of any dtype: the value where none is fed.
+        shape: what is known of the shape of a value, with None for a size that may change; `input` fits it.
+
+    Returns:
+        A tensor of that shape and of the dtype of `input`.
+    """
     return placeholder_default_node(input, shape=as_dims(shape), name=name)

@@ -80,6 +80,15 @@ def range_of(
 
     >>> sess.run(tf.range(2, 10, 3))
     array([2, 5, 8], dtype=int32)
+
+    Args:
+        start: scalar of a real dtype; the limit when it is the only one.
+        limit: scalar; it is not among the numbers itself.
+        delta: scalar, the step, not zero; below zero to count down.
+        dtype: of the result; when None, that in which all three have room.
+
+    Returns:
+        [n] tensor.
     """
     if limit is None:
         start, limit = 0, start
@@ -122,5 +131,13 @@ def lin_space(xp: ArrayModule, start: Array, stop: Array, num: Array) -> Result:
 
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
-    """`num` numbers at equal distances from `start` to `stop`, both included."""
+    """`num` numbers at equal distances from `start` to `stop`, both included.
+
+    Args:
+        start, stop: scalars of one floating dtype.
+        num: scalar of int32 or int64, positive: how many.
+
+    Returns:
+        [num] tensor of the dtype of `start`.
+    """
     return lin_space(start, stop, num, name=name)

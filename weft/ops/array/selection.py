@@ -86,6 +86,14 @@ def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | No
 
     >>> sess.run(tf.where([True, False], [1, 2], [10, 20]))
     array([ 1, 20], dtype=int32)
+
+    Args:
+        condition: [...] bool tensor; without `x` and `y` also a tensor of numbers, which hold unless zero.
+        x, y: [...] tensors of one dtype and of the shape of `condition`; or [n, ...] for a condition of shape [n], which
+            chooses rows.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given.
     """
     if x is None and y is None:
         return where_node(convert_to_tensor(condition, name="condition"), name=name)
@@ -97,7 +105,18 @@ def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | No
 def where_v2(
     condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
-    """As `where`, with all three broadcast."""
+    """As `where`, with all three broadcast.
+
+    Args:
+        condition: bool tensor whose shape broadcasts with those of the other two.
+        x, y: tensors of one dtype, both or none of them.
+
+    Returns:
+        A tensor of the shape that they broadcast to; without the two, [n, rank] int64.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given.
+    """
     if x is None and y is None:
         return where_node(convert_to_tensor(condition, name="condition"), name=name)
     if x is None or y is None:
@@ -109,10 +128,13 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, name: str = "boolean_mask
     """The slices of `tensor` at which `mask` is true.
 
     Args:
-        tensor: `[..., d_axis, ..., d_(axis+k-1), ...]`.
+        tensor: `[..., d_axis, ..., d_(axis+k-1), ...]`, of any dtype.
         mask: `[d_axis, ..., d_(axis+k-1)] bool`, of known rank k >= 1.
         name: a name scope for the nodes.
         axis: where the masked dimensions begin, by default the first.
+
+    Raises:
+        ValueError: `mask` is a scalar or of unknown rank, or its shape is not that of the masked dimensions.
     """
     with get_default_graph().name_scope(name or "boolean_mask"):
         values, mask = convert_to_tensor(tensor, name="tensor"), convert_to_tensor(mask, name="mask")

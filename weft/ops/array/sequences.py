@@ -7,13 +7,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
-from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones
@@ -22,11 +19,12 @@ from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import boolean_mask
-from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal, transpose
+from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.array.tiling import tile
 from weft.ops.array.topk import top_k_node
-from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.ops.array.transposing import transpose
+from weft.ops.declaration import op, rank_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import less, maximum
 from weft.ops.math.elementwise import mul, neg
@@ -97,7 +95,21 @@ def reverse_sequence(
     seq_dim: int | None = None,
     batch_dim: int | None = None,
 ) -> Tensor:
-    """Reverse the first `seq_lengths[i]` elements along `seq_axis` of each entry along `batch_axis` (0 by default)."""
+    """Reverse the first `seq_lengths[i]` elements along `seq_axis` of each entry along `batch_axis` (0 by default).
+
+    Args:
+        input: [*sizes] tensor of any dtype.
+        seq_lengths: [sizes[batch_axis]] tensor of int32 or int64.
+        seq_axis: the dimension along which the elements of a sequence stand.
+        batch_axis: the dimension along which the sequences stand.
+        seq_dim, batch_dim: older names of the two.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: `seq_axis` is left out.
+    """
     along = seq_dim if seq_axis is None else seq_axis
     batch = batch_dim if batch_axis is None else batch_axis
     if along is None:
@@ -108,7 +120,19 @@ def reverse_sequence(
 def sequence_mask(
     lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = dtypes.bool, name: str | None = None
 ) -> Tensor:
-    """For each length n a row that is true n times and then false, `maxlen` (the greatest length) long."""
+    """For each length n a row that is true n times and then false, `maxlen` (the greatest length) long.
+
+    Args:
+        lengths: [...] tensor of an integer dtype.
+        maxlen: integer scalar, the length of a row.
+        dtype: of the result, in which true becomes 1.
+
+    Returns:
+        [..., maxlen] tensor of `dtype`.
+
+    Raises:
+        ValueError: `maxlen` is no scalar.
+    """
     with get_default_graph().name_scope(name or "SequenceMask"):
         sizes = convert_to_tensor(lengths)
         if maxlen is None:
@@ -127,7 +151,16 @@ def sequence_mask(
 
 
 def sort(values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """Sort along `axis`, ASCENDING or DESCENDING."""
+    """Sort along `axis`, ASCENDING or DESCENDING.
+
+    Args:
+        values: [...] tensor of a real dtype.
+        axis: the dimension to sort along; one below zero counts from the end.
+        direction: 'ASCENDING' or 'DESCENDING'.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope(name or "sort"):
         return _sorted(values, axis, direction, 0)
 
@@ -135,7 +168,17 @@ def sort(values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name:
 def argsort(
     values: TensorLike, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
-    """The positions that sort along `axis`; equal elements keep their order."""
+    """The positions that sort along `axis`; equal elements keep their order.
+
+    Args:
+        values: [...] tensor of a real dtype.
+        axis: the dimension to sort along; one below zero counts from the end.
+        direction: 'ASCENDING' or 'DESCENDING'.
+        stable: has no effect: equal elements keep their order in any case.
+
+    Returns:
+        [...] int32 tensor.
+    """
     with get_default_graph().name_scope(name or "argsort"):
         return _sorted(values, axis, direction, 1)
 
@@ -193,7 +236,20 @@ def searchsorted(
     out_type: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Where to insert `values` into the sorted innermost dimension: before (left) or after (right) equal elements."""
+    """Where to insert `values` into the sorted innermost dimension: before (left) or after (right) equal elements.
+
+    Args:
+        sorted_sequence: [..., n] tensor of a real dtype, sorted along its last dimension.
+        values: [..., m] tensor of the same dtype and leading sizes.
+        side: 'left' or 'right'.
+        out_type: int32 or int64.
+
+    Returns:
+        [..., m] tensor of `out_type`, from 0 to n.
+
+    Raises:
+        ValueError: `side` is neither of the two.
+    """
     if side not in ("left", "right"):
         raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
     sequence = convert_to_tensor(sorted_sequence)
@@ -209,7 +265,19 @@ def searchsorted(
 
 
 def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Repeat each element `repeats` times along `axis`, or of the flattened tensor when it is None."""
+    """Repeat each element `repeats` times along `axis`, or of the flattened tensor when it is None.
+
+    Args:
+        input: [...] tensor of any dtype.
+        repeats: scalar of int32 or int64, or a vector with a number for each entry along `axis`.
+        axis: the dimension to repeat along; None to flatten the tensor first.
+
+    Returns:
+        A tensor of the same dtype.
+
+    Raises:
+        ValueError: `axis` is given and the rank of the input is not known.
+    """
     with get_default_graph().name_scope(name or "Repeat"):
         data = convert_to_tensor(input, name="data")
         if axis is None:
@@ -231,7 +299,19 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name
 
 
 def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
-    """Grids of the coordinates given by vectors; `indexing` is 'xy' (the first two exchanged, by default) or 'ij'."""
+    """Grids of the coordinates given by vectors; `indexing` is 'xy' (the first two exchanged, by default) or 'ij'.
+
+    Args:
+        args: [n_i] tensors of one numeric dtype.
+        kwargs: `indexing`, 'xy' or 'ij', and `name`.
+
+    Returns:
+        A list with a tensor for each vector, all of the shape [n_2, n_1, n_3, ...], for 'ij' [n_1, n_2, ...].
+
+    Raises:
+        TypeError: there is an unknown keyword argument.
+        ValueError: `indexing` is neither of the two.
+    """
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
         raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
@@ -274,69 +354,13 @@ def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
 
 
 def unravel_index(indices: TensorLike, dims: DynamicShape, name: str | None = None) -> Tensor:
-    """The coordinates of flat positions in an array of shape `dims`, one row per dimension."""
+    """The coordinates of flat positions in an array of shape `dims`, one row per dimension.
+
+    Args:
+        indices: [n] tensor (or a scalar) of int32 or int64.
+        dims: [rank] list or tensor of the same dtype.
+
+    Returns:
+        [rank, n] tensor of that dtype.
+    """
     return unravel_index_node(indices, dims, name=name)
-
-
-# Edit distance.
-
-
-def _distance_shape(node: Operation) -> list[Dims]:
-    shapes = constant_value(node.inputs[2]), constant_value(node.inputs[5])
-    if shapes[0] is None or shapes[1] is None:
-        return [None]
-    return [tuple(int(size) for size in np.maximum(shapes[0], shapes[1])[:-1])]
-
-
-@op("EditDistance", "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
-    "truth_values: T, truth_shape: int64 -> output: float32", infer=_distance_shape, gradient=not_differentiable)  # fmt: skip
-def edit_distance_node(
-    ctx: OpContext,
-    hypothesis_indices: Array,
-    hypothesis_values: Array,
-    hypothesis_shape: Array,
-    truth_indices: Array,
-    truth_values: Array,
-    truth_shape: Array,
-    *,
-    normalize: bool = True,
-) -> Result:
-    """The Levenshtein distance of the sequences along the last dimension of two sparse tensors.
-
-    `[n, rank], [n], [rank], [m, rank], [m], [rank] -> [*outer]`, the greater of both shapes without its last size.
-    """
-    result = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1], np.float32)
-    found, wanted = _rows(hypothesis_indices, hypothesis_values), _rows(truth_indices, truth_values)
-    for place in {*found, *wanted}:
-        truth = wanted.get(place, [])
-        distance = float(_levenshtein(found.get(place, []), truth))
-        if normalize:
-            distance = distance / len(truth) if truth else float("inf") if distance else 0.0
-        result[place] = distance
-    return result
-
-
-def _rows(indices: Array, values: Array) -> dict[tuple[int, ...], list[object]]:
-    rows: dict[tuple[int, ...], list[object]] = {}
-    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
-        rows.setdefault(tuple(index[:-1]), []).append(value)
-    return rows
-
-
-def _levenshtein(first: list[object], second: list[object]) -> int:
-    row = list(range(len(second) + 1))
-    for i, a in enumerate(first, 1):
-        diagonal, row[0] = row[0], i
-        for j, b in enumerate(second, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
-    return row[-1]
-
-
-def edit_distance(hypothesis: TensorLike, truth: TensorLike, normalize: bool = True, name: str = "edit_distance") -> Tensor:
-    """How many insertions, deletions and replacements make each sequence of `truth` from that of `hypothesis`.
-
-    Both are sparse; the sequences lie along the last dimension. `normalize` divides by the length of the truth.
-    """
-    pair = [SparseTensor.from_value(each) for each in (hypothesis, truth)]
-    parts = [part for each in pair for part in (each.indices, each.values, each.dense_shape)]
-    return edit_distance_node(*parts, normalize=normalize, name=name)

@@ -119,12 +119,28 @@ def unique_with_counts_v2(
 
 
 def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
-    """The distinct values `y` of a vector in the order of their first places, and `idx` with `y[idx[i]] == x[i]`."""
+    """The distinct values `y` of a vector in the order of their first places, and `idx` with `y[idx[i]] == x[i]`.
+
+    Args:
+        x: [n] tensor of any dtype.
+        out_idx: int32 or int64, the dtype of `idx`.
+
+    Returns:
+        `y`, [k] of the dtype of `x`, and `idx`, [n].
+    """
     return Unique(*unique_node(x, out_idx=out_idx, name=name))
 
 
 def unique_with_counts(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
-    """As `unique`, with how often each value occurs."""
+    """As `unique`, with how often each value occurs.
+
+    Args:
+        x: [n] tensor of any dtype.
+        out_idx: int32 or int64, the dtype of `idx` and `count`.
+
+    Returns:
+        `y`, [k] of the dtype of `x`, `idx`, [n], and `count`, [k].
+    """
     return UniqueWithCounts(*unique_with_counts_node(x, out_idx=out_idx, name=name))
 
 
@@ -138,5 +154,13 @@ def list_diff(ctx: OpContext, x: Array, y: Array, *, out_idx: DType = dtypes.int
 
 
 def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None) -> ListDiff:
-    """The elements of vector `x` that are not in `y`, with repetitions, and their positions in `x`."""
+    """The elements of vector `x` that are not in `y`, with repetitions, and their positions in `x`.
+
+    Args:
+        x, y: [n] and [m] tensors of one dtype.
+        index_dtype: int32 or int64, the dtype of the positions.
+
+    Returns:
+        `out`, [k] of the dtype of `x`, and `idx`, [k] of `index_dtype`.
+    """
     return ListDiff(*list_diff(x, y, out_idx=index_dtype, name=name))

@@ -55,7 +55,12 @@ def shape_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32)
 @op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=not_differentiable, shape_only=True,
     types={"out_type": INDEX})  # fmt: skip
 def shape_n(xp: ArrayModule, input: list[Array], *, out_type: DType = dtypes.int32) -> list[Result]:
-    """The sizes of all dimensions of each input: `N*[...] -> N*[rank]`."""
+    """The sizes of all dimensions of each input: `N*[...] -> N*[rank]`.
+
+    Args:
+        input: a list of tensors of one dtype.
+        out_type: int32 or int64, the dtype of the results.
+    """
     return [np.array(each.shape, out_type.as_numpy_dtype) for each in input]
 
 
@@ -83,6 +88,10 @@ def shape(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.
 
     >>> sess.run(tf.shape(tf.zeros([2, 3])))
     array([2, 3], dtype=int32)
+
+    Args:
+        input: [...] tensor of any dtype, or a SparseTensor.
+        out_type: int32 or int64, the dtype of the result.
     """
     return shape_internal(input, name, out_type)
 
@@ -115,7 +124,14 @@ def cast_index(tensor: Tensor, dtype: DType, name: str = "Cast") -> Tensor:
 
 @dispatchable
 def rank(input: _Shaped, name: str | None = None) -> Tensor:
-    """The number of dimensions; a constant when it is known while the graph is built."""
+    """The number of dimensions; a constant when it is known while the graph is built.
+
+    Args:
+        input: [...] tensor of any dtype, or a SparseTensor.
+
+    Returns:
+        [] int32 tensor.
+    """
     if isinstance(input, SparseTensor | SparseTensorValue):
         return size_internal(input.dense_shape, name or "Rank")
     tensor = convert_to_tensor(input)
@@ -126,7 +142,10 @@ def rank(input: _Shaped, name: str | None = None) -> Tensor:
 
 @dispatchable
 def size(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
-    """The number of elements; a constant when it is known while the graph is built."""
+    """The number of elements; a constant when it is known while the graph is built.
+
+    Args: those of `tf.shape`.
+    """
     return size_internal(input, name, out_type)
 
 
@@ -219,6 +238,10 @@ def reshape(tensor: TensorLike, shape: DynamicShape, name: str | None = None) ->
     >>> sess.run(tf.reshape([1, 2, 3, 4], [-1, 2]))
     array([[1, 2],
            [3, 4]], dtype=int32)
+
+    Args:
+        tensor: [...] tensor of any dtype.
+        shape: [rank] list or tensor of int32 or int64, or a TensorShape.
     """
     return reshape_node(tensor, shape, name=name)
 
@@ -267,6 +290,17 @@ def expand_dims(
     >>> sess.run(tf.expand_dims([1, 2], 1))
     array([[1],
            [2]], dtype=int32)
+
+    Args:
+        input: [...] tensor of any dtype.
+        axis: int32 scalar, the place of the new dimension in the result, from `-rank - 1` to `rank`.
+        dim: an older name of `axis`.
+
+    Returns:
+        The tensor with one dimension more.
+
+    Raises:
+        ValueError: `axis` is left out, given by both names, or outside the rank.
     """
     axis = _either("axis", axis, "dim", dim)
     if axis is None:
@@ -319,6 +353,14 @@ def squeeze(
 
     >>> sess.run(tf.squeeze([[[1], [2]]]))
     array([1, 2], dtype=int32)
+
+    Args:
+        input: [...] tensor of any dtype.
+        axis: a list of dimensions, each of size 1; one below zero counts from the end.
+        squeeze_dims: an older name of `axis`.
+
+    Returns:
+        The tensor without those dimensions.
     """
     axis = _either("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else [axis] if np.isscalar(axis) else axis
@@ -326,133 +368,6 @@ def squeeze(
 
 
 # Transpose.
-
-
-def _transposed(node: Operation) -> list[Dims]:
-    dims, perm = node.inputs[0].dims, constant_value(node.inputs[1])
-    count = node.inputs[1].dims[0] if rank_of(node.inputs[1]) == 1 else None  # type: ignore[index]
-    if dims is not None and count is not None and len(dims) != count:
-        raise ValueError(f"Dimension must be {len(dims)} but is {count}")
-    rank = count if dims is None else len(dims)
-    if rank is None:
-        return [None]
-    if perm is None:
-        return [(None,) * rank]
-    axes = [int(axis) for axis in perm]
-    for axis in axes:
-        if not -rank <= axis < rank:
-            raise ValueError(f"perm dim {axis} is out of range of input rank {rank}")
-    return [(None,) * rank if dims is None else tuple(dims[axis] for axis in axes)]
-
-
-def _transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [transpose_node(grad, invert_permutation(node.inputs[1])), None]
-
-
-@op("Transpose", "x: T, perm: Tperm -> y: T", memory_bound=True,
-    infer=_transposed, static=("perm",), gradient=_transpose_gradient,
-    types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
-def transpose_node(xp: ArrayModule, x: Array, perm: Array) -> Result:
-    """The input with dimension i of the output being dimension `perm[i]`: `[*sizes], [rank] -> [*permuted]`."""
-    axes = tuple(int(axis) % max(len(x.shape), 1) for axis in perm)
-    missing = sorted(set(range(len(axes))) - set(axes))
-    if missing:
-        listed = ",".join(str(axis) for axis in axes)
-        raise InvalidArgumentError.of(f"{missing[0]} is missing from {{{listed}}}.")
-    return xp.transpose(x, axes)
-
-
-def _conjugate_transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [conjugate_transpose(grad, invert_permutation(node.inputs[1])), None]
-
-
-@op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},
-    defaults={"Tperm": dtypes.int32}, gradient=_conjugate_transpose_gradient)  # fmt: skip
-def conjugate_transpose(xp: ArrayModule, x: Array, perm: Array) -> Result:
-    """The complex conjugate of the transposed input: `[*sizes], [rank] -> [*permuted]`."""
-    return xp.conj(xp.transpose(x, tuple(int(axis) for axis in perm)))
-
-
-@op(
-    "ReversedAxes",
-    "x: T -> perm: int32",
-    infer=lambda node: [(rank_of(node.inputs[0]),)],
-    gradient=not_differentiable,
-    shape_only=True,
-)
-def reversed_axes(xp: ArrayModule, x: Array) -> Result:
-    """The axes of the input, the last one first: `[...] -> [rank] int32`."""
-    return np.arange(len(x.shape) - 1, -1, -1, dtype=np.int32)
-
-
-def transpose(a: TensorLike, perm: TensorLike | None = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
-    """Permute the dimensions of `a`; without `perm`, reverse them. `conjugate` also conjugates the elements.
-
-    >>> sess.run(tf.transpose([[1, 2], [3, 4]]))
-    array([[1, 3],
-           [2, 4]], dtype=int32)
-    """
-    tensor = convert_to_tensor(a, name="a")
-    node = conjugate_transpose if conjugate and tensor.dtype.is_complex else transpose_node
-    if perm is None:
-        count = rank_of(tensor)
-        perm = range(count - 1, -1, -1) if count is not None else None
-        if perm is None:
-            with get_default_graph().name_scope(name) as scope:
-                return node(tensor, reversed_axes(tensor, name="Range"), name=scope)
-        perm = np.array(perm, np.int32)
-    return node(tensor, perm, name=name or "transpose")
-
-
-def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
-    """Swap the last two dimensions of `a`."""
-    tensor = convert_to_tensor(a, name="a")
-    count = rank_of(tensor)
-    if count is None:
-        return swap_last(tensor, conjugate=conjugate, name=name)
-    if count < 2:
-        raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor.dims)}")
-    return transpose(tensor, [*range(count - 2), count - 1, count - 2], name, conjugate)
-
-
-def _swap_last_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [swap_last(grad, conjugate=node.attrs["conjugate"])]
-
-
-@op("MatrixTranspose", "x: T -> y: T", infer=lambda node: [None],
-    gradient=_swap_last_gradient)  # fmt: skip
-def swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
-    """The input of unknown rank with its last two dimensions swapped: `[..., m, n] -> [..., n, m]`."""
-    swapped = xp.swapaxes(x, -1, -2)
-    return xp.conj(swapped) if conjugate else swapped
-
-
-@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0].dims],
-    gradient=not_differentiable, types={"T": INDEX},
-    defaults={"T": dtypes.int32})  # fmt: skip
-def invert_permutation_node(xp: ArrayModule, x: Array) -> Result:
-    """The permutation y with `y[x[i]] == i`: `[n] -> [n]`."""
-    if xp is np:
-        _check_permutation(x)
-    return xp.argsort(x)
-
-
-def _check_permutation(x: Array) -> None:
-    seen = set()
-    for each in x.tolist():
-        if not 0 <= each < len(x):
-            raise InvalidArgumentError.of(f"{each} is not between 0 and {len(x)}")
-        if each in seen:
-            raise InvalidArgumentError.of(f"{each} is duplicated in the input.")
-        seen.add(each)
-
-
-def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse of a permutation, which must hold each of 0 ... n-1 once."""
-    return invert_permutation_node(x, name=name)
-
-
-# EnsureShape.
 
 
 def _ensured(node: Operation) -> list[Dims]:
@@ -475,5 +390,10 @@ def ensure_shape_node(xp: ArrayModule, input: Array, *, shape: Dims) -> Result:
 
 
 def ensure_shape(x: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
-    """`x`, with the promise that its shape fits; InvalidArgumentError when a step finds that it does not."""
+    """`x`, with the promise that its shape fits; InvalidArgumentError when a step finds that it does not.
+
+    Args:
+        x: [...] tensor of any dtype.
+        shape: a TensorShape, or a list with None for each size that may be any.
+    """
     return ensure_shape_node(x, shape=shape, name=name)

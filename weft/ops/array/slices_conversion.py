@@ -56,7 +56,12 @@ register_tensor_conversion_function(IndexedSlices, _to_dense)
 def convert_to_tensor_or_indexed_slices(
     value: TensorLike | IndexedSlices, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Tensor | IndexedSlices:
-    """An IndexedSlices as it is (ValueError when it has another dtype), anything else as a Tensor."""
+    """An IndexedSlices as it is (ValueError when it has another dtype), anything else as a Tensor.
+
+    Args:
+        value: IndexedSlices, or what `convert_to_tensor` takes.
+        dtype: the dtype that it must have, or shall get.
+    """
     if not isinstance(value, IndexedSlices):
         return convert_to_tensor(value, dtype, name)
     if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):

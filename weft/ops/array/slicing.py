@@ -22,10 +22,10 @@ from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
-from weft.ops.array.joining import stack
 from weft.ops.array.padding import known_rank
 from weft.ops.array.selection import boolean_mask
 from weft.ops.array.shape_ops import INDEX, cast_index, shape_internal
+from weft.ops.array.stacking import stack
 from weft.ops.declaration import op, rank_of
 from weft.platform.jax_modules import lax
 
@@ -280,6 +280,16 @@ def strided_slice(
 
     A bit in `begin_mask` or `end_mask` drops that bound, in `ellipsis_mask` stands for `...`, in `new_axis_mask` for a
     new dimension, and in `shrink_axis_mask` for an index that removes its dimension.
+
+    Args:
+        input_: [*sizes] tensor of any dtype, or a variable.
+        begin, end: [n] tensors of int32 or int64, one bound for each place of the index.
+        strides: [n] tensor of their dtype, no zeros; ones when None.
+        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask: ints, in which bit i is for place i.
+        var: the variable that `input_` is the value of, so that the slice can be assigned to.
+
+    Returns:
+        A tensor of the same dtype.
     """
     if strides is None:
         strides = ones_like(begin)

@@ -66,7 +66,15 @@ def tile_grad(xp: ArrayModule, input: Array, multiples: Array, like: Array) -> R
 
 @dispatchable
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
-    """Repeat a tensor `multiples[i]` times along dimension i."""
+    """Repeat a tensor `multiples[i]` times along dimension i.
+
+    Args:
+        input: [*sizes] tensor of any dtype.
+        multiples: [rank] tensor or list of int32 or int64, not negative.
+
+    Returns:
+        A tensor of the same dtype, `sizes[i] * multiples[i]` along dimension i.
+    """
     return tile_node(input, multiples, name=name)
 
 
@@ -87,7 +95,12 @@ def _broadcast_shape(node: Operation) -> list[Dims]:
     gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
-    """The input repeated along dimensions of size 1 and new leading ones: `[...], [rank] -> [*shape]`."""
+    """The input repeated along dimensions of size 1 and new leading ones: `[...], [rank] -> [*shape]`.
+
+    Args:
+        input: [...] tensor of any dtype.
+        shape: [rank] tensor of int32 or int64.
+    """
     wanted = tuple(int(size) for size in np.ravel(shape))
     try:
         return xp.broadcast_to(input, wanted)
@@ -122,12 +135,20 @@ def broadcast_gradient_args(xp: ArrayModule, s0: Array, s1: Array) -> tuple[Resu
 
 
 def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
-    """The TensorShape that two TensorShapes broadcast to; ValueError when they cannot."""
+    """The TensorShape that two TensorShapes broadcast to; ValueError when they cannot.
+
+    Args:
+        shape_x, shape_y: the TensorShapes; a size may be unknown.
+    """
     return type(shape_x)(broadcast_dims(shape_x.sizes, shape_y.sizes))
 
 
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
-    """The shape, as a tensor, that two shapes given as tensors broadcast to."""
+    """The shape, as a tensor, that two shapes given as tensors broadcast to.
+
+    Args:
+        shape_x, shape_y: [n] and [m] tensors of int32, or both of int64.
+    """
     return broadcast_args(shape_x, shape_y)
 
 
@@ -157,7 +178,15 @@ def reverse_node(xp: ArrayModule, tensor: Array, axis: Array, *, Tidx: DType = d
 
 
 def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
-    """Reverse the order of the elements along the dimensions listed in `axis`."""
+    """Reverse the order of the elements along the dimensions listed in `axis`.
+
+    Args:
+        tensor: [...] tensor of any dtype.
+        axis: [n] tensor or list of int32 or int64, each dimension once; one below zero counts from the end.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     return reverse_node(tensor, axis, name=name)
 
 
@@ -196,7 +225,16 @@ def roll_node(xp: ArrayModule, input: Array, shift: Array, axis: Array) -> Resul
 
 
 def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
-    """Move the elements on by `shift` along `axis`; those that leave at the end come in at the start."""
+    """Move the elements on by `shift` along `axis`; those that leave at the end come in at the start.
+
+    Args:
+        input: [...] tensor of any dtype.
+        shift: scalar or [n] tensor of int32 or int64; below zero towards the start.
+        axis: scalar or [n] tensor of int32 or int64, a dimension for each shift.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     return roll_node(input, shift, axis, name=name)
 
 
@@ -206,6 +244,17 @@ def required_space_to_batch_paddings(
     """The paddings that make a shape divisible by a block shape, and the crops that undo them.
 
     All arguments must be known while the graph is built.
+
+    Args:
+        input_shape: [n] int32: the sizes of the spatial dimensions.
+        block_shape: [n] int32: the sizes of a block.
+        base_paddings: [n, 2] int32: paddings that there shall be in any case; zeros when None.
+
+    Returns:
+        `paddings` and `crops`, [n, 2] int32 each.
+
+    Raises:
+        ValueError: an argument is not known while the graph is built, or has another shape.
     """
     sizes, block = (constant_value(convert_to_tensor(value)) for value in (input_shape, block_shape))
     base = np.zeros((len(block), 2), np.int32) if base_paddings is None else constant_value(convert_to_tensor(base_paddings))

@@ -105,7 +105,16 @@ def top_k_node(
 
 
 def top_k(input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
-    """The `k` greatest elements along the last dimension and their positions; of equal ones the first comes first."""
+    """The `k` greatest elements along the last dimension and their positions; of equal ones the first comes first.
+
+    Args:
+        input: [..., n] tensor of a real dtype.
+        k: int32 scalar, at most n.
+        sorted: has no effect: the greatest comes first in any case.
+
+    Returns:
+        `values`, [..., k] of the dtype of `input`, and `indices`, [..., k] int32.
+    """
     return TopKV2(*top_k_node(input, k, sorted=sorted, name=name))
 
 
@@ -147,7 +156,19 @@ def in_top_k_node(xp: ArrayModule, predictions: Array, targets: Array, k: Array)
 
 
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
-    """Whether the target of each row is among the `k` classes with the strongest predictions."""
+    """Whether the target of each row is among the `k` classes with the strongest predictions.
+
+    Args:
+        predictions: [batch, classes] float32 tensor.
+        targets: [batch] tensor of int32 or int64.
+        k: scalar of the dtype of `targets`.
+
+    Returns:
+        [batch] bool tensor.
+
+    Raises:
+        TypeError: the two changed places.
+    """
     with input_scope(name, "in_top_k"):
         scores, classes = convert_to_tensor(predictions), convert_to_tensor(targets)
         if scores.dtype.is_integer and classes.dtype.is_floating:
@@ -182,5 +203,14 @@ def nth_element_node(xp: ArrayModule, input: Array, n: Array, *, reverse: bool =
 
 
 def nth_element(input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
-    """The n-th smallest element along the last dimension, or with `reverse` the n-th greatest."""
+    """The n-th smallest element along the last dimension, or with `reverse` the n-th greatest.
+
+    Args:
+        input: [..., n] tensor of a real dtype.
+        n: int32 scalar, the place, from 0.
+        reverse: whether to count from the greatest.
+
+    Returns:
+        [...] tensor of the same dtype.
+    """
     return nth_element_node(input, n, reverse=reverse, name=name)

@@ -11,7 +11,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.joining import stack
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.cond import cond
 from weft.ops.math.casting import cast

@@ -16,7 +16,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import stack
+from weft.ops.array.stacking import stack
 from weft.ops.data_flow import queue_nodes as queues
 from weft.ops.random.seed import get_seed
 

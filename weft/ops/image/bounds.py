@@ -10,9 +10,9 @@ from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.joining import stack
 from weft.ops.array.padding import pad, slice_of
 from weft.ops.array.shape_ops import expand_dims, shape, squeeze
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater, assert_greater_equal
 from weft.ops.image.transforms import image_of

@@ -14,9 +14,10 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad
 from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater_equal

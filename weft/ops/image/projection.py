@@ -19,8 +19,9 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.joining import concat, stack, unstack
+from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.stacking import stack, unstack
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast

@@ -12,8 +12,8 @@ from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import shape, squeeze
+from weft.ops.array.stacking import stack
 from weft.ops.image.bounds import image_batch, pad_to_bounding_box
 from weft.ops.image.resampling import (
     resize_area_node,

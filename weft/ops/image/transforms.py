@@ -13,8 +13,8 @@ from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.shape_ops import transpose
 from weft.ops.array.tiling import reverse, tile
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater_equal
 from weft.ops.math.casting import cast, saturate_cast

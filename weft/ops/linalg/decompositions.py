@@ -17,7 +17,8 @@ from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose
+from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_diag_part_node

@@ -7,7 +7,8 @@ import numpy as np
 from weft.framework.aliases import Array, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.shape_ops import expand_dims, squeeze, transpose
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import svd_node
 from weft.ops.math.complex_numbers import absolute, conj

@@ -17,9 +17,11 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.stacking import stack
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op, rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_bands import matrix_diag_part

@@ -16,7 +16,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.gather_scatter import gather_v2_node
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import reshape, shape_internal, transpose
+from weft.ops.array.shape_ops import reshape, shape_internal
+from weft.ops.array.transposing import transpose
 from weft.ops.declaration import op, unknown
 from weft.ops.input_scope import input_scope
 from weft.ops.math.complex_numbers import conj

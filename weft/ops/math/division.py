@@ -21,7 +21,19 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, not_equal
 from weft.ops.math.elementwise import (
-    COMPLEX, FLOATS, INEXACT, NUMBERS, REAL, add, conj_if_complex, mul, neg, real_div, sub, truncated_quotient, unbroadcast,
+    COMPLEX,
+    FLOATS,
+    INEXACT,
+    NUMBERS,
+    REAL,
+    add,
+    conj_if_complex,
+    mul,
+    neg,
+    real_div,
+    sub,
+    truncated_quotient,
+    unbroadcast,
 )  # fmt: skip
 from weft.ops.math.unary import log
 from weft.ops.traced_checks import note_wrong
@@ -172,10 +184,9 @@ def mod_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
 
-    Args: those of `tf.math.multiply`.
+    TypeError where the types differ, or cannot be divided.
 
-    Raises:
-        TypeError: the types differ, or cannot be divided.
+    Args: those of `tf.math.multiply`.
     """
     with input_scope(name, "truediv", (x, y)) as scope:
         x, y = _of_one_type(x, y)

@@ -13,7 +13,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
-from weft.ops.array.joining import stack
+from weft.ops.array.stacking import stack
 from weft.ops.declaration import op, scalar_shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import FLOATS, REAL, add, mul

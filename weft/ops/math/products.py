@@ -12,7 +12,8 @@ from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast

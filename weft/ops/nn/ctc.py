@@ -17,7 +17,8 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.shape_ops import expand_dims, transpose
+from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.transposing import transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import either

@@ -19,7 +19,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
 from weft.ops.array.partitioning import dynamic_partition, parallel_dynamic_stitch
 from weft.ops.array.ranges import range_of
@@ -28,6 +28,7 @@ from weft.ops.array.sets import unique
 from weft.ops.array.shape_ops import expand_dims, rank, reshape, shape_internal, size_internal
 from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.array.slicing import slice_helper
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast, to_float

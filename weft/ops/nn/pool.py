@@ -10,7 +10,8 @@ from weft.framework.aliases import DTypeLike, Padding, Sizes, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.blocks import batch_to_space_nd, space_to_batch_nd
-from weft.ops.array.shape_ops import expand_dims, shape, squeeze, transpose
+from weft.ops.array.shape_ops import expand_dims, shape, squeeze
+from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
 from weft.ops.math.reduce_functions import either
 from weft.ops.nn.conv import per_dimension

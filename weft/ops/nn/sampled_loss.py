@@ -11,10 +11,11 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.identity import stop_gradient
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal
 from weft.ops.array.slicing import slice_helper
+from weft.ops.array.stacking import stack
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul

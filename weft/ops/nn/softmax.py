@@ -23,8 +23,9 @@ from weft.ops.array.identity import stop_gradient
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
 from weft.ops.array.ranges import range_of
-from weft.ops.array.shape_ops import INDEX, expand_dims, rank, reshape, shape_internal, transpose
+from weft.ops.array.shape_ops import INDEX, expand_dims, rank, reshape, shape_internal
 from weft.ops.array.slicing import slice_helper
+from weft.ops.array.transposing import transpose
 from weft.ops.debugging.checks import assert_equal
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope

@@ -12,13 +12,15 @@ from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros
-from weft.ops.array.gather_scatter import gather, tensor_scatter_update
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import boolean_mask
 from weft.ops.array.sequences import sequence_mask
 from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
+from weft.ops.array.tensor_scatter import tensor_scatter_update
 from weft.ops.array.tiling import broadcast_to
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_equal

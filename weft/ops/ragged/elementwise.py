@@ -12,7 +12,18 @@ from weft.framework.aliases import Nest
 from weft.framework.dims import Dims
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array import batch_gather, filling, gather_scatter, identity, joining, partitioning, selection, shape_ops, tiling
+from weft.ops.array import (
+    batch_gather,
+    filling,
+    gather_scatter,
+    identity,
+    joining,
+    partitioning,
+    selection,
+    shape_ops,
+    stacking,
+    tiling,
+)
 from weft.ops.composites import register_composite
 from weft.ops.control_flow import assertion
 from weft.ops.dispatch import register_handler, register_kind
@@ -181,7 +192,7 @@ _OTHERS: Final[dict[Function, Function]] = {
     filling.one_hot: rows.ragged_one_hot,
     gather_scatter.gather: rows.gather,
     joining.concat: ragged_joining.concat,
-    joining.stack: ragged_joining.stack,
+    stacking.stack: ragged_joining.stack,
     partitioning.dynamic_partition: selecting.dynamic_partition,
     reduce_functions.reduce_all: reducing.reduce_all,
     reduce_functions.reduce_any: reducing.reduce_any,

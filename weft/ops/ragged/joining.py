@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weft.framework.dtypes import DType
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array import joining
+from weft.ops.array import joining, stacking
 from weft.ops.array.constant import constant
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import reshape
@@ -60,9 +60,9 @@ def _joined(tensors: list[Values], axis: int, stacked: bool) -> Values:
     if not any(isinstance(each, RaggedTensor) for each in tensors) and rank is not None:
         dense = [convert_to_tensor(each) for each in tensors]
         if stacked and axis == rank:
-            return joining.stack(dense, axis)
+            return stacking.stack(dense, axis)
         if axis == rank - 1:
-            return joining.stack(dense, axis) if stacked else joining.concat(dense, axis)
+            return stacking.stack(dense, axis) if stacked else joining.concat(dense, axis)
     made = [as_ragged(each, 1, kind) for each in tensors]
     depth = max(each.ragged_rank for each in made)
     return _along([as_ragged(each, depth, kind) for each in made], axis, stacked)
@@ -108,7 +108,7 @@ def _values_joined(tensors: list[RaggedTensor]) -> Values:
 
 def _as_rows(tensors: list[RaggedTensor]) -> RaggedTensor:
     """Each tensor as one row of the result."""
-    counts = cumsum(joining.stack([each.nrows() for each in tensors]))
+    counts = cumsum(stacking.stack([each.nrows() for each in tensors]))
     splits = joining.concat([constant([0], counts.dtype), counts], axis=0)
     return RaggedTensor.from_row_splits(_one_after_another(tensors), splits, validate=False)
 
@@ -118,7 +118,7 @@ def _row_by_row(tensors: list[RaggedTensor], stacked: bool) -> RaggedTensor:
     count = tensors[0].nrows()
     checks = [assert_equal(each.nrows(), count, message="Input tensors have incompatible shapes.") for each in tensors[1:]]
     rows = with_dependencies(checks, range_of(count))
-    places = joining.stack([rows + count * index for index in range(len(tensors))], axis=1)
+    places = stacking.stack([rows + count * index for index in range(len(tensors))], axis=1)
     mixed = rows_at(_one_after_another(tensors), reshape(places, [-1]))
     assert isinstance(mixed, RaggedTensor)
     if stacked:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from weft.framework import dtypes
 from weft.framework.operation import Tensor
-from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import size
+from weft.ops.array.stacking import stack
 from weft.ops.declaration import rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.ragged.tensor import RaggedTensor, Values, ValuesLike, convert_to_tensor_or_ragged_tensor

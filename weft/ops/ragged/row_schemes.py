@@ -10,7 +10,8 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
+from weft.ops.array.stacking import stack
 from weft.ops.debugging.checks import assert_equal, assert_less, assert_less_equal, assert_non_negative
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.ragged.partitions import lengths_to_splits, nrows_of

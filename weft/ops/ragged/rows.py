@@ -14,10 +14,11 @@ from weft.ops.array import batch_gather as dense_batch_gather
 from weft.ops.array import gather_scatter, shape_ops, tiling
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import one_hot
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_equal, assert_less
 from weft.ops.input_scope import input_scope

@@ -9,10 +9,10 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array import selection
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat as dense_concat
-from weft.ops.array.joining import stack as dense_stack
 from weft.ops.array.ranges import range_of
 from weft.ops.array.sequences import argsort
 from weft.ops.array.shape_ops import expand_dims, reshape
+from weft.ops.array.stacking import stack as dense_stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_equal, assert_less
 from weft.ops.input_scope import input_scope

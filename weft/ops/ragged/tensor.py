@@ -20,8 +20,9 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import ones
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import (
     assert_rank_at_least,

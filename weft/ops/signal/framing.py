@@ -10,7 +10,8 @@ from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad_v2
 from weft.ops.array.ranges import range_of
-from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal, squeeze, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal, squeeze
+from weft.ops.array.transposing import transpose
 from weft.ops.declaration import rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum

@@ -11,11 +11,12 @@ from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones, zero_of
 from weft.ops.array.gather_scatter import gather_nd_node
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import expand_dims, shape_internal, size_internal
+from weft.ops.array.stacking import stack
 from weft.ops.declaration import rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast

@@ -6,22 +6,15 @@ from weft.framework import dtypes
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import ones
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad_node, pad_value_grad, slice_paddings, unsliced
 from weft.ops.array.partitioning import dynamic_partition_node, dynamic_stitch_node, partition_grad
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import select_v2_node
 from weft.ops.array.sets import setdiff1d
-from weft.ops.array.shape_ops import (
-    conjugate_transpose,
-    rank,
-    reshape,
-    reversed_axes,
-    shape,
-    swap_last,
-    transpose,
-    transpose_node,
-)
+from weft.ops.array.shape_ops import rank, reshape, shape
+from weft.ops.array.stacking import stack
+from weft.ops.array.transposing import conjugate_transpose, reversed_axes, swap_last, transpose, transpose_node
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, maximum, not_equal
 from weft.ops.math.contraction import contract

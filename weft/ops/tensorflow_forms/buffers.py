@@ -8,9 +8,11 @@ from __future__ import annotations
 from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import fill, zero_of, zeros_like
-from weft.ops.array.gather_scatter import gather, tensor_scatter_update_node
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, size
+from weft.ops.array.stacking import stack
+from weft.ops.array.tensor_scatter import tensor_scatter_update_node
 from weft.ops.control_flow import buffers
 from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import add, mul, sub

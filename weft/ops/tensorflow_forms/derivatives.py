@@ -14,7 +14,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.gather_scatter import gather, gather_v2_node
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
-from weft.ops.array.shape_ops import expand_dims, matrix_transpose, reshape, shape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape, shape
+from weft.ops.array.transposing import matrix_transpose, transpose
 from weft.ops.declaration import definition_of
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import conj_if_complex, mul

@@ -14,8 +14,9 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensorflow_form import Lists
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
-from weft.ops.array.gather_scatter import gather, tensor_scatter_update_node
+from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import expand_dims, reshape, shape_node
+from weft.ops.array.tensor_scatter import tensor_scatter_update_node
 from weft.ops.control_flow.nodes import recorded_value, recording_while, unrecorded
 from weft.ops.control_flow.tensor_lists import empty_tensor_list, tensor_list_get_item, tensor_list_length, tensor_list_stack
 from weft.ops.declaration import definition_of

@@ -6,11 +6,12 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity_node
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.sequences import upper_bound
 from weft.ops.array.sets import unique_node
 from weft.ops.array.shape_ops import expand_dims, size, squeeze
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal

@@ -6,9 +6,9 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity_node
-from weft.ops.array.joining import stack
 from weft.ops.array.selection import where_node
 from weft.ops.array.shape_ops import rank_node, reshape
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.data_flow.accumulators import (
     accumulator_join,

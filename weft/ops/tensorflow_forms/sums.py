@@ -7,12 +7,14 @@ from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import ones, ones_like
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.partitioning import dynamic_stitch
 from weft.ops.array.ranges import range_of
 from weft.ops.array.sets import setdiff1d
-from weft.ops.array.shape_ops import invert_permutation, rank, reshape, shape, size, transpose
+from weft.ops.array.shape_ops import rank, reshape, shape, size
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import broadcast_gradient_args, broadcast_to, tile_grad
+from weft.ops.array.transposing import invert_permutation, transpose
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import broadcast_like, mul, sum_to_like
 from weft.ops.math.reduce_functions import reduce_prod

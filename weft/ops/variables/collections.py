@@ -13,7 +13,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.constant import constant
-from weft.ops.array.joining import stack
+from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import group, no_op
 from weft.ops.declaration import Role, not_differentiable, op
 from weft.ops.variables.assign import is_variable_initialized

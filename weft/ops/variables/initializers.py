@@ -20,7 +20,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.constant import constant as constant_tensor
 from weft.ops.array.filling import ones, zeros
 from weft.ops.array.padding import slice_of
-from weft.ops.array.shape_ops import matrix_transpose, reshape
+from weft.ops.array.shape_ops import reshape
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.random.functions import random_normal, random_uniform, truncated_normal

@@ -9,9 +9,11 @@ from weft.framework import dtypes
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor as DenseTensor
 from weft.framework.sparse_tensor import SparseTensor as SparseValue
-from weft.ops.array.joining import concat, stack
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
-from weft.ops.array.shape_ops import expand_dims, reshape, shape, transpose
+from weft.ops.array.shape_ops import expand_dims, reshape, shape
+from weft.ops.array.stacking import stack
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.cond import cond
 from weft.ops.io.example_features import FixedLenFeature
 from weft.ops.io.parse_example import parse_single_example

@@ -15,8 +15,9 @@ from weft.networks.objects.registry import deserialize_keras_object
 from weft.networks.state.phase import in_train_phase
 from weft.ops.array.filling import ones_like, zeros
 from weft.ops.array.identity import identity
-from weft.ops.array.joining import concat, split, stack
+from weft.ops.array.joining import concat, split
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout as nn_dropout

@@ -8,11 +8,12 @@ from weft.framework import dtypes
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
 from weft.ops.array.filling import zeros_like
-from weft.ops.array.joining import stack, unstack
 from weft.ops.array.selection import where_v2
-from weft.ops.array.shape_ops import expand_dims, transpose
+from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack, unstack
 from weft.ops.array.tiling import reverse
+from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.casting import cast

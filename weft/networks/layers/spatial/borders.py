@@ -15,7 +15,7 @@ from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.padding import pad
 from weft.ops.array.sequences import repeat
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.shape_ops import transpose
+from weft.ops.array.transposing import transpose
 from weft.ops.image.resize import resize_images
 
 _Pairs = list[tuple[int, int]]

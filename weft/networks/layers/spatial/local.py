@@ -15,8 +15,9 @@ from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
-from weft.ops.array.joining import stack
-from weft.ops.array.shape_ops import reshape, transpose
+from weft.ops.array.shape_ops import reshape
+from weft.ops.array.stacking import stack
+from weft.ops.array.transposing import transpose
 from weft.ops.math.products import matmul
 
 
