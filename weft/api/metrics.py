@@ -19,13 +19,13 @@ from weft.models.metrics.mean import mean_squared_error as mean_squared_error
 from weft.models.metrics.mean import mean_tensor as mean_tensor
 from weft.models.metrics.mean import percentage_below as percentage_below
 from weft.models.metrics.mean import root_mean_squared_error as root_mean_squared_error
+from weft.models.metrics.operating_points import sensitivity_at_specificity as sensitivity_at_specificity
+from weft.models.metrics.operating_points import specificity_at_sensitivity as specificity_at_sensitivity
 from weft.models.metrics.thresholds import auc as auc
 from weft.models.metrics.thresholds import false_negatives_at_thresholds as false_negatives_at_thresholds
 from weft.models.metrics.thresholds import false_positives_at_thresholds as false_positives_at_thresholds
 from weft.models.metrics.thresholds import precision_at_thresholds as precision_at_thresholds
 from weft.models.metrics.thresholds import recall_at_thresholds as recall_at_thresholds
-from weft.models.metrics.thresholds import sensitivity_at_specificity as sensitivity_at_specificity
-from weft.models.metrics.thresholds import specificity_at_sensitivity as specificity_at_sensitivity
 from weft.models.metrics.thresholds import true_negatives_at_thresholds as true_negatives_at_thresholds
 from weft.models.metrics.thresholds import true_positives_at_thresholds as true_positives_at_thresholds
 from weft.models.metrics.top_k import average_precision_at_k as average_precision_at_k

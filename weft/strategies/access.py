@@ -171,6 +171,9 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
 
     Raises:
         RuntimeError: this is inside a block of a strategy's scope.
+
+    Args:
+        strategy: the strategy; None ends the scope of the one that was set before.
     """
     before = _SET.get()
     if before is None and replication.current() is not None:

@@ -106,7 +106,11 @@ def _destination(value: Value) -> Value:
 
 
 def require_replica_context(replica_ctx: ReplicaContext) -> None:
-    """Raise RuntimeError unless this replica is the one that is being built."""
+    """Raise RuntimeError unless this replica is the one that is being built.
+
+    Args:
+        replica_ctx: the ReplicaContext that should be the present one.
+    """
     mode = replication.current()
     if mode is not None and mode.replica is replica_ctx:
         return
@@ -146,7 +150,11 @@ def wrong_scope(strategy: object) -> None:
 
 
 class UpdateContext:
-    """The update of one device's copies, as `extended.update` opens it for its function."""
+    """The update of one device's copies, as `extended.update` opens it for its function.
+
+    Args:
+        device: the name of the device whose copies are updated.
+    """
 
     def __init__(self, device: str) -> None:
         self._device = device

@@ -12,8 +12,10 @@ from weft.strategies.cluster_resolver import TFConfigClusterResolver
 class DistributeConfig(NamedTuple):
     """The strategies of an Estimator, for `RunConfig(experimental_distribute=...)`.
 
-    `train_distribute` trains, `eval_distribute` evaluates; `remote_cluster` is the cluster that a standalone client would
-    drive, which weft does not do.
+    Args:
+        train_distribute: the strategy that trains; none when None.
+        eval_distribute: the strategy that evaluates; none when None.
+        remote_cluster: the cluster that a standalone client would drive, which weft does not do.
     """
 
     train_distribute: Value = None
@@ -26,6 +28,12 @@ def run_standard_tensorflow_server(session_config: Value = None) -> Server:
 
     Raises:
         ValueError: TF_CONFIG tells no cluster or no task.
+
+    Args:
+        session_config: the ConfigProto of the server; a default one when None.
+
+    Returns:
+        The Server, started. This does not wait for it.
     """
     resolver = TFConfigClusterResolver()
     cluster = resolver.cluster_spec()

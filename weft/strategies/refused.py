@@ -11,12 +11,20 @@ _TPU = (
 
 
 class TPUStrategy:
-    """TensorFlow's strategy for TPUs; NotImplementedError."""
+    """TensorFlow's strategy for TPUs; NotImplementedError.
+
+    Args:
+        arguments, options: whatever TensorFlow's class takes; not looked at.
+    """
 
     def __init__(self, *arguments: object, **options: object) -> None:
         raise NotImplementedError(f"TPUStrategy: {_TPU}.")
 
 
 def initialize_tpu_system(cluster_resolver: object = None) -> NoReturn:
-    """TensorFlow's start of TPUs; NotImplementedError."""
+    """TensorFlow's start of TPUs; NotImplementedError.
+
+    Args:
+        cluster_resolver: not looked at.
+    """
     raise NotImplementedError(f"initialize_tpu_system: {_TPU}.")

@@ -193,6 +193,9 @@ class LooperThread(threading.Thread):
         target: the function.
         args: its positional arguments.
         kwargs: its keyword arguments.
+
+    Raises:
+        ValueError: `coord` is no Coordinator, or there are arguments without a target.
     """
 
     def __init__(

@@ -258,7 +258,12 @@ def _run_quietly(sess: Any, op: Any) -> None:
 
 
 def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS) -> None:
-    """Put a QueueRunner where `start_queue_runners` and training sessions find it."""
+    """Put a QueueRunner where `start_queue_runners` and training sessions find it.
+
+    Args:
+        qr: the QueueRunner.
+        collection: the collection's name.
+    """
     get_default_graph().add_to_collection(collection, qr)
 
 

@@ -17,15 +17,23 @@ from weft.platform import tf_logging
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
-    """The value of the global step (a tensor, variable or name) in a session."""
+    """The value of the global step in a session, which this runs.
+
+    Args:
+        sess: the Session.
+        global_step_tensor: the variable or tensor, or its name.
+    """
     return int(sess.run(global_step_tensor))
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
     """The global step of a graph: what the GLOBAL_STEP collection holds, or the tensor `global_step:0`.
 
+    Args:
+        graph: the graph to look in; the default graph when None.
+
     Returns:
-        None when there is none, or the collection holds several.
+        The variable or tensor; None when there is none, or the collection holds several.
 
     Raises:
         TypeError: it is no integer scalar variable or tensor.
@@ -50,7 +58,17 @@ def get_global_step(graph: Graph | None = None) -> Any:
 
 
 def create_global_step(graph: Graph | None = None) -> Any:
-    """Make the global step, an int64 variable that starts at zero; ValueError when the graph has one."""
+    """Make the global step, a [] int64 variable that starts at zero.
+
+    Args:
+        graph: the graph to make it in; the default graph when None.
+
+    Returns:
+        The variable, which is in the collections GLOBAL_VARIABLES and GLOBAL_STEP.
+
+    Raises:
+        ValueError: the graph has one.
+    """
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists. tf.train.get_or_create_global_step() takes the one that is there.')
@@ -68,6 +86,15 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
     """The global step of a graph, made when it has none.
+
+    Args:
+        graph: the graph; the default graph when None.
+
+    Returns:
+        The one that is there, or a new [] int64 variable that starts at zero.
+
+    Raises:
+        TypeError: what is there is no integer scalar variable or tensor.
 
     >>> tf.train.get_or_create_global_step()
     <tf.Variable 'global_step:0' shape=() dtype=int64_ref>
@@ -96,7 +123,11 @@ def assert_or_get_global_step(
 
 
 def assert_global_step(global_step_tensor: object) -> None:
-    """Raise TypeError unless this is a scalar variable or tensor of an integer type."""
+    """Raise TypeError unless this is a scalar variable or tensor of an integer type.
+
+    Args:
+        global_step_tensor: what is to be checked.
+    """
     if not isinstance(global_step_tensor, Variable | Tensor):
         raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
     dtype: Any = getattr(global_step_tensor, "dtype", None)

@@ -10,7 +10,7 @@ from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.metrics import agreement, counts, curves, thresholds, top_k
+from weft.models.metrics import agreement, counts, curves, operating_points, thresholds, top_k
 from weft.models.metrics import mean as _mean
 from weft.models.metrics.agreement import cohen_kappa as cohen_kappa
 from weft.models.metrics.agreement import count as count
@@ -72,8 +72,8 @@ streaming_true_positives_at_thresholds = _with_predictions_first(thresholds.true
 streaming_true_negatives_at_thresholds = _with_predictions_first(thresholds.true_negatives_at_thresholds)
 streaming_false_positives_at_thresholds = _with_predictions_first(thresholds.false_positives_at_thresholds)
 streaming_false_negatives_at_thresholds = _with_predictions_first(thresholds.false_negatives_at_thresholds)
-streaming_sensitivity_at_specificity = _with_predictions_first(thresholds.sensitivity_at_specificity)
-streaming_specificity_at_sensitivity = _with_predictions_first(thresholds.specificity_at_sensitivity)
+streaming_sensitivity_at_specificity = _with_predictions_first(operating_points.sensitivity_at_specificity)
+streaming_specificity_at_sensitivity = _with_predictions_first(operating_points.specificity_at_sensitivity)
 streaming_percentage_less = _mean.percentage_below
 streaming_false_positive_rate = _with_predictions_first(curves.false_positive_rate)
 streaming_false_negative_rate = _with_predictions_first(curves.false_negative_rate)

@@ -39,8 +39,11 @@ class LocalCluster:
     its top level guards it with `if __name__ == "__main__":`, as `multiprocessing` asks for; notebooks need no guard.
 
     Args:
-        jobs: the number of tasks of each job, also as keywords; one job `local` of one task when there are none.
+        jobs, more_jobs: the number of tasks of each job, by its name; one job `local` of one task when there are none.
         config: the ConfigProto of every server.
+
+    Raises:
+        ValueError: a job has less than one task.
     """
 
     def __init__(self, jobs: Mapping[str, int] | None = None, *, config: Any = None, **more_jobs: int) -> None:

@@ -148,7 +148,22 @@ def pearson_correlation(
     predictions: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """Pearson's correlation of predictions and labels so far, in [-1, 1]; arguments as of `covariance`."""
+    """Pearson's correlation of predictions and labels so far, in [-1, 1]; NaN before there are two pairs.
+
+    Args:
+        predictions, labels: `[...]` floats of one shape.
+        weights: a tensor that broadcasts to `labels`, how often each pair counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     with metric_scope(name, "pearson_r", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
         both, update_both = covariance(predictions, labels, weights, name="covariance")

@@ -48,7 +48,22 @@ def true_positives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The number of examples with label and prediction both true; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with label and prediction both true.
+
+    Args:
+        labels, predictions: `[...]` of one shape, taken as bools: numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     return _decisions(
         True, True, "true_positives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -58,7 +73,22 @@ def true_negatives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The number of examples with label and prediction both false; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with label and prediction both false.
+
+    Args:
+        labels, predictions: `[...]` of one shape, taken as bools: numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     return _decisions(
         False, False, "true_negatives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -68,7 +98,22 @@ def false_positives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The number of examples with a true prediction and a false label; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with a true prediction and a false label.
+
+    Args:
+        labels, predictions: `[...]` of one shape, taken as bools: numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     return _decisions(
         False, True, "false_positives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -78,7 +123,22 @@ def false_negatives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The number of examples with a false prediction and a true label; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with a false prediction and a true label.
+
+    Args:
+        labels, predictions: `[...]` of one shape, taken as bools: numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     return _decisions(
         True, False, "false_negatives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -92,7 +152,22 @@ def precision(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The share of true predictions whose label is true; arguments as of `accuracy`, taken as bools."""
+    """The share of true predictions whose label is true; 0 while there are none.
+
+    Args:
+        labels, predictions: `[...]` of one shape, taken as bools: numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     with metric_scope(name, "precision", (predictions, labels, weights)):
         predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits, update_hits = true_positives(labels, predictions, weights)
@@ -105,7 +180,22 @@ def recall(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The share of true labels that are predicted; arguments as of `accuracy`, taken as bools."""
+    """The share of true labels that are predicted; 0 while there are none.
+
+    Args:
+        labels, predictions: `[...]` of one shape, taken as bools: numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     with metric_scope(name, "recall", (predictions, labels, weights)):
         predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits, update_hits = true_positives(labels, predictions, weights)
@@ -149,7 +239,23 @@ def mean_per_class_accuracy(
     labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The mean over classes of the accuracy within each; arguments as of `mean_iou`."""
+    """The mean over classes of the accuracy within each.
+
+    Args:
+        labels, predictions: `[...]` of one shape, integer class numbers below `num_classes`.
+        num_classes: the number of classes, an int.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The mean, a [] float32 tensor, and a `[num_classes]` tensor that takes in a batch whenever it is run and gives the
+        accuracy of each class after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     with metric_scope(name, "mean_accuracy", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
         total = metric_variable([num_classes], dtypes.float32, "total")

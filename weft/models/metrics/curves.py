@@ -138,7 +138,25 @@ def precision_at_recall(
     num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The precision at the greatest threshold whose recall is not less; the other arguments are as of `recall_at_precision`."""
+    """The precision at the greatest threshold whose recall is not less than `target_recall`.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        target_recall: within [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        num_thresholds: how many thresholds, evenly spread over [0, 1], are tried.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the recall is another number, or the shapes are known not to fit.
+    """
     if not 0 <= target_recall <= 1:
         raise ValueError(f"`target_recall` must be in the range [0, 1], got {target_recall}.")
 
@@ -161,7 +179,24 @@ def curve_points(
     metrics_collections: Collections = None, updates_collections: Collections = None, curve: str = "ROC",
     name: str | None = None,
 ) -> tuple[Tensor, Operation]:  # fmt: skip
-    """The points `[thresholds, 2]` of the curve "ROC" or "PR"; the other arguments are as of `tf.metrics.auc`."""
+    """The points of the ROC or the precision-recall curve of all batches so far.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        num_thresholds: how many thresholds, evenly spread over [0, 1], have a point.
+        metrics_collections, updates_collections: collections, or lists of them, that the points and the update operation are
+            added to; none when None.
+        curve: "ROC", points of false and true positive rate, or "PR", points of recall and precision.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[num_thresholds, 2]` float32, and the operation that takes a batch in.
+
+    Raises:
+        ValueError: `curve` is neither, or the shapes are known not to fit.
+    """
     with metric_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")

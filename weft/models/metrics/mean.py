@@ -63,7 +63,19 @@ def mean_tensor(
     updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
-    """The (weighted) mean of each element over the batches so far; `values` keep their shape, which must be known."""
+    """The (weighted) mean of each element over the batches so far; `values` keep their shape, which must be known.
+
+    Args:
+        values: a tensor of any shape that is known while building; taken as float32.
+        weights: a tensor that broadcasts to `values`; each value counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The means, float32 in the shape of `values`, 0 where nothing was taken in, and a tensor that takes in a batch whenever
+        it is run and gives the means after it.
+    """
     with metric_scope(name, "mean", (values, weights)):
         values = as_float(convert_to_tensor(values))
         shape = values.get_shape().as_list()
@@ -122,7 +134,22 @@ def mean_absolute_error(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The mean absolute difference; arguments as of `accuracy`."""
+    """The mean absolute difference of predictions and labels so far.
+
+    Args:
+        labels, predictions: `[...]` floats of one shape.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     return _mean_of(
         lambda p, t: absolute(sub(p, t)), labels, predictions, weights, metrics_collections, updates_collections,
         name or "mean_absolute_error",
@@ -133,7 +160,22 @@ def mean_squared_error(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The mean squared difference; arguments as of `accuracy`."""
+    """The mean squared difference of predictions and labels so far.
+
+    Args:
+        labels, predictions: `[...]` floats of one shape.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     return _mean_of(
         lambda p, t: square(sub(t, p)), labels, predictions, weights, metrics_collections, updates_collections,
         name or "mean_squared_error",
@@ -144,7 +186,22 @@ def root_mean_squared_error(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The root of the mean squared difference; arguments as of `accuracy`."""
+    """The root of the mean squared difference of predictions and labels so far.
+
+    Args:
+        labels, predictions: `[...]` floats of one shape.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
     return published(sqrt(value), sqrt(update), metrics_collections, updates_collections)
 
@@ -153,7 +210,23 @@ def mean_relative_error(
     labels: TensorLike, predictions: TensorLike, normalizer: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The mean absolute difference divided by `normalizer`, 0 where that is 0; the other arguments as of `accuracy`."""
+    """The mean of absolute differences divided by `normalizer`, 0 where that is 0.
+
+    Args:
+        labels, predictions: `[...]` floats of one shape.
+        normalizer: a tensor of the labels' shape and type that each difference is divided by, often the labels.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     normalizer = convert_to_tensor(normalizer)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
@@ -165,7 +238,23 @@ def mean_cosine_distance(
     labels: TensorLike, predictions: TensorLike, dim: int, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """One minus the mean inner product along `dim` of labels and predictions of length one; `weights` keep that dimension."""
+    """One minus the mean inner product of labels and predictions.
+
+    Args:
+        labels, predictions: `[...]` floats of one shape, of length one along `dim`, which nothing checks.
+        dim: the dimension along which the vectors lie, an int.
+        weights: a tensor that broadcasts to `labels` with their dimension `dim` as 1; each vector counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
     predictions, labels, weights = aligned(predictions, labels, weights)
     products = reduce_sum(mul(predictions, labels), axis=[dim], keepdims=True)
     value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
@@ -176,6 +265,19 @@ def percentage_below(
     values: TensorLike, threshold: float, weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The share of values that are less than a threshold; the other arguments as of `mean`."""
+    """The share, from 0 to 1, of values that are less than a threshold.
+
+    Args:
+        values: `[...]` numbers.
+        threshold: a number of the values' type.
+        weights: a tensor that broadcasts to `values`; each value counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+    """
     below = as_float(less(values, threshold))
     return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")

@@ -22,10 +22,9 @@ from weft.ops.array.shape_ops import reshape
 from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, logical_and, logical_not, maximum, minimum
-from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.division import div, div_no_nan
 from weft.ops.math.elementwise import add, mul, sub
-from weft.ops.math.reduce_functions import argmin, reduce_sum
+from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.variables.assign import assign_add
 
@@ -90,7 +89,24 @@ def true_positives_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold how often a greater prediction had a true label; `predictions` are in [0, 1]."""
+    """For each threshold how often a greater prediction had a true label.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        thresholds: a list of numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[thresholds]` float32, and a tensor that takes in a batch whenever it is run and gives the values after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+        InvalidArgumentError: when run, a prediction is outside of [0, 1].
+    """
     return _kind_at_thresholds("tp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
@@ -98,7 +114,24 @@ def false_negatives_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold how often a prediction that is not greater had a true label; `predictions` are in [0, 1]."""
+    """For each threshold how often a prediction that is not greater had a true label.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        thresholds: a list of numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[thresholds]` float32, and a tensor that takes in a batch whenever it is run and gives the values after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+        InvalidArgumentError: when run, a prediction is outside of [0, 1].
+    """
     return _kind_at_thresholds("fn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
@@ -106,7 +139,24 @@ def true_negatives_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold how often a prediction that is not greater had a false label; `predictions` are in [0, 1]."""
+    """For each threshold how often a prediction that is not greater had a false label.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        thresholds: a list of numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[thresholds]` float32, and a tensor that takes in a batch whenever it is run and gives the values after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+        InvalidArgumentError: when run, a prediction is outside of [0, 1].
+    """
     return _kind_at_thresholds("tn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
@@ -114,7 +164,24 @@ def false_positives_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold how often a greater prediction had a false label; `predictions` are in [0, 1]."""
+    """For each threshold how often a greater prediction had a false label.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        thresholds: a list of numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[thresholds]` float32, and a tensor that takes in a batch whenever it is run and gives the values after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+        InvalidArgumentError: when run, a prediction is outside of [0, 1].
+    """
     return _kind_at_thresholds("fp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
@@ -135,7 +202,24 @@ def precision_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold the share of greater predictions whose label is true; `predictions` are in [0, 1]."""
+    """For each threshold the share of greater predictions whose label is true.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        thresholds: a list of numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[thresholds]` float32, and a tensor that takes in a batch whenever it is run and gives the values after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+        InvalidArgumentError: when run, a prediction is outside of [0, 1].
+    """
     return _shares_at_thresholds(
         "fp", "precision_at_thresholds", labels, predictions, thresholds, weights, metrics_collections,
         updates_collections, name,
@@ -146,7 +230,24 @@ def recall_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold the share of true labels whose prediction is greater; `predictions` are in [0, 1]."""
+    """For each threshold the share of true labels whose prediction is greater.
+
+    Args:
+        labels: `[...]`, taken as bools.
+        predictions: floats in [0, 1] of the labels' shape.
+        thresholds: a list of numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        `[thresholds]` float32, and a tensor that takes in a batch whenever it is run and gives the values after it.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+        InvalidArgumentError: when run, a prediction is outside of [0, 1].
+    """
     return _shares_at_thresholds(
         "fn", "recall_at_thresholds", labels, predictions, thresholds, weights, metrics_collections, updates_collections,
         name,
@@ -227,49 +328,3 @@ def _interpolated_area(counts: Counts, name: str) -> Tensor:
     gains = mul(slope, add(steps, mul(intercept, log(where(is_both, ratio, add(zeros_like(ratio), 1.0))))))
     result: Tensor = reduce_sum(div_no_nan(gains, maximum(add(tp[1:], fn[1:]), 0.0)), name=name)
     return result
-
-
-def _best_at(
-    fixed: tuple[str, str], best: tuple[str, str], default: str, labels: TensorLike, predictions: TensorLike,
-    level: float, weights: TensorLike | None, num_thresholds: int, metrics_collections: Collections,
-    updates_collections: Collections, name: str | None, is_last: bool,
-) -> Metric:  # fmt: skip
-    """One rate, at the first or last of the thresholds where another is nearest to a level."""
-    if not 0 <= level <= 1:
-        raise ValueError(f"`{default.rpartition('_')[2]}` must be in the range [0, 1], got {level}")
-    with metric_scope(name, default, (predictions, labels, weights)):
-        values, updates = counts_at(labels, convert_to_tensor(predictions), spread_thresholds(num_thresholds), weights)
-
-        def rate(counts: Counts, part: str) -> Tensor:
-            shares = div(counts[fixed[0]], add(add(counts[fixed[0]], counts[fixed[1]]), EPSILON))
-            distances = absolute(sub(shares, level))
-            place = cast(argmin(distances[::-1] if is_last else distances, 0), dtypes.int32)
-            place = sub(num_thresholds - 1, place) if is_last else place
-            hits, misses = (convert_to_tensor(counts[kind])[place] for kind in best)
-            return div(hits, add(add(hits, misses), EPSILON), name=part)
-
-        return published(rate(values, "value"), rate(updates, "update_op"), metrics_collections, updates_collections)
-
-
-def sensitivity_at_specificity(
-    labels: TensorLike, predictions: TensorLike, specificity: float, weights: TensorLike | None = None,
-    num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
-    name: str | None = None,
-) -> Metric:  # fmt: skip
-    """The true positive rate at the threshold where the true negative rate is nearest to `specificity`."""
-    return _best_at(
-        ("tn", "fp"), ("tp", "fn"), "sensitivity_at_specificity", labels, predictions, specificity, weights, num_thresholds,
-        metrics_collections, updates_collections, name, False,
-    )  # fmt: skip
-
-
-def specificity_at_sensitivity(
-    labels: TensorLike, predictions: TensorLike, sensitivity: float, weights: TensorLike | None = None,
-    num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
-    name: str | None = None,
-) -> Metric:  # fmt: skip
-    """The true negative rate at the threshold where the true positive rate is nearest to `sensitivity`."""
-    return _best_at(
-        ("tp", "fn"), ("tn", "fp"), "specificity_at_sensitivity", labels, predictions, sensitivity, weights, num_thresholds,
-        metrics_collections, updates_collections, name, True,
-    )  # fmt: skip

@@ -111,7 +111,21 @@ def recall_at_top_k(
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """`recall_at_k` of classes `[..., k]` that were chosen before."""
+    """The share of labels that are among the classes that were chosen before.
+
+    Args:
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        predictions_idx: `[..., k]` int64, the classes that were chosen before, such as tf.nn.top_k's indices.
+        k: how many they are, for the metric's name; the last dimension of `predictions_idx` when None.
+        class_id: the only class to look at, an int; all when None.
+        weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float64 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+    """
     return _ranked(True, labels, predictions_idx, None, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
@@ -120,7 +134,21 @@ def precision_at_k(
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The share of the k classes with the greatest predictions that are labels; arguments as of `recall_at_k`."""
+    """The share of the k classes with the greatest predictions that are labels.
+
+    Args:
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        predictions: `[..., classes]` floats.
+        k: how many classes are chosen.
+        class_id: the only class to look at, an int; all when None.
+        weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float64 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+    """
     return _ranked(False, labels, None, predictions, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
@@ -129,7 +157,21 @@ def precision_at_top_k(
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """`precision_at_k` of classes `[..., k]` that were chosen before."""
+    """The share of classes that were chosen before that are labels.
+
+    Args:
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        predictions_idx: `[..., k]` int64, the classes that were chosen before, such as tf.nn.top_k's indices.
+        k: how many they are, for the metric's name; the last dimension of `predictions_idx` when None.
+        class_id: the only class to look at, an int; all when None.
+        weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float64 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+    """
     return _ranked(False, labels, predictions_idx, None, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
@@ -167,7 +209,23 @@ def average_precision_at_top_k(
     predictions_idx: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """`average_precision_at_k` of classes `[..., k]` that were chosen before; ValueError when k is not known."""
+    """The mean over examples of the average precision of k classes that were chosen before, as `average_precision_at_k` defines
+    it.
+
+    Args:
+        predictions_idx: `[..., k]` int64, the classes that were chosen before, the best one first.
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float64 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+
+    Raises:
+        ValueError: k, the last dimension of `predictions_idx`, is not known.
+    """
     with metric_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)):
         each = _average_precisions(labels, predictions_idx)
         number = ones_like(each)
@@ -200,6 +258,20 @@ def recall_of_one_at_k(
     predictions: TensorLike, labels: TensorLike, k: int, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """How often the one label `[batch]` of an example is among the k classes with the greatest predictions."""
+    """How often the one label `[batch]` of an example is among the k classes with the greatest predictions.
+
+    Args:
+        predictions: `[batch, classes]` float32.
+        labels: `[batch]` int32 or int64, the number of the right class.
+        k: how many classes are chosen.
+        weights: a tensor that broadcasts to `[batch]`; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+        Their variables are local ones: `tf.local_variables_initializer()` sets them to 0.
+    """
     hits = as_float(in_top_k(predictions, labels, k))
     return mean(hits, weights, metrics_collections, updates_collections, name or f"recall_{_place(k, None)}")

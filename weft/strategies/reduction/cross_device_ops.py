@@ -186,6 +186,9 @@ class AllReduceCrossDeviceOps(CrossDeviceOps):
     Args:
         all_reduce_alg, num_packs, agg_small_grads_max_bytes, agg_small_grads_max_group: how TensorFlow's collectives pack
             tensors; a stage's tensors for one peer travel together in weft, so these change nothing.
+
+    Raises:
+        ValueError: `num_packs` is negative.
     """
 
     def __init__(
@@ -232,7 +235,14 @@ class NcclAllReduce(AllReduceCrossDeviceOps):
 
 
 class MultiWorkerAllReduce(AllReduceCrossDeviceOps):
-    """The all-reduce between workers of one graph, which weft does not have."""
+    """The all-reduce between workers of one graph, which weft does not have.
+
+    Args:
+        arguments, options: whatever TensorFlow's class takes; not looked at.
+
+    Raises:
+        NotImplementedError: always.
+    """
 
     def __init__(self, *arguments: object, **options: object) -> None:
         raise NotImplementedError(

@@ -67,7 +67,8 @@ class AdaMaxOptimizer(_RowWiseAdam):
 
     Args:
         learning_rate, beta1, beta2, epsilon: numbers, tensors, or functions that return them.
-        use_locking, name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(

@@ -42,5 +42,10 @@ class ClippedGradients(Optimizer):
 
 
 def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: TensorLike) -> Optimizer:
-    """An optimizer that clips gradients so that their global norm is at most `clip_norm`, and gives them to another one."""
+    """An optimizer that clips gradients so that their global norm is at most `clip_norm`, and gives them to another one.
+
+    Args:
+        optimizer: the optimizer that applies the clipped gradients.
+        clip_norm: [] float, the greatest global norm.
+    """
     return ClippedGradients(optimizer, clip_norm)

@@ -86,9 +86,9 @@ class ElasticAverageOptimizer(Optimizer):
         communication_period: the steps between two exchanges with the centre.
         moving_rate: how far copy and centre move towards each other; 0.9 / communication_period / num_worker when None.
         rho: the weight of the distance to the centre in the loss; moving_rate / learning rate when None.
-        use_locking: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
         synchronous: whether the workers begin together.
-        name: see Optimizer.
+        name: the name of the operations made, and of slots.
     """
 
     BETA = 0.9

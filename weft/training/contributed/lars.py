@@ -24,7 +24,7 @@ class LARSOptimizer(Optimizer):
         weight_decay: how much of the variable is added to its gradient, a number that is not negative.
         eeta: the coefficient of the ratio.
         epsilon: added to the denominator.
-        name: see Optimizer.
+        name: the name of the operations made, and of slots.
         skip_list: parts of the names of variables that are not scaled and do not decay, such as biases.
         use_nesterov: see MomentumOptimizer.
 

@@ -16,7 +16,14 @@ from weft.training.contributed.sign_optimizers import SignDecay
 
 
 def get_linear_decay_fn(decay_steps: int) -> SignDecay:
-    """A function of the global step that goes from 1 to 0 in `decay_steps` steps, in a line."""
+    """A function of the global step that goes from 1 to 0 in `decay_steps` steps, in a line.
+
+    Args:
+        decay_steps: the number of steps, a positive int; from then on the function gives 0.
+
+    Returns:
+        A function from the global step, a [] integer tensor or variable, to a [] float32 tensor.
+    """
 
     def linear_decay_fn(global_step: VariableLike) -> Tensor:
         done = minimum(_checked(global_step, "linear_decay"), decay_steps)

@@ -81,7 +81,8 @@ class AddSignOptimizer(_SignOptimizer):
     Args:
         learning_rate, alpha, beta: numbers or tensors; `beta` is the weight of the average so far.
         sign_decay_fn: a function of the global step that gives the signs' weight, such as of `get_cosine_decay_fn`.
-        use_locking, name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(
@@ -111,7 +112,8 @@ class PowerSignOptimizer(_SignOptimizer):
     Args:
         learning_rate, base, beta: numbers; `beta` is the weight of the average so far.
         sign_decay_fn: a function of the global step that gives the signs' weight, such as of `get_cosine_decay_fn`.
-        use_locking, name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(

@@ -82,7 +82,11 @@ class DecoupledWeightDecayExtension:
 
 
 def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[Optimizer]:
-    """The class of an optimizer with weight decay: its first argument is the decay, the others are those of the base."""
+    """The class of an optimizer with weight decay: its first argument is the decay, the others are those of the base.
+
+    Args:
+        base_optimizer: a subclass of Optimizer.
+    """
 
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):  # type: ignore[misc, valid-type]
         """The optimizer with weight decay."""
@@ -96,7 +100,18 @@ def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[
 
 
 class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
-    """Momentum with weight decay; see MomentumOptimizer."""
+    """Gradient descent with momentum, whose weight decay is apart from the gradient (Loshchilov and Hutter, 2017).
+
+    `minimize` and `apply_gradients` take a `decay_var_list`: the variables that decay, all of them when None.
+
+    Args:
+        weight_decay: a number, a tensor, or a function that returns one: the share of itself that a variable loses before
+            each update.
+        learning_rate, momentum: numbers, tensors, or functions that return them.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
+        use_nesterov: whether the gradient counts as that of the point to which the momentum leads.
+    """
 
     def __init__(
         self, weight_decay: TensorLike, learning_rate: TensorLike, momentum: TensorLike, use_locking: bool = False,
@@ -109,7 +124,20 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 
 
 class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
-    """Adam with weight decay; see AdamOptimizer."""
+    """Adam whose weight decay is apart from the gradient (Loshchilov and Hutter, 2017).
+
+    `minimize` and `apply_gradients` take a `decay_var_list`: the variables that decay, all of them when None.
+
+    Args:
+        weight_decay: a number, a tensor, or a function that returns one: the share of itself that a variable loses before
+            each update.
+        learning_rate: a number, a tensor, or a function that returns one.
+        beta1, beta2: the decay rates, below 1, of the averages of gradients and of their squares; numbers, tensors, or
+            functions that return them.
+        epsilon: a small number that is added to the root of the squares' average.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
+    """
 
     def __init__(
         self, weight_decay: TensorLike, learning_rate: TensorLike = 0.001, beta1: object = 0.9, beta2: object = 0.999,

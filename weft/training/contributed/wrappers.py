@@ -38,7 +38,8 @@ class VariableClippingOptimizer(Optimizer):
         opt: the other optimizer.
         vars_to_clip_dims: for each variable to clip the dimensions over which its norms are taken.
         max_norm: the limit.
-        use_locking, name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
         colocate_clip_ops_with_vars: whether the clipping is computed where the variables are.
     """
 
@@ -100,7 +101,8 @@ class DropStaleGradientOptimizer(Optimizer):
     Args:
         opt: the other optimizer.
         staleness: the most steps that others may have made since the loss was computed.
-        use_locking, name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(self, opt: Optimizer, staleness: int, use_locking: bool = False, name: str = "DropStaleGradient") -> None:
@@ -190,6 +192,9 @@ def clip_gradients_by_global_norm(gradients_variables: Pairs, clip_norm: float =
     Args:
         gradients_variables: pairs of gradient (or None) and variable.
         clip_norm: the greatest norm.
+
+    Returns:
+        A list of pairs of clipped gradient (None where it was None) and variable, and the [] norm before the clipping.
     """
     grads, variables = zip(*gradients_variables, strict=True)
 

@@ -56,7 +56,12 @@ class SessionRunHook:
 
 
 class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), ("options", Any)])):
-    """A request to a run: fetches in any structure, a feed_dict, RunOptions.
+    """A request to a run: what a hook's `before_run` returns.
+
+    Args:
+        fetches: tensors, operations or their names, in any structure of lists, tuples and dicts.
+        feed_dict: values by tensor; none when None.
+        options: RunOptions, which are joined with those of other hooks; none when None.
 
     >>> tf.train.SessionRunArgs("loss:0").fetches
     'loss:0'
@@ -70,7 +75,13 @@ class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), 
 
 
 class SessionRunValues(NamedTuple):
-    """The answer to a hook's request: `results` in the structure of its fetches (None when it asked for nothing)."""
+    """The answer to a hook's request, which its `after_run` finds in `run_values`.
+
+    Args:
+        results: the fetched values in the structure of the request's fetches; None when it asked for nothing.
+        options: the RunOptions of the run, all hooks' joined.
+        run_metadata: the RunMetadata of the run.
+    """
 
     results: Any
     options: Any

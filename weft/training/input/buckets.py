@@ -27,7 +27,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less, less_equal, logical_and
 from weft.ops.math.reduce_functions import reduce_min
 from weft.ops.summary.nodes import scalar
-from weft.training.input.batching import Inputs, checked_keep_input, common_shapes
+from weft.training.input.collector import Inputs, checked_keep_input, common_shapes
 from weft.training.input.sparse_batches import chosen, restore, store
 from weft.training.queue_runner import QueueRunner, add_queue_runner
 

@@ -40,7 +40,16 @@ def _local_variable(initial_value: Tensor, **options: object) -> Any:
 
 
 def match_filenames_once(pattern: object, name: str | None = None) -> Any:
-    """A local variable with the names of the files that match a pattern, or several: looked up once, when initialized."""
+    """A local variable with the names of the files that match a pattern, or several: looked up once, when initialized.
+
+    Args:
+        pattern: a string or strings, or a tensor of them, with `*`, `?` and `[...]` as a shell has them; remote file systems
+            too.
+        name: the name of the variable.
+
+    Returns:
+        A `[n]` string variable; `tf.local_variables_initializer()` looks the files up.
+    """
     with input_scope(name, "matching_filenames", [pattern]) as scope:
         names = matching_files(pattern)
         return _local_variable(names, validate_shape=False, name=scope)
@@ -130,7 +139,18 @@ def string_input_producer(
     name: str | None = None,
     cancel_op: Operation | None = None,
 ) -> FIFOQueue:
-    """A queue of strings, such as the names of files; see `input_producer`.
+    """A queue of strings, such as the names of files, which a QueueRunner fills epoch after epoch.
+
+    Args:
+        string_tensor: `[n]` strings, a list or a tensor.
+        num_epochs: how many times each comes, after which OutOfRangeError is raised; None for ever. Needs the local variables
+            initialized.
+        shuffle: whether each epoch has its own random order.
+        seed: the seed of the order, an int.
+        capacity: how many elements the queue holds.
+        shared_name: the name by which sessions share the queue.
+        name: the name scope.
+        cancel_op: what stops the threads that fill it; the closing of the queue when None.
 
     Raises:
         ValueError: `string_tensor` is an empty list. An empty tensor is an InvalidArgumentError when the queue is filled.
@@ -161,7 +181,18 @@ def range_input_producer(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> FIFOQueue:
-    """A queue of the int32 numbers from 0 to `limit - 1`; see `input_producer`."""
+    """A queue of the int32 numbers from 0 to `limit - 1`, which a QueueRunner fills epoch after epoch.
+
+    Args:
+        limit: [] int32.
+        num_epochs: how many times each comes, after which OutOfRangeError is raised; None for ever. Needs the local variables
+            initialized.
+        shuffle: whether each epoch has its own random order.
+        seed: the seed of the order, an int.
+        capacity: how many elements the queue holds.
+        shared_name: the name by which sessions share the queue.
+        name: the name scope.
+    """
     with input_scope(name, "input_producer", [limit]) as scope:
         return input_producer(
             range_of(limit), [], num_epochs, shuffle, seed, capacity, shared_name, f"fraction_of_{capacity}_full", scope
@@ -177,10 +208,23 @@ def slice_input_producer(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """One row of each tensor, of the same index in all; each run gives the next. See `input_producer`.
+    """One row of each tensor, of the same index in all; each run gives the next. A QueueRunner fills the queue of indices.
+
+    Args:
+        tensor_list: tensors `[n, ...]` that have equally many rows.
+        num_epochs: how many times each comes, after which OutOfRangeError is raised; None for ever. Needs the local variables
+            initialized.
+        shuffle: whether each epoch has its own random order.
+        seed: the seed of the order, an int.
+        capacity: how many elements the queue holds.
+        shared_name: the name by which sessions share the queue.
+        name: the name scope.
+
+    Returns:
+        One `[...]` tensor for each, of its dtype. Running them waits for an index, and raises OutOfRangeError after the last.
 
     Raises:
-        ValueError: the list is empty.
+        ValueError: the list is empty, or numbers of rows are known to differ.
     """
     with input_scope(name, "input_producer", tensor_list):
         tensors = [convert_to_tensor(each) for each in tensor_list]

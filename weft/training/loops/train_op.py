@@ -34,7 +34,12 @@ USE_GLOBAL_STEP: Final[Any] = 0
 
 
 def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: TensorLike) -> Pairs:
-    """The pairs with each gradient scaled down to the norm `max_norm`, if it is longer."""
+    """The pairs with each gradient scaled down to the norm `max_norm`, if it is longer.
+
+    Args:
+        gradients_to_variables: pairs of gradient (a tensor, IndexedSlices or None) and variable.
+        max_norm: [] float, the greatest norm of a single gradient.
+    """
     return [
         (None if gradient is None else _mapped(gradient, lambda values: clip_by_norm(values, max_norm)), variable)
         for gradient, variable in gradients_to_variables
@@ -42,7 +47,11 @@ def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: TensorLike) -> 
 
 
 def clip_gradient_norms_fn(max_norm: TensorLike) -> Callable[[Pairs], Pairs]:
-    """`clip_gradient_norms` as a `transform_grads_fn`."""
+    """`clip_gradient_norms` as a `transform_grads_fn`.
+
+    Args:
+        max_norm: [] float, the greatest norm of a single gradient.
+    """
     return lambda pairs: clip_gradient_norms(pairs, max_norm)
 
 
@@ -84,12 +93,28 @@ def _mapped(gradient: Tensor | IndexedSlices, change: Callable[[Tensor], Tensor]
 
 
 def add_gradients_summaries(grads_and_vars: Pairs) -> list[Tensor]:
-    """Summarize each gradient by the histogram VARIABLE_gradient and its norm, VARIABLE_gradient_norm; return these."""
+    """The summaries of each gradient: the histogram VARIABLE_gradient and the scalar VARIABLE_gradient_norm.
+
+    Args:
+        grads_and_vars: pairs of gradient (a tensor, IndexedSlices or None) and variable; those of None are logged and left
+            out.
+
+    Returns:
+        The [] string tensors of the summaries, two for each gradient; they are in the collection SUMMARIES too.
+    """
     return _summaries(grads_and_vars, "_")
 
 
 def add_slim_gradients_summaries(grads_and_vars: Pairs) -> list[Tensor]:
-    """`add_gradients_summaries` under slim's names, VARIABLE/gradient and VARIABLE/gradient_norm."""
+    """The summaries of each gradient: the histogram VARIABLE/gradient and the scalar VARIABLE/gradient_norm.
+
+    Args:
+        grads_and_vars: pairs of gradient (a tensor, IndexedSlices or None) and variable; those of None are logged and left
+            out.
+
+    Returns:
+        The [] string tensors of the summaries, two for each gradient; they are in the collection SUMMARIES too.
+    """
     return _summaries(grads_and_vars, "/")
 
 

@@ -16,8 +16,8 @@ class AdadeltaOptimizer(Optimizer):
 
     Args:
         learning_rate, rho, epsilon: numbers, tensors, or functions that return them.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(

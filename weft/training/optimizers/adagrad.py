@@ -21,8 +21,8 @@ class AdagradOptimizer(Optimizer):
     Args:
         learning_rate: a number, a tensor, or a function that returns one.
         initial_accumulator_value: where the sums start; positive.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
 
     Raises:
         ValueError: `initial_accumulator_value` is not positive.

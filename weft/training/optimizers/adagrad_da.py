@@ -25,8 +25,8 @@ class AdagradDAOptimizer(Optimizer):
         global_step: the number of the step, an integer variable or tensor.
         initial_gradient_squared_accumulator_value: where the sums of squared gradients start; positive.
         l1_regularization_strength, l2_regularization_strength: zero or greater.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
 
     Raises:
         ValueError: `initial_gradient_squared_accumulator_value` is not positive.

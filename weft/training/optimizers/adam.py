@@ -30,8 +30,8 @@ class AdamOptimizer(Optimizer):
 
     Args:
         learning_rate, beta1, beta2, epsilon: numbers, tensors, or functions that return them.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
 
     >>> v = tf.Variable(1.0)
     >>> step = tf.train.AdamOptimizer(0.5).minimize(tf.square(v))

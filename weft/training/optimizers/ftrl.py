@@ -22,8 +22,8 @@ class FtrlOptimizer(Optimizer):
         learning_rate_power: how the rate falls with the sum of squared gradients; zero or less, zero for a fixed rate.
         initial_accumulator_value: where these sums start; zero or greater.
         l1_regularization_strength, l2_regularization_strength: zero or greater.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
         accum_name: the name of the slot of the sums, the optimizer's by default.
         linear_name: the name of the slot of the linear sums, the optimizer's by default.
         l2_shrinkage_regularization_strength: a penalty on the magnitude of the variable; zero or greater.

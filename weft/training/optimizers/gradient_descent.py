@@ -20,8 +20,8 @@ class GradientDescentOptimizer(Optimizer):
 
     Args:
         learning_rate: a number, a tensor, or a function that returns one.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
 
     >>> v = tf.Variable(1.0)
     >>> step = tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(v))

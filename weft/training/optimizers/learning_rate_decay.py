@@ -38,6 +38,20 @@ def exponential_decay(
 
     >>> print(sess.run(tf.train.exponential_decay(0.5, global_step=10, decay_steps=10, decay_rate=0.5)))
     0.25
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        decay_rate: [] float, the rate of the decay.
+        staircase: whether the quotient of `global_step` and `decay_steps` is rounded down, so that the rate falls in stairs.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
     """
     _check_step("exponential_decay", global_step)
     with input_scope(name, "ExponentialDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
@@ -103,6 +117,21 @@ def polynomial_decay(
     """From `learning_rate` to `end_learning_rate` within `decay_steps`, along a polynomial of degree `power`.
 
     With `cycle`, `decay_steps` is doubled, tripled and so on when it is over; else the rate stays.
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        end_learning_rate: [] float, the rate at the end.
+        power: [] float, the degree; 1 is a straight line.
+        cycle: whether to go on with a longer decay, from a higher rate, rather than to stay at the end.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
     """
     _check_step("polynomial_decay", global_step)
     inputs = (learning_rate, global_step, decay_steps, end_learning_rate, power)
@@ -126,7 +155,22 @@ def natural_exp_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`learning_rate * exp(-decay_rate * global_step / decay_steps)`; see `exponential_decay`."""
+    """`learning_rate * exp(-decay_rate * global_step / decay_steps)`.
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        decay_rate: [] float, the rate of the decay.
+        staircase: whether the quotient of `global_step` and `decay_steps` is rounded down, so that the rate falls in stairs.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
+    """
     _check_step("natural_exp_decay", global_step)
     base = math.exp(-decay_rate) if isinstance(decay_rate, int | float) else exp(-convert_to_tensor(decay_rate))
     return exponential_decay(learning_rate, global_step, decay_steps, base, staircase=staircase, name=name)
@@ -140,7 +184,22 @@ def inverse_time_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`learning_rate / (1 + decay_rate * global_step / decay_steps)`; with `staircase` the quotient is rounded down."""
+    """`learning_rate / (1 + decay_rate * global_step / decay_steps)`; with `staircase` the quotient is rounded down.
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        decay_rate: [] float, the rate of the decay.
+        staircase: whether the quotient of `global_step` and `decay_steps` is rounded down, so that the rate falls in stairs.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
+    """
     _check_step("inverse_time_decay", global_step)
     with input_scope(name, "InverseTimeDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
@@ -155,7 +214,21 @@ def cosine_decay(
     alpha: float | Tensor = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps` (Loshchilov and Hutter, 2016)."""
+    """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps` (Loshchilov and Hutter, 2016).
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        alpha: [] float, the share of `learning_rate` that is left at the end.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
+    """
     _check_step("cosine_decay", global_step)
     with input_scope(name, "CosineDecay", (learning_rate, global_step, decay_steps)):
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
@@ -172,7 +245,23 @@ def cosine_decay_restarts(
     alpha: float | Tensor = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """Cosine decay that starts again, each time for `t_mul` times as long and from `m_mul` times the rate."""
+    """Cosine decay that starts again, each time for `t_mul` times as long and from `m_mul` times the rate.
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        first_decay_steps: [] positive int, the number of steps of the first period.
+        t_mul: [] float, how many times as long as the one before a period is.
+        m_mul: [] float, how many times as high as the one before a period begins.
+        alpha: [] float, the share of `learning_rate` that is left at the end of a period.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
+    """
     _check_step("cosine_decay_restarts", global_step)
     with input_scope(name, "SGDRDecay", (learning_rate, global_step, first_decay_steps)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, first_decay_steps)
@@ -206,7 +295,22 @@ def linear_cosine_decay(
     beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
-    """`learning_rate * ((alpha + linear) * cosine + beta)` (Bello et al., 2017)."""
+    """`learning_rate * ((alpha + linear) * cosine + beta)` (Bello et al., 2017), where `linear` and `cosine` go from 1 to 0.
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        num_periods: [] float, the number of the cosine's periods within the decay.
+        alpha, beta: [] floats of the formula.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
+    """
     _check_step("linear_cosine_decay", global_step)
     with input_scope(name, "LinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
@@ -235,7 +339,24 @@ def noisy_linear_cosine_decay(
     beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
-    """`linear_cosine_decay` with noise on the linear part, of variance `initial_variance / (1 + step)^variance_decay`."""
+    """`linear_cosine_decay` with noise on the linear part, of variance `initial_variance / (1 + step)^variance_decay`.
+
+    Args:
+        learning_rate: [] float, the rate at step 0.
+        global_step: [] int or int tensor or variable, the step to compute with.
+        decay_steps: [] positive int, the number of steps of the decay.
+        initial_variance: [] float, the variance of the noise at step 0.
+        variance_decay: [] float, the power of the step by which the variance is divided.
+        num_periods: [] float, the number of the cosine's periods within the decay.
+        alpha, beta: [] floats of the formula.
+        name: the name scope.
+
+    Returns:
+        The rate, a [] tensor of the type of `learning_rate`, computed anew in each run.
+
+    Raises:
+        ValueError: there is no global step.
+    """
     _check_step("noisy_linear_cosine_decay", global_step)
     with input_scope(name, "NoisyLinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)

@@ -19,8 +19,8 @@ class MomentumOptimizer(Optimizer):
     Args:
         learning_rate: a number, a tensor, or a function that returns one.
         momentum: a number, a tensor, or a function that returns one.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
         use_nesterov: whether to step to where the momentum leads (Sutskever et al., 2013).
 
     >>> v = tf.Variable(1.0)

@@ -51,8 +51,8 @@ class OptaxOptimizer(Optimizer):
 
     Args:
         transformation: what optax's functions give; anything with `init` and `update` like it.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(self, transformation: GradientTransformation, use_locking: bool = False, name: str = "Optax") -> None:

@@ -67,6 +67,9 @@ class Optimizer:
     Args:
         use_locking: recorded in the update ops; updates are always whole.
         name: the name of the operations made, and of slots.
+
+    Raises:
+        ValueError: the name is empty.
     """
 
     GATE_NONE: Final = 0

@@ -20,8 +20,8 @@ class ProximalGradientDescentOptimizer(Optimizer):
     Args:
         learning_rate: a number or a tensor.
         l1_regularization_strength, l2_regularization_strength: zero or greater.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class ProximalAdagradOptimizer(Optimizer):
         learning_rate: a number or a tensor.
         initial_accumulator_value: where the sums of squared gradients start; positive.
         l1_regularization_strength, l2_regularization_strength: zero or greater.
-        use_locking: see Optimizer.
-        name: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
 
     Raises:
         ValueError: `initial_accumulator_value` is not positive.

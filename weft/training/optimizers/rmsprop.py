@@ -20,9 +20,9 @@ class RMSPropOptimizer(Optimizer):
 
     Args:
         learning_rate, decay, momentum, epsilon: numbers, tensors, or functions that return them.
-        use_locking: see Optimizer.
+        use_locking: recorded in the update ops; updates are always whole.
         centered: whether to divide by the root of the estimated variance instead.
-        name: see Optimizer.
+        name: the name of the operations made, and of slots.
 
     >>> v = tf.Variable(1.0)
     >>> step = tf.train.RMSPropOptimizer(0.1).minimize(tf.square(v))

@@ -68,14 +68,20 @@ class SyncReplicasOptimizer(Optimizer):
         variables_to_average: the variables that it averages.
         use_locking: recorded in the update ops.
         name: the name of the operations made.
-        replica_timeout_secs: how long an update waits for a replica whose session has ended, before it is made without it; None
+        replica_timeout_secs: how long an update waits for a replica whose session has ended, before it is made without it;
+            None
             for ever, as in TensorFlow.
-        min_num_replicas: with how many replicas training may begin and go on. Others of `total_num_replicas` may come and leave
+        min_num_replicas: with how many replicas training may begin and go on. Others of `total_num_replicas` may come and
+            leave
             at any time: an update is made of the gradients of those that are there. None waits for all of them at first.
 
     >>> inner = tf.train.GradientDescentOptimizer(0.1)
     >>> sync = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=2, total_num_replicas=2)
     >>> hook = sync.make_session_run_hook(is_chief=True)
+
+    Raises:
+        TypeError: `opt` is no Optimizer.
+        ValueError: the numbers of replicas are impossible.
     """
 
     def __init__(

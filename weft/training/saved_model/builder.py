@@ -31,6 +31,9 @@ class SavedModelBuilder:
 
     The first graph brings the variables' values; further ones, with other tags, use the same.
 
+    Args:
+        export_dir: the folder, which is made; on any file system that tf.gfile knows.
+
     Raises:
         AssertionError: the folder exists and has something in it.
     """

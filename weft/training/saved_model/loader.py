@@ -22,7 +22,11 @@ from weft.training.saving.saver import import_meta_graph
 
 
 def maybe_saved_model_directory(export_dir: str) -> bool:
-    """Whether a folder has the file of a SavedModel."""
+    """Whether a folder has the file of a SavedModel.
+
+    Args:
+        export_dir: the folder; on any file system that tf.gfile knows.
+    """
     return any(gfile.Exists(os.path.join(export_dir, name)) for name in (layout.FILENAME_PB, layout.FILENAME_PBTXT))
 
 

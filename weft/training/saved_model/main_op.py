@@ -10,12 +10,23 @@ from weft.ops.variables.collections import global_variables_initializer, local_v
 
 
 def main_op() -> Operation:
-    """Initialize all variables, local ones and tables."""
+    """Initialize all variables, local ones and tables.
+
+    Returns:
+        One operation that does all of it.
+    """
     return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())
 
 
 def main_op_with_restore(restore_op_name: str | Operation | Tensor) -> Operation:
-    """As `main_op`, and run an operation that restores the variables after that."""
+    """Initialize all variables, local ones and tables, and after that run an operation that restores the variables.
+
+    Args:
+        restore_op_name: the operation, its first tensor, or the name of either.
+
+    Returns:
+        One operation that does all of it.
+    """
     with get_default_graph().control_dependencies([main_op()]):
         restored = get_default_graph().as_graph_element(restore_op_name)
         return group(restored.op if isinstance(restored, Tensor) else restored)

@@ -133,5 +133,18 @@ def from_saved_model(
     graph: Graph | None = None,
     config: ConfigProto | None = None,
 ) -> SavedModelPredictor:
-    """The predictor of a SavedModel; the arguments are those of SavedModelPredictor."""
+    """A function of feeds by name that runs a SavedModel in a graph and a session of its own.
+
+    Args:
+        export_dir: the folder of the SavedModel.
+        signature_def_key: which signature; "serving_default" when None.
+        signature_def: a SignatureDef to use in place of one of the model's.
+        input_names, output_names: names of tensors by the keys that calls use, in place of a signature; both or none.
+        tags: the tags of the graph, with commas between; "serve" when None.
+        graph: the graph to load into; a new one when None.
+        config: the ConfigProto of the session.
+
+    Raises:
+        ValueError: more than one of the ways to say which tensors is used, or the model has no such signature.
+    """
     return SavedModelPredictor(export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config)

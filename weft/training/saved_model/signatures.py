@@ -15,7 +15,14 @@ from weft.training.saved_model import layout
 
 
 def build_tensor_info(tensor: Tensor | SparseTensor) -> TensorInfo:
-    """Describe a tensor or a sparse tensor of a graph: its name, dtype and shape."""
+    """Describe a tensor or a sparse tensor of a graph: its name, dtype and shape.
+
+    Args:
+        tensor: the tensor; of a SparseTensor all three parts are named.
+
+    Returns:
+        A new TensorInfo.
+    """
     dtype = tensor.dtype.base_dtype.as_datatype_enum
     if isinstance(tensor, SparseTensor):
         info = TensorInfo(dtype=dtype, tensor_shape=tensor.get_shape().as_proto())
@@ -27,7 +34,14 @@ def build_tensor_info(tensor: Tensor | SparseTensor) -> TensorInfo:
 
 
 def build_tensor_info_from_op(op: Operation) -> TensorInfo:
-    """Describe an operation, as for a signature that names one to be run."""
+    """Describe an operation, as for a signature that names one to be run.
+
+    Args:
+        op: the operation.
+
+    Returns:
+        A new TensorInfo with the operation's name, of dtype int32, which TensorFlow writes there.
+    """
     return TensorInfo(name=op.name, dtype=dtypes.int32.as_datatype_enum)
 
 
@@ -35,6 +49,14 @@ def get_tensor_from_tensor_info(
     tensor_info: TensorInfo, graph: Graph | None = None, import_scope: str | None = None
 ) -> Tensor | SparseTensor:
     """Find the tensor of a graph that a TensorInfo describes.
+
+    Args:
+        tensor_info: the description.
+        graph: the graph to look in; the default graph when None.
+        import_scope: the scope under which the described graph was imported, which goes before the names.
+
+    Returns:
+        The tensor, or a SparseTensor of three.
 
     Raises:
         KeyError: the graph has none of this name.
@@ -61,7 +83,15 @@ def build_signature_def(
     outputs: Mapping[str, TensorInfo] | None = None,
     method_name: str | None = None,
 ) -> SignatureDef:
-    """Describe one way to ask a model: what goes in and comes out, by name, and the method that a server offers it as."""
+    """Describe one way to ask a model: what goes in and comes out, by name, and the method that a server offers it as.
+
+    Args:
+        inputs, outputs: TensorInfos by the names that requests use; none when None.
+        method_name: a method of tf.saved_model.signature_constants, such as PREDICT_METHOD_NAME.
+
+    Returns:
+        A new SignatureDef.
+    """
     signature = SignatureDef(method_name=method_name or "")
     for given, target in ((inputs, signature.inputs), (outputs, signature.outputs)):
         for name, info in (given or {}).items():
@@ -71,6 +101,9 @@ def build_signature_def(
 
 def predict_signature_def(inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> SignatureDef:
     """The signature of a prediction.
+
+    Args:
+        inputs, outputs: tensors by the names that requests use, of any shapes and dtypes.
 
     Raises:
         ValueError: there are no inputs or no outputs.
@@ -95,6 +128,10 @@ def _described(tensors: Mapping[str, Tensor]) -> dict[str, TensorInfo]:
 def regression_signature_def(examples: Tensor, predictions: Tensor) -> SignatureDef:
     """The signature of a regression: serialized Examples (strings) to predictions (float32).
 
+    Args:
+        examples: `[batch]` strings.
+        predictions: `[batch]` or `[batch, 1]` float32.
+
     Raises:
         ValueError: one of them is missing or has another dtype.
     """
@@ -108,6 +145,11 @@ def regression_signature_def(examples: Tensor, predictions: Tensor) -> Signature
 
 def classification_signature_def(examples: Tensor, classes: Tensor | None, scores: Tensor | None) -> SignatureDef:
     """The signature of a classification: serialized Examples (strings) to classes (strings), scores (float32) or both.
+
+    Args:
+        examples: `[batch]` strings.
+        classes: `[batch, classes]` strings, or None.
+        scores: `[batch, classes]` float32, or None.
 
     Raises:
         ValueError: there is neither, or one has another dtype.
@@ -134,7 +176,15 @@ def _check_dtype(tensor: Tensor, wanted: dtypes.DType, what: str) -> None:
 
 
 def is_valid_signature(signature_def: SignatureDef | None) -> bool:
-    """Whether a signature has what a server needs for its method."""
+    """Whether a signature has what a server needs for its method.
+
+    Args:
+        signature_def: the SignatureDef; None is not valid.
+
+    Returns:
+        True for a prediction with inputs and outputs, and for a classification or regression with the names and dtypes that
+        these have; False for another method.
+    """
     if signature_def is None:
         return False
     inputs, outputs = signature_def.inputs, signature_def.outputs
@@ -162,12 +212,25 @@ def is_valid_signature(signature_def: SignatureDef | None) -> bool:
 
 
 def op_signature_def(op: Operation, key: str) -> SignatureDef:
-    """The signature that names an operation to be run, such as the one that makes a loaded model ready."""
+    """The signature that names an operation to be run, such as the one that makes a loaded model ready.
+
+    Args:
+        op: the operation.
+        key: the output's name under which the signature holds it.
+    """
     return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
 
 
 def load_op_from_signature_def(signature_def: SignatureDef, key: str, import_scope: str | None = None) -> Operation | Tensor:
     """Find the operation of the default graph that a signature names under a key.
+
+    Args:
+        signature_def: the signature, as `op_signature_def` makes it.
+        key: the key in its outputs.
+        import_scope: the scope under which the graph was imported.
+
+    Returns:
+        The operation, or the tensor when the signature names one.
 
     Raises:
         NotFoundError: the signature or the graph has none.

@@ -17,13 +17,27 @@ from weft.training.saving.saver import Saver
 
 
 def get_variable_full_name(var: Any) -> str:
-    """The name under which a variable, or the whole that it is a part of, is saved."""
+    """The name under which a variable, or the whole that it is a part of, is saved.
+
+    Args:
+        var: the variable, or a part of a partitioned one.
+    """
     info = var._get_save_slice_info()
     return str(info.full_name if info else var.op.name)
 
 
 def assign_from_values(var_names_to_values: Mapping[str, object]) -> tuple[Any, dict[Any, Any]]:
-    """An operation that assigns values to variables by name, and the feeds that it needs."""
+    """An operation that assigns values to variables by name, and the feeds that it needs.
+
+    Args:
+        var_names_to_values: values, arrays of the variables' shapes, by the variables' names.
+
+    Returns:
+        The operation, and a feed_dict to run it with.
+
+    Raises:
+        ValueError: there is not just one variable of a name.
+    """
     assignments, feeds = [], {}
     for name, value in var_names_to_values.items():
         var = get_unique_variable(name)
@@ -36,7 +50,14 @@ def assign_from_values(var_names_to_values: Mapping[str, object]) -> tuple[Any, 
 
 
 def assign_from_values_fn(var_names_to_values: Mapping[str, object]) -> Callable[[Any], Any]:
-    """A function of a session that assigns values to variables by name."""
+    """A function of a session that assigns values to variables by name.
+
+    Args:
+        var_names_to_values: values, arrays of the variables' shapes, by the variables' names.
+
+    Raises:
+        ValueError: there is not just one variable of a name.
+    """
     operation, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feeds)
 
