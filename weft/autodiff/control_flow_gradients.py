@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.autodiff.gradients import gradients, is_trainable
+from weft.autodiff.gradients import gradients, is_trainable, register_inner_gradients
 from weft.framework import dtypes
 from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
 from weft.framework.graph import Graph, get_default_graph
@@ -23,8 +23,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros, zeros, zeros_like
 from weft.ops.array.shape_ops import shape
-from weft.ops.control_flow.branch_outputs import branch_output, grow
-from weft.ops.control_flow.nodes import build_node, function_name, recorded_value, recording_while, share_captures
+from weft.ops.control_flow.branch_outputs import branch_output, branch_value, grow
+from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, recording_while, share_captures
 from weft.ops.declaration import definition_of
 from weft.ops.math.comparison import greater_equal
 from weft.ops.math.elementwise import add, sub
@@ -85,7 +85,11 @@ def _if_gradient(node: Operation, *grads: object) -> list[Any]:
     places = [index for index, argument in enumerate(bodies_of(node)[0].inputs) if _differentiable(argument)]
     # Taking the gradients adds outputs to the node; those have none.
     count = len(grads)
-    built = [_branch_gradient(graph, node, number, places, grads, count) for number in (0, 1)]
+    built = []
+    for number in (0, 1):
+        arguments = bodies_of(node)[number].inputs
+        body, found = _branch_gradient(graph, node, number, [arguments[index] for index in places], grads[:count])
+        built.append((body, dict(zip(places, found, strict=True))))
     wanted = [index for index in places if any(results[index] is not None for _, results in built)]
     outputs: list[Any] = [None] * len(node.inputs)
     if not wanted:
@@ -105,8 +109,9 @@ def _if_gradient(node: Operation, *grads: object) -> list[Any]:
 
 
 def _branch_gradient(
-    graph: Graph, node: Operation, number: int, places: Sequence[int], grads: Sequence[object], count: int
-) -> tuple[GradientGraph, dict[int, Any]]:
+    graph: Graph, node: Operation, number: int, xs: Sequence[Tensor], grads: Sequence[object]
+) -> tuple[GradientGraph, list[Tensor | None]]:
+    """The gradient of a branch: a body, and in it the gradients of tensors of the branch by those of its first outputs."""
     forward = bodies_of(node)[number]
     positions = {tensor: index for index, tensor in enumerate(forward.inputs)}
 
@@ -119,14 +124,51 @@ def _branch_gradient(
     with body.building():
         pairs = [
             (output, grad)
-            for output, grad in zip(forward.outputs[:count], grads, strict=True)
+            for output, grad in zip(forward.outputs[: len(grads)], grads, strict=True)
             if grad is not None and _differentiable(output) and output.op.op_def.role is not Role.ABSENT
         ]
         pairs = [pair for pair in pairs if not _is_zero(pair[1])] or pairs
-        xs = [forward.inputs[index] for index in places]
         results = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs else [None] * len(xs)
-        dense = [None if each is None else _dense(each) for each in results]
-    return body, dict(zip(places, dense, strict=True))
+        return body, [None if each is None else _dense(each) for each in results]
+
+
+def _inner_gradients(node: Operation, xs: Sequence[Tensor], grads: Sequence[object]) -> list[Tensor | None]:
+    """The gradients of tensors inside of an If's branches; each has a value only when its branch runs."""
+    found: dict[Tensor, Tensor | None] = {}
+    for number in (0, 1):
+        own = [x for x in xs if _branch_number(node, x) == number]
+        if own:
+            found.update(_in_branch(node, number, own, grads))
+    return [found[x] for x in xs]
+
+
+def _branch_number(node: Operation, x: Tensor) -> int:
+    function = x.op.graph
+    while isinstance(function, FuncGraph) and function.branch_of is not None:
+        owner, number = function.branch_of
+        if owner is node:
+            return number
+        function = owner.graph
+    raise AssertionError(f"{x} is in no branch of {node.name!r}")
+
+
+def _in_branch(node: Operation, number: int, xs: Sequence[Tensor], grads: Sequence[object]) -> dict[Tensor, Tensor | None]:
+    graph = get_default_graph()
+    body, results = _branch_gradient(graph, node, number, xs, grads)
+    values = [value for value in results if value is not None]
+    if not values:
+        return dict(zip(xs, results, strict=True))
+    other = FuncGraph(function_name(graph.get_name_scope(), "no_grad"), graph)
+    with body.building():
+        body.outputs = [body.output(value) for value in values]
+    types, shapes = [value.dtype.base_dtype for value in values], [value.dims for value in values]
+    with other.building():
+        other.outputs = [no_value(dtype=kind, shape=dims) for kind, dims in zip(types, shapes, strict=True)]
+    bodies = [body, other] if number == 0 else [other, body]
+    inputs = [node.inputs[0], share_captures(bodies)]
+    made = build_node(graph, "If", bodies, inputs, {"Tout": types, "output_shapes": shapes}, "If")
+    outside = iter(branch_value(output, node.inputs[0], taken=number == 0, name="Value") for output in made.outputs)
+    return {x: None if value is None else next(outside) for x, value in zip(xs, results, strict=True)}
 
 
 # While.
@@ -265,4 +307,6 @@ class _Backward:
 for _type, _rule in (("If", _if_gradient), ("While", _while_gradient)):
     register_gradient(_type, _rule)
     register_gradient(f"Stateless{_type}", _rule)
+for _type in ("If", "StatelessIf"):
+    register_inner_gradients(_type, _inner_gradients)
 register_gradient(definition_of(recording_while).name, _while_gradient)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Final
 
@@ -35,6 +35,16 @@ _DIFFERENTIABLE: Final = frozenset((
     dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128,
     dtypes.resource, dtypes.variant,
 ))  # fmt: skip
+
+
+# The gradients of tensors inside of a node's branches, by the node's type; see `register_inner_gradients`.
+_InnerRule = Callable[[Operation, Sequence[Tensor], Sequence[Any]], list[Any]]
+_INNER_RULES: Final[dict[str, _InnerRule]] = {}
+
+
+def register_inner_gradients(node_type: str, rule: _InnerRule) -> None:
+    """Let `rule(node, xs, grads)` give the gradients of tensors inside of the node's branches, by those of its outputs."""
+    _INNER_RULES[node_type] = rule
 
 
 class UnconnectedGradients(Enum):
@@ -214,6 +224,9 @@ class _Walk:
         # tensors around that they stand for.
         self._arguments: dict[Tensor, list[Tensor]] = {}
         self._behind: dict[Operation, Tensor] = {}
+        # The xs that lie inside of a branch, by the node that runs it.
+        self._inner: defaultdict[Operation, list[Tensor]] = defaultdict(list)
+        self._leads: set[Operation] = set()
 
     def _cross_borders(self, ys: Sequence[Tensor]) -> None:
         if all(x.op.graph is y.op.graph for x in self._xs for y in ys):
@@ -225,6 +238,16 @@ class _Walk:
                 self._behind[argument.op] = outer
             graph = graph.outer_graph if graph.has_outer_graph else None
 
+    def _enter_branches(self, ys: Sequence[Tensor]) -> None:
+        around = {y.op.graph for y in ys}
+        for x in self._xs:
+            graph, node = x.op.graph, None
+            while graph not in around and isinstance(graph, FuncGraph) and graph.branch_of is not None:
+                node = graph.branch_of[0]
+                graph = node.graph
+            if node is not None and graph in around:
+                self._inner[node].append(x)
+
     def _inputs(self, op: Operation) -> Sequence[Tensor]:
         return [self._behind[op]] if op in self._behind else op.inputs
 
@@ -233,7 +256,8 @@ class _Walk:
         for y, start in zip(ys, starts, strict=True):
             self._received.setdefault(y, []).append(start)
         self._cross_borders(ys)
-        reached = self._reached()
+        self._enter_branches(ys)
+        reached = self._leads = self._reached()
         sources = [op for op in dict.fromkeys(y.op for y in ys) if op in reached]
         self._count(sources, reached)
         ends = {x.op for x in self._xs if not any(self._waiting[t.op] > 0 for t in self._inputs(x.op))}
@@ -252,7 +276,7 @@ class _Walk:
     def _reached(self) -> set[Operation]:
         """The ops that an x leads to through tensors that have gradients."""
         reached: set[Operation] = set()
-        queue = deque(x.op for x in self._xs)
+        queue = deque([*(x.op for x in self._xs), *self._inner])
         while queue:
             op = queue.popleft()
             if op not in reached:
@@ -293,6 +317,11 @@ class _Walk:
             return
         filled = [_filled(t, g) for t, g in zip(op.outputs, incoming, strict=True)]
         with self._graph.name_scope(f"{op.name}_grad"):
+            if op in self._inner:
+                inner = self._inner[op]
+                self._summed.update(zip(inner, _INNER_RULES[op.type](op, inner, filled), strict=True))
+                if not any(tensor.op in self._leads for tensor in op.inputs):
+                    return
             outgoing = self._outgoing(op, rule, filled)
         for tensor, gradient in zip(op.inputs, outgoing, strict=True):
             if gradient is not None:

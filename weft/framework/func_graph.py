@@ -45,6 +45,8 @@ class FuncGraph(Graph):
         self._stand_ins: dict[Tensor, Tensor] = {}
         self._outer_graph = outer_graph
         self.left: dict[Tensor | Operation, Tensor] = {}
+        # The If node whose branch this is, and the number of the branch.
+        self.branch_of: tuple[Operation, int] | None = None
         if outer_graph is not None:
             self._names = outer_graph._names
             self._suffixes = outer_graph._suffixes

@@ -47,6 +47,7 @@ def _filler(function: FuncGraph, tensor: Tensor) -> Tensor:
 def open_branches(node: Operation, branches: Sequence[FuncGraph]) -> None:
     """Let nodes outside of a new If node use what its branches compute, as programs do that keep a tensor of a branch."""
     for number, branch in enumerate(branches):
+        branch.branch_of = node, number
         branch.leave = functools.partial(_outside, node, number)
 
 
