@@ -7,10 +7,10 @@ import numpy as np
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution, ScalarDistribution
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.parameters import derived_seed
+from weft.models.distributions.vectors import VectorDistribution, shared_covariance
 from weft.ops.array.filling import fill, ones, ones_like
 from weft.ops.array.selection import where_v2
 from weft.ops.array.shape_ops import expand_dims
@@ -24,11 +24,9 @@ from weft.ops.debugging.checks import (
     assert_same_float_dtype,
 )
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.matrix_bands import matrix_set_diag
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import logical_and
 from weft.ops.math.division import xlogy
-from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_all, reduce_sum
 from weft.ops.math.special_functions import betainc, digamma, lbeta, lgamma
 from weft.ops.math.unary import log1p, rsqrt
@@ -145,7 +143,7 @@ def _kl_beta_beta(a: Beta, b: Beta, name: str | None = None) -> Tensor:
         return _log_beta(b) - _log_beta(a) - ones_part - zeros_part + total
 
 
-class Dirichlet(Distribution):
+class Dirichlet(VectorDistribution):
     """The Dirichlet distribution of proportions that sum to 1.
 
     Args:
@@ -187,18 +185,8 @@ class Dirichlet(Distribution):
         """Their sums over the parts."""
         return self._total
 
-    def _batch_shape(self) -> TensorShape:
-        return self._total.shape
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._total)
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._concentration.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._concentration)[-1:]
+    def _vectors(self) -> Tensor:
+        return self._concentration
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         drawn = random_gamma([n], self._concentration, dtype=self.dtype, seed=seed)
@@ -232,7 +220,7 @@ class Dirichlet(Distribution):
 
     def _covariance(self) -> Tensor:
         _, x = self._scaled_mean()
-        return matrix_set_diag(-matmul(expand_dims(x, -1), expand_dims(x, -2)), self._variance())
+        return shared_covariance(x, x, self._variance())
 
     def _mode(self) -> Tensor:
         mode = (self._concentration - 1.0) / (expand_dims(self._total, -1) - self._parts())

@@ -7,25 +7,25 @@ from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.graph_functions import control_dependencies
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution, ScalarDistribution
+from weft.models.distributions.discrete import kl_of_classes
+from weft.models.distributions.distribution import NOT_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL
+from weft.models.distributions.odds import HasOdds
 from weft.models.distributions.parameters import checked_counts, logits_and_probs
+from weft.models.distributions.vectors import VectorDistribution, shared_covariance
 from weft.ops.array.filling import one_hot, ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
-from weft.ops.array.shape_ops import expand_dims, reshape
+from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.transposing import transpose
 from weft.ops.debugging.checks import assert_positive
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.matrix_bands import matrix_set_diag
 from weft.ops.math.casting import cast
-from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import argmax, reduce_sum
 from weft.ops.math.special_functions import igammac, lgamma
 from weft.ops.math.unary import exp, floor, log
-from weft.ops.nn.softmax import log_softmax, softmax
+from weft.ops.nn.softmax import log_softmax
 from weft.ops.random.functions import multinomial, random_poisson
 
 
@@ -101,7 +101,7 @@ class Poisson(ScalarDistribution):
         return floor(self._rate)
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(HasOdds, VectorDistribution):
     """The categorical distribution whose samples are one-hot vectors `[..., classes]`.
 
     Args:
@@ -136,29 +136,8 @@ class OneHotCategorical(Distribution):
         """The number of classes: an `int32` scalar."""
         return self._event_size
 
-    @property
-    def logits(self) -> Tensor:
-        """The unnormalised log-probabilities `[..., classes]`."""
+    def _vectors(self) -> Tensor:
         return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities `[..., classes]`."""
-        return self._probs
-
-    def _batch_shape(self) -> TensorShape:
-        found: TensorShape = self._logits.shape[:-1]
-        return found
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._logits)[:-1]
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._logits.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._logits)[-1:]
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         flat = self._logits if self._logits.shape.ndims == 2 else reshape(self._logits, [-1, self._event_size])
@@ -180,11 +159,7 @@ class OneHotCategorical(Distribution):
         return self._probs * (1.0 - self._probs)
 
     def _covariance(self) -> Tensor:
-        products = matmul(expand_dims(self._probs, -1), expand_dims(self._probs, -2))
-        return matrix_set_diag(-products, self._variance())
+        return shared_covariance(self._probs, self._probs, self._variance())
 
 
-@RegisterKL(OneHotCategorical, OneHotCategorical)
-def _kl_one_hot(a: OneHotCategorical, b: OneHotCategorical, name: str | None = None) -> Tensor:
-    with input_scope(name, "kl_categorical_categorical", [a.logits, b.logits]):
-        return reduce_sum(softmax(a.logits) * (log_softmax(a.logits) - log_softmax(b.logits)), axis=-1)
+RegisterKL(OneHotCategorical, OneHotCategorical)(kl_of_classes)

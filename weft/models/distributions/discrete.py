@@ -8,6 +8,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL
+from weft.models.distributions.odds import HasOdds
 from weft.models.distributions.parameters import checked_classes, checked_outcome, logits_and_probs
 from weft.ops.array.filling import ones, ones_like, zeros_like
 from weft.ops.array.identity import identity
@@ -27,7 +28,7 @@ from weft.ops.nn.softmax import log_softmax, softmax, sparse_softmax_cross_entro
 from weft.ops.random.functions import multinomial, random_uniform
 
 
-class Bernoulli(ScalarDistribution):
+class Bernoulli(HasOdds, ScalarDistribution):
     """The distribution of 1 with probability `probs`, and 0 otherwise.
 
     Args:
@@ -56,16 +57,6 @@ class Bernoulli(ScalarDistribution):
         super().__init__(
             dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], scope
         )
-
-    @property
-    def logits(self) -> Tensor:
-        """The log-odds of 1."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of 1."""
-        return self._probs
 
     def _broadcasting(self) -> tuple[Tensor, ...]:
         return (self._logits,)
@@ -103,7 +94,7 @@ def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None)
         return sigmoid(a.logits) * of_one + sigmoid(-a.logits) * of_zero
 
 
-class Categorical(ScalarDistribution):
+class Categorical(HasOdds, ScalarDistribution):
     """The distribution of class numbers `0 ... classes - 1`; all dimensions of the parameter but the last are the batch.
 
     Args:
@@ -145,16 +136,6 @@ class Categorical(ScalarDistribution):
     def event_size(self) -> Tensor:
         """The number of classes: an `int32` scalar."""
         return self._event_size
-
-    @property
-    def logits(self) -> Tensor:
-        """The unnormalised log-probabilities `[..., classes]`."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities `[..., classes]`."""
-        return self._probs
 
     def _batch_shape(self) -> TensorShape:
         found: TensorShape = self._logits.shape[:-1]
@@ -205,6 +186,7 @@ class Categorical(ScalarDistribution):
 
 
 @RegisterKL(Categorical, Categorical)
-def _kl_categorical_categorical(a: Categorical, b: Categorical, name: str | None = None) -> Tensor:
+def kl_of_classes(a: HasOdds, b: HasOdds, name: str | None = None) -> Tensor:
+    """The divergence of two distributions of classes, by their logits."""
     with input_scope(name, "kl_categorical_categorical", [a.logits, b.logits]):
         return reduce_sum(softmax(a.logits) * (log_softmax(a.logits) - log_softmax(b.logits)), axis=-1)

@@ -9,9 +9,10 @@ from weft.framework.aliases import TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from weft.models.distributions.distribution import NOT_REPARAMETERIZED
+from weft.models.distributions.odds import HasOdds
 from weft.models.distributions.parameters import checked_classes, checked_counts, derived_seed, logits_and_probs
+from weft.models.distributions.vectors import VectorDistribution, shared_covariance
 from weft.ops.array.filling import one_hot, ones, ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
@@ -21,10 +22,8 @@ from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_equal, assert_positive
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.matrix_bands import matrix_set_diag
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import less
-from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.math.special_functions import lbeta, lgamma
 from weft.ops.math.unary import log, sqrt
@@ -49,7 +48,7 @@ def _most(draws: Tensor) -> Tensor | int:
     return reduce_max(draws) if known is None else int(np.max(known))
 
 
-class _Counts(Distribution):
+class _Counts(VectorDistribution):
     """A distribution of counts `[..., outcomes]` in `total_count` draws, `[...]`."""
 
     _total_count: Tensor
@@ -74,7 +73,7 @@ class _Counts(Distribution):
         return cast(reshape(counts, concat([[n], self.batch_shape_tensor(), [outcomes]], 0)), self.dtype)
 
 
-class Multinomial(_Counts):
+class Multinomial(HasOdds, _Counts):
     """How often each of several outcomes comes in independent draws.
 
     Args:
@@ -108,29 +107,8 @@ class Multinomial(_Counts):
         parents = [self._total_count, self._logits, self._probs]
         super().__init__(self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
 
-    @property
-    def logits(self) -> Tensor:
-        """The unnormalised log-probabilities `[..., outcomes]`."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities `[..., outcomes]`."""
-        return self._probs
-
-    def _batch_shape(self) -> TensorShape:
-        found: TensorShape = self._mean_value.shape.with_rank_at_least(1)[:-1]
-        return found
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._mean_value)[:-1]
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._mean_value.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._mean_value)[-1:]
+    def _vectors(self) -> Tensor:
+        return self._mean_value
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         batch = self._logits * ones_like(self._mean_value)
@@ -153,8 +131,7 @@ class Multinomial(_Counts):
         return self._mean_value - self._mean_value * self._each_probs()
 
     def _covariance(self) -> Tensor:
-        products = matmul(expand_dims(self._mean_value, -1), expand_dims(self._each_probs(), -2))
-        return matrix_set_diag(-products, self._variance())
+        return shared_covariance(self._mean_value, self._each_probs(), self._variance())
 
 
 class DirichletMultinomial(_Counts):
@@ -199,18 +176,8 @@ class DirichletMultinomial(_Counts):
         """Their sums over the outcomes."""
         return self._total_concentration
 
-    def _batch_shape(self) -> TensorShape:
-        return self._total_concentration.shape
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._total_concentration)
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._concentration.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._concentration)[-1:]
+    def _vectors(self) -> Tensor:
+        return self._concentration
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         logits = log(random_gamma([n], self._concentration, dtype=self.dtype, seed=seed))
@@ -235,4 +202,4 @@ class DirichletMultinomial(_Counts):
 
     def _covariance(self) -> Tensor:
         x = self._scale() * self._mean()
-        return matrix_set_diag(-matmul(expand_dims(x, -1), expand_dims(x, -2)), self._variance())
+        return shared_covariance(x, x, self._variance())

@@ -7,8 +7,7 @@ from typing import Final
 
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import Distribution
+from weft.models.distributions.vectors import VectorDistribution
 from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
@@ -20,7 +19,7 @@ from weft.ops.random.functions import random_normal
 _LOG_OF_CIRCLE: Final = math.log(2.0 * math.pi)
 
 
-class NormalOfVectors(Distribution):
+class NormalOfVectors(VectorDistribution):
     """The distribution of `scale z + loc` for vectors `z` of independent standard normal numbers.
 
     A subclass sets `_given_loc` and `_full_loc` before it calls `__init__`, and knows its scale.
@@ -47,19 +46,8 @@ class NormalOfVectors(Distribution):
         """The logarithm of the determinant of the scale: `batch_shape`."""
         raise NotImplementedError
 
-    def _batch_shape(self) -> TensorShape:
-        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[:-1]
-        return found
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._full_loc)[:-1]
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._full_loc)[-1:]
+    def _vectors(self) -> Tensor:
+        return self._full_loc
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         drawn = random_normal(concat([[n], shape_of(self._full_loc)], 0), dtype=self.dtype, seed=seed)

@@ -7,10 +7,11 @@ import numpy as np
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution, ScalarDistribution
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.laplace import Logistic
+from weft.models.distributions.odds import HasOdds
 from weft.models.distributions.parameters import logits_and_probs
+from weft.models.distributions.vectors import VectorDistribution
 from weft.ops.array.filling import ones_like
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims
@@ -23,7 +24,7 @@ from weft.ops.nn.softmax import log_softmax
 from weft.ops.random.functions import random_uniform
 
 
-class RelaxedBernoulli(ScalarDistribution):
+class RelaxedBernoulli(HasOdds, ScalarDistribution):
     """A distribution of numbers between 0 and 1 that nears the Bernoulli one as the temperature nears 0.
 
     Args:
@@ -57,16 +58,6 @@ class RelaxedBernoulli(ScalarDistribution):
         """The temperature."""
         return self._temperature
 
-    @property
-    def logits(self) -> Tensor:
-        """The log-odds of 1."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of 1."""
-        return self._probs
-
     def _broadcasting(self) -> tuple[Tensor, ...]:
         return self._logistic.loc, self._logistic.scale
 
@@ -81,7 +72,7 @@ class RelaxedBernoulli(ScalarDistribution):
         return self._logistic.cdf(log(value) - log1p(-value))
 
 
-class ExpRelaxedOneHotCategorical(Distribution):
+class ExpRelaxedOneHotCategorical(HasOdds, VectorDistribution):
     """The logarithms of what RelaxedOneHotCategorical draws, in which there is no underflow.
 
     Args:
@@ -120,33 +111,12 @@ class ExpRelaxedOneHotCategorical(Distribution):
         return self._temperature
 
     @property
-    def logits(self) -> Tensor:
-        """The unnormalised log-probabilities `[..., classes]`."""
-        return self._logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities `[..., classes]`."""
-        return self._probs
-
-    @property
     def event_size(self) -> Tensor:
         """The number of classes: an `int32` scalar."""
         return shape_of(self._logits)[-1]
 
-    def _batch_shape(self) -> TensorShape:
-        found: TensorShape = self._full.shape.with_rank_at_least(1)[:-1]
-        return found
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._full)[:-1]
-
-    def _event_shape(self) -> TensorShape:
-        found: TensorShape = self._full.shape.with_rank_at_least(1)[-1:]
-        return found
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shape_of(self._full)[-1:]
+    def _vectors(self) -> Tensor:
+        return self._full
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
