@@ -17,7 +17,8 @@ _PATHS: Final = {
     ),
     "distribute": ("collective_all_reduce_strategy mirrored_strategy one_device_strategy parameter_server_strategy"),
     "distributions": (
-        "ops ops.binomial ops.cauchy ops.chi2 ops.deterministic ops.geometric ops.independent ops.logistic ops.mixture "
+        "ops ops.binomial ops.cauchy ops.chi2 ops.deterministic ops.geometric ops.gumbel ops.half_normal ops.independent "
+        "ops.inverse_gamma ops.logistic ops.mixture "
         "ops.mvn_diag ops.mvn_full_covariance ops.mvn_tril ops.negative_binomial ops.onehot_categorical ops.poisson "
         "ops.relaxed_bernoulli ops.relaxed_onehot_categorical ops.wishart"
     ),
@@ -87,6 +88,8 @@ DOORS: Final = {
 }
 
 NAMES: Final = {
+    # TensorFlow's package leaves this class out.
+    "distributions": {"ops.gumbel": "weft.models.distributions.extremes:Gumbel"},
     "tpu": {"tpu.tpu_function": "weft.estimators.tpu.shards:get_tpu_context"},
     # The function stands in the package where its module would: TensorFlow's package imports all names of the module.
     "framework": {"ops": "contrib.framework.arg_scope"},

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import weft as tf
+from weft.models.distributions.extremes import Gumbel
 
 ds, contrib = tf.distributions, tf.contrib.distributions
 _Make = Callable[[], "tf.distributions.Distribution"]
@@ -25,10 +26,27 @@ CONTINUOUS: dict[str, tuple[_Make, object, list[object]]] = {
     "exponential": (lambda: ds.Exponential([1.0, 3.0]), stats.expon(scale=[1.0, 1 / 3]), [0.7, [0.2, 1.5]]),
     "beta": (lambda: ds.Beta([0.5, 2.0], 3.0), stats.beta([0.5, 2.0], 3.0), [0.3, [0.2, 0.7]]),
     "laplace": (lambda: ds.Laplace([0.5, 1.0], 2.0), stats.laplace([0.5, 1.0], 2.0), [0.3, [-9.0, 9.0]]),
+    "gumbel": (lambda: Gumbel([0.5, 1.0], 2.0), stats.gumbel_r([0.5, 1.0], 2.0), [0.3, [-3.0, 9.0]]),
+    "half normal": (lambda: contrib.HalfNormal([0.5, 2.0]), stats.halfnorm(scale=[0.5, 2.0]), [0.3, [0.1, 1.0]]),
+    "inverse gamma": (
+        lambda: contrib.InverseGamma([8.0, 9.0], [1.0, 2.0]),
+        stats.invgamma([8.0, 9.0], scale=[1.0, 2.0]),
+        [0.7, [0.2, 1.5]],
+    ),
     "logistic": (lambda: contrib.Logistic([0.5, 1.0], 2.0), stats.logistic([0.5, 1.0], 2.0), [0.3, [-9.0, 9.0]]),
 }
 DISCRETE: dict[str, tuple[_Make, object, list[object]]] = {
     "bernoulli": (lambda: ds.Bernoulli(probs=[0.3, 0.6]), stats.bernoulli([0.3, 0.6]), [1, [0, 1], [[1.0], [0.0]]]),
+    "geometric, counted from 0": (
+        lambda: contrib.Geometric(probs=[0.3, 0.6]),
+        stats.geom([0.3, 0.6], loc=-1),
+        [1.0, [0.0, 5.0]],
+    ),
+    "negative binomial": (
+        lambda: contrib.NegativeBinomial([3.0, 5.0], probs=[0.3, 0.6]),
+        stats.nbinom([3.0, 5.0], [0.7, 0.4]),
+        [1.0, [0.0, 5.0]],
+    ),
     "poisson": (lambda: contrib.Poisson([0.7, 4.0]), stats.poisson([0.7, 4.0]), [1.0, [0.0, 5.0]]),
 }
 _FUNCTIONS = {"cdf": "cdf", "log_cdf": "logcdf", "survival_function": "sf", "log_survival_function": "logsf"}

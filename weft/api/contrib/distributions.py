@@ -14,6 +14,7 @@ from weft.models.distributions.distribution import Distribution as Distribution
 from weft.models.distributions.distribution import ReparameterizationType as ReparameterizationType
 from weft.models.distributions.divergence import RegisterKL as RegisterKL
 from weft.models.distributions.divergence import kl_divergence as kl_divergence
+from weft.models.distributions.extremes import Cauchy as Cauchy
 from weft.models.distributions.gamma import Exponential as Exponential
 from weft.models.distributions.gamma import Gamma as Gamma
 from weft.models.distributions.independent import Deterministic as Deterministic
@@ -32,8 +33,25 @@ from weft.models.distributions.multivariate_tril import MultivariateNormalFullCo
 from weft.models.distributions.multivariate_tril import MultivariateNormalTriL as MultivariateNormalTriL
 from weft.models.distributions.normal import Normal as Normal
 from weft.models.distributions.normal import NormalWithSoftplusScale as NormalWithSoftplusScale
+from weft.models.distributions.positive import Chi2 as Chi2
+from weft.models.distributions.positive import Chi2WithAbsDf as Chi2WithAbsDf
+from weft.models.distributions.positive import HalfNormal as HalfNormal
+from weft.models.distributions.positive import InverseGamma as InverseGamma
 from weft.models.distributions.relaxed import ExpRelaxedOneHotCategorical as ExpRelaxedOneHotCategorical
 from weft.models.distributions.relaxed import RelaxedBernoulli as RelaxedBernoulli
 from weft.models.distributions.relaxed import RelaxedOneHotCategorical as RelaxedOneHotCategorical
 from weft.models.distributions.student_t import StudentT as StudentT
+from weft.models.distributions.transformed_parameters import BetaWithSoftplusConcentration as BetaWithSoftplusConcentration
+from weft.models.distributions.transformed_parameters import ExponentialWithSoftplusRate as ExponentialWithSoftplusRate
+from weft.models.distributions.transformed_parameters import (
+    GammaWithSoftplusConcentrationRate as GammaWithSoftplusConcentrationRate,
+)
+from weft.models.distributions.transformed_parameters import (
+    InverseGammaWithSoftplusConcentrationRate as InverseGammaWithSoftplusConcentrationRate,
+)
+from weft.models.distributions.transformed_parameters import LaplaceWithSoftplusScale as LaplaceWithSoftplusScale
+from weft.models.distributions.transformed_parameters import StudentTWithAbsDfSoftplusScale as StudentTWithAbsDfSoftplusScale
+from weft.models.distributions.trials import Binomial as Binomial
+from weft.models.distributions.trials import Geometric as Geometric
+from weft.models.distributions.trials import NegativeBinomial as NegativeBinomial
 from weft.models.distributions.uniform import Uniform as Uniform
