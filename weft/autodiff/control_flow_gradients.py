@@ -96,8 +96,10 @@ def _if_gradient(node: Operation, *grads: object) -> list[Any]:
         return outputs
     for body, results in built:
         with body.building():
-            filled = [results[i] if results[i] is not None else _zeros_for(body.capture(node.inputs[1 + i])) for i in wanted]
-            body.outputs = [body.output(tensor) for tensor in filled]
+            for index in wanted:
+                gradient = results[index]
+                filled = _zeros_for(body.capture(node.inputs[1 + index])) if gradient is None else gradient
+                body.outputs.append(body.output(filled))
     bodies = [body for body, _ in built]
     captured = share_captures(bodies)
     types = [tensor.dtype.base_dtype for tensor in bodies[0].outputs]
