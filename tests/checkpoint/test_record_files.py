@@ -118,3 +118,15 @@ def test_what_is_cut_off_is_told_with_its_place_after_the_records_before(tmp_pat
     assert next(found) == b"first"
     with pytest.raises(tf.errors.DataLossError, match=f"truncated record at {len(as_record(b'first'))} in"):
         next(found)
+
+
+def test_the_records_of_a_block_before_a_changed_byte_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "changed"
+    data = bytearray(b"".join(as_record(b"%d" % number) for number in range(5)))
+    at = len(as_record(b"0")) * 3
+    data[at + 12] ^= 1
+    path.write_bytes(data)
+    reader = records(str(path))
+    assert [next(reader) for _ in range(3)] == [b"0", b"1", b"2"]
+    with pytest.raises(tf.errors.DataLossError, match=rf"corrupted record at {at} in .*: its data do not fit"):
+        next(reader)

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import weft as tf
+from weft.ops.sparse.serialization import deserialize_sparse
 
 DS = tf.data.Dataset
 
@@ -80,3 +81,19 @@ def test_a_stopped_server_ends_the_threads_of_its_iterators():
     gc.collect()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_sparse_elements_come_from_another_task_and_are_put_together_here(servers):
+    with tf.Graph().as_default():
+        with tf.device("/job:worker/task:1"):
+            rows = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], ["a", "b", "c"], [2, 3])
+            iterator = DS.from_tensors(rows).make_initializable_iterator(shared_name="sparse")
+            parts = iterator.get_next().values.op.inputs[0]
+        with tf.device("/job:worker/task:0"):
+            here = deserialize_sparse(tf.identity(parts), tf.string)
+        with tf.Session(servers[0].target) as session:
+            session.run(iterator.initializer)
+            indices, values, shape = session.run(here)
+    assert indices.tolist() == [[0, 0], [0, 2], [1, 1]]
+    assert values.tolist() == [b"a", b"b", b"c"]
+    assert shape.tolist() == [2, 3]

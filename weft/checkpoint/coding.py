@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 import google_crc32c
+import numpy as np
+import numpy.typing as npt
 
 _MASK_DELTA: Final = 0xA282EAD8
 _UINT32: Final = 0xFFFFFFFF
@@ -25,6 +27,11 @@ def crc32c(data: object, start: int = 0) -> int:
 def mask_crc(crc: int) -> int:
     """Return the form in which a checksum is stored."""
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & _UINT32
+
+
+def mask_crcs(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the forms in which checksums are stored."""
+    return ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(_MASK_DELTA)
 
 
 def unmask_crc(masked: int) -> int:

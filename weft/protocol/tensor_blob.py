@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, SupportsBytes, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -79,12 +79,16 @@ def _describe_unusual(array: Array) -> tuple[Descriptor, Buffer]:
 
 def _pack_strings(array: Array) -> bytes:
     items: list[bytes] = array.reshape(-1).tolist()
-    for item in items:
-        if not isinstance(item, bytes):
+    for index, item in enumerate(items):
+        if isinstance(item, bytes):
+            continue
+        if not isinstance(item, SupportsBytes):
             raise LocalProtocolError(
                 f"a tensor of shape {list(array.shape)} holds a Python object, a {type(item).__name__}, which cannot leave "
                 "its task; the elements of a string tensor have to be bytes"
             )
+        # A part of a sparse tensor in a variant: its text is made here, where it leaves the task.
+        items[index] = bytes(item)
     ends = np.cumsum(np.fromiter(map(len, items), _OFFSET, len(items)), dtype=_OFFSET)
     return b"".join((ends.tobytes(), *items))
 

@@ -261,6 +261,11 @@ class FlatMapIterator(Numbering):
             self._inner.close()
             self._inner = None
 
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next elements of the dataset that is gone over, else the next one."""
+        some = () if self._inner is None else self._inner.next_some(caller, most)
+        return some or super().next_some(caller, most)
+
     def _made(self, element: Element, caller: Caller) -> ElementIterator:
         made = self._function(element, caller, self._number)
         return source_of(made[0]).iterate(Iteration())

@@ -44,9 +44,7 @@ class RandomNumbers:
         """The next numbers."""
         found: list[int] = []
         while len(found) < count:
-            found.append(self.next())
-            # The others that are made already.
-            place = self.taken % (4 * _AT_ONCE) or 4 * _AT_ONCE
+            place = self._made()
             more = self._numbers[place : place + count - len(found)]
             self.taken += len(more)
             found += more
@@ -54,10 +52,15 @@ class RandomNumbers:
 
     def next(self) -> int:
         """The next number, below 2**32."""
+        place = self._made()
+        self.taken += 1
+        return self._numbers[place]
+
+    def _made(self) -> int:
+        """Where the next number is among those that are made, of which there is one then."""
         place = self.taken % (4 * _AT_ONCE)
         if place == 0 or not self._numbers:
             first = self.taken // (4 * _AT_ONCE) * _AT_ONCE
             index = np.arange(first, first + _AT_ONCE, dtype=np.uint64)
             self._numbers = np.stack(blocks(self._stream, index), axis=1).ravel().tolist()
-        self.taken += 1
-        return self._numbers[place]
+        return place

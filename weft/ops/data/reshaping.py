@@ -12,7 +12,6 @@ from weft.framework.aliases import Array
 from weft.framework.dims import Dims, brackets
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_util import make_tensor_proto
 from weft.ops.data.batching import BatchIterator, checked_size
 from weft.ops.data.element import (
     Element,
@@ -25,6 +24,7 @@ from weft.ops.data.element import (
     dataset_op,
     source_of,
 )
+from weft.ops.sparse.serialization import serial_sparse
 
 
 class PaddedBatches(Source):
@@ -127,14 +127,7 @@ class SparseBatchIterator(BatchIterator):
         places = [np.argwhere(np.ones(row.shape, bool)) for row in rows]
         indices = np.concatenate([np.insert(place, 0, number, 1) for number, place in enumerate(places)]).astype(np.int64)
         values = np.concatenate([row.ravel() for row in rows])
-        return (serial_sparse(indices, values, np.asarray([len(rows), *shape], np.int64)),)
-
-
-def serial_sparse(indices: Array, values: Array, shape: Array) -> Array:
-    """A sparse tensor as three texts."""
-    row = np.empty(3, object)
-    row[:] = [make_tensor_proto(part).SerializeToString() for part in (indices, values, shape)]
-    return row
+        return (serial_sparse(indices, values, np.asarray([len(rows), *shape], np.int64), is_variant=True),)
 
 
 class SparseBatches(Source):

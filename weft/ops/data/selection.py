@@ -75,6 +75,14 @@ class PartIterator(OverInput):
         self._left = 0 if element is None else self._left - 1
         return element
 
+    def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
+        """The next elements, where none between them is left out."""
+        if self._skip or self._step > 1 or self._left == 0:
+            return super().next_some(caller, most)
+        some = self._input.next_some(caller, most if self._left < 0 else min(most, self._left))
+        self._left = self._left - len(some) if some else 0
+        return some
+
     def state(self) -> State:
         """How many are left, and where the input is."""
         return [self._skip, self._left, self._input.state()]

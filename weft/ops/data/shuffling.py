@@ -134,28 +134,38 @@ class ShuffleIterator(ElementIterator):
     def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
         """The next elements: of a full buffer as many as the input gives, one in for one out as `next` does it."""
         size, passes = self._size, self._passes
-        if self._input is None or self._held != size - 1 or len(passes) > 1:
+        while len(passes) > 1 and passes[0][0] == passes[0][1]:
+            passes.popleft()
+        if self._input is None or self._held != size - 1:
             element = self.next(caller)
             return () if element is None else (element,)
-        coming = self._input.next_some(caller, most)
+        (start, end), is_lone = passes[0], len(passes) == 1
+        coming = self._input.next_some(caller, most if is_lone else min(most, end - start))
         if not coming:
             return super().next_some(caller, most)
-        buffer, (start, end) = self._buffer, passes[0]
-        found: list[Element] = []
-        numbers = self._random.next_some(len(coming))
+        buffer = self._buffer
         if len(buffer) < size:
             buffer.append(None)
-        for element, number in zip(coming, numbers, strict=True):
-            buffer[end % size] = element
-            end += 1
-            index, start_index = (start + number % (end - start)) % size, start % size
+        # Out of how many one is chosen: those of an earlier pass become fewer, as what comes belongs to the last one.
+        span, less = (size, 0) if is_lone else (end - start, 1)
+        place = start % size
+        hole = place - 1
+        found: list[Element] = []
+        for element, number in zip(coming, self._random.next_some(len(coming)), strict=True):
+            buffer[hole] = element
+            index = (start + number % span) % size
             chosen = buffer[index]
             assert chosen is not None
             found.append(chosen)
-            buffer[index] = buffer[start_index]
-            buffer[start_index] = None
+            buffer[index] = buffer[place]
+            # So that an element goes when nobody else has it.
+            buffer[place] = None
+            hole = place
             start += 1
-        passes[0][:] = start, end
+            span -= less
+            place = place + 1 if place + 1 < size else 0
+        passes[0][0] = start
+        passes[-1][1] += len(coming)
         self._is_empty_pass = False
         return found
 

@@ -16,6 +16,7 @@ from weft.errors import DataLossError, UnimplementedError
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.data.element import SourcedElement, State, boxed
 from weft.ops.data.reshaping import Listed
+from weft.ops.sparse.serialization import Part
 
 _TENSOR: Final = "tensor"
 _TUPLE: Final = "tuple"
@@ -54,7 +55,12 @@ def _plain(state: State) -> State:
 
 
 def _saved(array: State) -> State:
-    if array.dtype == object and not all(isinstance(item, bytes | str) for item in array.ravel().tolist()):
+    if array.dtype != object:
+        return array
+    items = array.ravel().tolist()
+    if any(isinstance(item, Part) for item in items):
+        return np.array(list(map(bytes, items)), object).reshape(array.shape)
+    if not all(isinstance(item, bytes | str) for item in items):
         raise UnimplementedError.of("Elements that hold datasets cannot be saved with an iterator")
     return array
 
