@@ -85,8 +85,8 @@ def _blocks(stream: Readable, path: str) -> Iterator[list[bytes]]:
 
 
 class _Split(NamedTuple):
-    """The records that lie whole in some data, the checksums that stand behind them, where the last one ends, and how many bytes
-    the next one lacks; 0 where its length is damaged."""
+    """The records that lie whole in some data, the checksums behind them, where the last one ends, and how many bytes the next
+    one lacks; 0 where its length is damaged."""
 
     records: list[bytes]
     checksums: list[int]
