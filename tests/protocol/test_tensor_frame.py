@@ -26,13 +26,13 @@ EXAMPLES: list[m.Message] = [
     m.Welcome("/job:worker/replica:0/task:1", 7),
     m.Reject("wrong token"),
     m.RunGraph(-5, "graph_1", (), 0),
-    m.RunGraph(5, "graph_1", (SCALAR, STRINGS), 3),
+    m.RunGraph(5, "graph_1", (SCALAR, STRINGS), 3, b"context"),
     m.Push(1, (3, 4), (SCALAR, np.arange(24).reshape(2, 3, 4))),
     m.Push(1, (), (), (8, 9)),
     m.StepDone(2, (np.zeros((0, 3)),), b"\x00trace"),
     m.StepFailed(2, 3, "división", "dense/MatMul", b""),
     m.Abort(2, 10, "another task failed"),
-    m.RunCallable(9, "session", 4, (np.ones(50_000),), b"options"),
+    m.RunCallable(9, "session", 4, (np.ones(50_000),), b"options", b"context"),
     m.CallDone(9, (np.ones((300, 300), np.float32), SCALAR, STRINGS), b""),
     m.CallFailed(9, 5, "gone", ""),
     m.CancelCall(9, "interrupted"),
@@ -335,7 +335,7 @@ def test_a_repeated_call_is_read_as_the_call_that_it_repeats(session: str, call_
     (frame,) = RepeatedCall(session, 7).frame(call_id)
     (call,) = decode(bytes(frame))
     assert isinstance(call, m.RunCallable)
-    assert dataclasses.astuple(call) == (call_id, session, 7, (), b"")
+    assert dataclasses.astuple(call) == (call_id, session, 7, (), b"", b"")
     assert [frame] == encode(call)
 
 

@@ -21,6 +21,7 @@ from weft.framework.node_errors import operand_lines
 from weft.framework.operation import Tensor
 from weft.platform.deadline import left_s, within
 from weft.platform.short_traceback import is_full
+from weft.runtime.step.spans import spans
 from weft.runtime.xla.xla_process import ForkedProcessError
 
 CLOSED: Final = "Attempted to use a closed Session. It ends with its `with` block or by close(): run before, or make another."
@@ -42,6 +43,7 @@ class SessionSteps:
         """None when the session is closed."""
         self.plans = Plans(graph)
         self._growth = GrowthWatch(graph)
+        spans.look()
 
     def open_backend(self) -> Backend:
         """The backend, of a session that can run something.
@@ -89,8 +91,12 @@ class SessionSteps:
         self, plan: Plan, values: Sequence[object], options: config_pb2.RunOptions | None
     ) -> tuple[list[Array], config_pb2.RunMetadata | None]:
         """Run a planned step; returns the fetched values and the RunMetadata, or None."""
+        tracing = spans.tracing
         try:
-            return plan.step.run(values, options)
+            if tracing is None:
+                return plan.step.run(values, options)
+            with tracing.run(len(values)):
+                return plan.step.run(values, options)
         except OpError as error:
             self._raise(error)
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy.typing as npt
 
-PROTOCOL_VERSION: Final = 1
+PROTOCOL_VERSION: Final = 2
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -71,7 +71,7 @@ class Reject(MessageKind):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunGraph(MessageKind):
-    """Master -> worker: start a step of a registered graph."""
+    """Master -> worker: start a step of a registered graph; `context` is where the step stands in a trace, or empty."""
 
     may_be_lent: ClassVar[bool] = True
 
@@ -79,6 +79,7 @@ class RunGraph(MessageKind):
     graph_handle: str
     feeds: tuple[Array, ...]
     trace_level: int
+    context: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,13 +134,17 @@ class Abort(MessageKind):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunCallable(MessageKind):
-    """Client -> master: run a prepared (fetches, feeds) signature; `options` is a serialized RunOptions or empty."""
+    """Client -> master: run a prepared (fetches, feeds) signature.
+
+    `options` is a serialized RunOptions or empty; `context` is where the call stands in a trace, or empty.
+    """
 
     call_id: int
     session_handle: str
     callable_id: int
     feeds: tuple[Array, ...]
     options: bytes
+    context: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

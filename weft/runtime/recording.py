@@ -21,6 +21,8 @@ class Recording:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.context = b""
+        """Where what is recorded stands in a trace of OpenTelemetry's; empty where it is in none."""
         self._dropped = itertools.count()
         self.dropped = 0
         """How many were not kept."""

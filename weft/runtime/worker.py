@@ -24,6 +24,7 @@ from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_table import SessionTable
 from weft.runtime.step.recorded_step import RecordedStep
 from weft.runtime.step.repeated_step import RepeatedStep
+from weft.runtime.step.spans import spans
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.xla.allocation import keep_some_freed_memory
@@ -141,11 +142,13 @@ class Worker:
         trace: StepTrace | None = None,
         inbox: Inbox | None = None,
         go_on: Callable[[], bool] | None = None,
+        context: bytes = b"",
     ) -> Step:
         """Start a step; `on_done` is called when it is over, perhaps before this returns.
 
         With an `inbox`, work that a message makes possible is put there for the thread that waits, else it runs on the thread
         that received the message. With `go_on`, the graph runs again and again as long as that says so.
+        `context` is where the step stands in a trace.
 
         Raises:
             AbortedError: the graph is not registered here. The error that the worker was stopped or drained with.
@@ -161,6 +164,8 @@ class Worker:
             on_done(step)
 
         recording = self.recording
+        if context:
+            recording = spans.part(self.task, step_id, context, recording)
         if go_on is not None:
             step: Step = RepeatedStep(executor, step_id, finish, inbox, go_on)
         elif recording is None:

@@ -29,6 +29,7 @@ from weft.protocol import messages
 from weft.protocol.outcome_table import LANES, UNKNOWN_FATE
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import RepeatedCall, encode
+from weft.runtime.step.spans import spans
 
 _DIAL_TIMEOUT_S: Final = 5.0
 _LINGER_S: Final = 0.05  # Unasked, a server says no more than goodbye, and the threads of many clients shall wake rarely.
@@ -116,9 +117,11 @@ class CallChannel:
         timeout_ms = self._timeout_ms
         if options is not None:
             timeout_ms = options.timeout_in_ms or timeout_ms
-        if feeds or options is not None:
+        tracing = spans.tracing
+        if feeds or options is not None or tracing is not None:
             data = b"" if options is None else options.SerializeToString()
-            frame = encode(messages.RunCallable(call_id, self._session_handle, number, tuple(feeds), data))
+            context = b"" if tracing is None else tracing.here
+            frame = encode(messages.RunCallable(call_id, self._session_handle, number, tuple(feeds), data, context))
         else:
             frame = repeated.frame(call_id)
         answers: list[_Answer] = []

@@ -49,6 +49,7 @@ from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 from weft.protocol.limits import ServerLimits
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import HeldResource, ResourceManager
+from weft.runtime.step.spans import spans
 from weft.runtime.worker import Worker
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.device import local_device_names
@@ -202,6 +203,7 @@ class Server:
             if self._is_started:
                 return
             self._is_started = True
+        spans.look()
         self._observed.open(self._port)
         host = self._task.host
         self._listener = Listener(

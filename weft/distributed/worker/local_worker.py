@@ -73,7 +73,7 @@ class LocalWorker:
             else:
                 owner.tell(PartDone(self.task, step.fetches, None if step_trace is None else step_trace.as_proto()))
 
-        return self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, owner, owner.go_on)
+        return self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, owner, owner.go_on, owner.context)
 
     def flush(self) -> None:
         """Do nothing: a part begins when it is asked for."""

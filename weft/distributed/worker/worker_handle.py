@@ -24,6 +24,9 @@ class StepOwner(Protocol):
     go_on: Callable[[], bool] | None
     """Whether its only part, in this process, is to run once more; None for a step that is run once."""
 
+    context: bytes
+    """Where the step stands in a trace of OpenTelemetry's; empty where it is in none."""
+
     def tell(self, event: PartEvent) -> None:
         """Say how a part ended, once for each part, on any thread. Does not wait."""
         ...

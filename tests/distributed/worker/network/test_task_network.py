@@ -65,6 +65,7 @@ class Answer:
         self._over = threading.Event()
         self._result: tuple[Any, OpError | None] = (None, None)
         self.parts: list[Step] = []  # of the same step in the master's task
+        self.context = b""
 
     def tell(self, event: PartEvent) -> None:
         assert not self._over.is_set()

@@ -25,6 +25,7 @@ class RecordedRun(StepRun):
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps, recording: Recording) -> None:
         super().__init__(step_id, tasks, session)
         self._recording = recording
+        self.context = recording.context
 
     def run(
         self,

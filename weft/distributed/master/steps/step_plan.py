@@ -22,6 +22,7 @@ from weft.platform.deadline import holding, left_s, within
 from weft.platform.quick_lately import QuickLately
 from weft.runtime.choice.stage_report import StageReport, not_asked
 from weft.runtime.step.single_step import SingleStep
+from weft.runtime.step.spans import spans
 
 # Of steps that are run as one; meanwhile a recording that begins does not see them.
 _REPEATED_S: Final = 0.05
@@ -83,12 +84,14 @@ class StepPlan:
             return None
         return SingleStep(executor, part.feed_places, [(task == "", place) for task, place in self._fetch_places])
 
-    def new_step(self) -> StepRun:
-        """A step for one `run`, which may be cancelled from now on."""
-        recording = self._counts.recording
+    def new_step(self, context: bytes = b"") -> StepRun:
+        """A step for one `run`, which may be cancelled from now on; its caller stands there in a trace."""
+        recording, step_id = self._counts.recording, self._steps.next_id()
+        if spans.tracing is not None:
+            recording = spans.step(step_id, context, recording)
         if recording is not None:
-            return RecordedRun(self._steps.next_id(), self._deployment.parts, self._steps, recording)
-        return StepRun(self._steps.next_id(), self._deployment.parts, self._steps)
+            return RecordedRun(step_id, self._deployment.parts, self._steps, recording)
+        return StepRun(step_id, self._deployment.parts, self._steps)
 
     def run(
         self, feeds: Sequence[Array], options: RunOptions | None = None, step: StepRun | None = None
@@ -115,6 +118,7 @@ class StepPlan:
             and single.stage.times.is_short
             and step is None
             and counts.recording is None
+            and spans.tracing is None
             and (options is None or not _is_watched(options))
         ):
             counts.inline += 1
@@ -140,7 +144,7 @@ class StepPlan:
         Where nothing can tell the difference they are run as one: no thread is woken between them, which costs many times what
         reading and enqueueing a record does. Blocks and raises as `run` does.
         """
-        if not self._runs_here or self._owner.timeout_ms or self._counts.recording is not None:
+        if not self._runs_here or self._owner.timeout_ms or self._counts.recording is not None or spans.tracing is not None:
             self.run(())
             return
         if self._steps.error is not None:

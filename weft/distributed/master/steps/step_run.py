@@ -78,7 +78,7 @@ class StepRun:
 
     __slots__ = (
         "_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup", "began_s",
-        "go_on",
+        "context", "go_on",
     )  # fmt: skip
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
@@ -96,6 +96,8 @@ class StepRun:
         """When it began to run, by the monotonic clock; 0 of one that does not run yet."""
         self.go_on: Callable[[], bool] | None = None
         """Whether its only part, in this process, is to run once more; None for a step that is run once."""
+        self.context = b""
+        """Where it stands in a trace of OpenTelemetry's; empty where it is in none."""
 
     @property
     def step_id(self) -> int:

@@ -83,11 +83,11 @@ class CallService:
                     found = session.outcomes.ask(message.call_id)
                 if found is not Fate.NEW:
                     self._answer_again(connection, message.call_id, found)
-                elif plan.runs_inline:
+                elif plan.runs_inline and not message.context:
                     self._run_inline(session, message, plan)
                 else:
                     # The client may give the call up even before a thread has begun with it.
-                    step = self._steps[message.session_handle, message.call_id] = plan.new_step()
+                    step = self._steps[message.session_handle, message.call_id] = plan.new_step(message.context)
                     self._pool.submit(lambda: self._run(session, message, plan, step))
             case messages.CancelCall(call_id, reason):
                 running = self._steps.get((self._admitted.get(connection, ""), call_id))

@@ -79,7 +79,7 @@ class AskedParts:
             end(PartOutcome(answer, pushes), size_bytes)
 
         try:
-            self._worker.run_graph(request.step_id, request.graph_handle, request.feeds, done, trace)
+            self._worker.run_graph(request.step_id, request.graph_handle, request.feeds, done, trace, context=request.context)
         except OpError as error:
             end(PartOutcome(_failure(request.step_id, error)), 0)
 

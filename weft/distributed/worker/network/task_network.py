@@ -135,7 +135,7 @@ class TaskNetwork:
             return
         ask = connection.hold if is_held else connection.send
         try:
-            ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))
+            ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace), owner.context))
         except OpError:
             if not is_cut(connection.cause):
                 if self._awaited.pop(key, None) is not None:
