@@ -9,9 +9,7 @@ from weft.ops.variables.collections import variables_initializer as _variables_i
 from weft.ops.variables.initializers import Constant as _Constant
 from weft.ops.variables.initializers import GlorotNormal as _GlorotNormal
 from weft.ops.variables.initializers import GlorotUniform as _GlorotUniform
-from weft.ops.variables.initializers import Identity as _Identity
 from weft.ops.variables.initializers import Ones as _Ones
-from weft.ops.variables.initializers import Orthogonal as _Orthogonal
 from weft.ops.variables.initializers import RandomNormal as _RandomNormal
 from weft.ops.variables.initializers import RandomUniform as _RandomUniform
 from weft.ops.variables.initializers import TruncatedNormal as _TruncatedNormal
@@ -22,6 +20,8 @@ from weft.ops.variables.initializers import he_normal as he_normal
 from weft.ops.variables.initializers import he_uniform as he_uniform
 from weft.ops.variables.initializers import lecun_normal as lecun_normal
 from weft.ops.variables.initializers import lecun_uniform as lecun_uniform
+from weft.ops.variables.matrix_initializers import Identity as _Identity
+from weft.ops.variables.matrix_initializers import Orthogonal as _Orthogonal
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 global_variables = _global_variables_initializer

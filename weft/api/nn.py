@@ -29,8 +29,6 @@ from weft.ops.nn.activation import swish as swish
 from weft.ops.nn.bias import bias_add as bias_add
 from weft.ops.nn.bias import relu_layer as relu_layer
 from weft.ops.nn.bias import xw_plus_b as xw_plus_b
-from weft.ops.nn.conv import atrous_conv2d as atrous_conv2d
-from weft.ops.nn.conv import atrous_conv2d_transpose as atrous_conv2d_transpose
 from weft.ops.nn.conv import conv1d as conv1d
 from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
 from weft.ops.nn.conv import conv2d as conv2d
@@ -39,14 +37,11 @@ from weft.ops.nn.conv import conv2d_gradient_of_input as _conv2d_gradient_of_inp
 from weft.ops.nn.conv import conv2d_transpose as conv2d_transpose
 from weft.ops.nn.conv import conv3d as conv3d
 from weft.ops.nn.conv import conv3d_transpose as conv3d_transpose
-from weft.ops.nn.conv import conv_transpose as conv_transpose
-from weft.ops.nn.conv import convolution as convolution
-from weft.ops.nn.conv import depthwise_conv2d as depthwise_conv2d
-from weft.ops.nn.conv import depthwise_conv2d_native as depthwise_conv2d_native
-from weft.ops.nn.conv import separable_conv2d as separable_conv2d
 from weft.ops.nn.conv_op import conv3d_backprop_filter as conv3d_backprop_filter
 from weft.ops.nn.conv_op import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
 from weft.ops.nn.conv_op import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
+from weft.ops.nn.convolution import conv_transpose as conv_transpose
+from weft.ops.nn.convolution import convolution as convolution
 from weft.ops.nn.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder
 from weft.ops.nn.ctc import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
 from weft.ops.nn.ctc import ctc_greedy_decoder as ctc_greedy_decoder
@@ -89,6 +84,11 @@ from weft.ops.nn.sampler import compute_accidental_hits as compute_accidental_hi
 from weft.ops.nn.sampler import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
 from weft.ops.nn.sampler import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from weft.ops.nn.sampler import uniform_candidate_sampler as uniform_candidate_sampler
+from weft.ops.nn.separable_conv import atrous_conv2d as atrous_conv2d
+from weft.ops.nn.separable_conv import atrous_conv2d_transpose as atrous_conv2d_transpose
+from weft.ops.nn.separable_conv import depthwise_conv2d as depthwise_conv2d
+from weft.ops.nn.separable_conv import depthwise_conv2d_native as depthwise_conv2d_native
+from weft.ops.nn.separable_conv import separable_conv2d as separable_conv2d
 from weft.ops.nn.softmax import log_softmax as log_softmax
 from weft.ops.nn.softmax import softmax as softmax
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits

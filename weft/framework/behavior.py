@@ -59,7 +59,11 @@ def disable_v2_tensorshape() -> None:
 
 
 def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
-    """Raise NotImplementedError."""
+    """Raise NotImplementedError.
+
+    Args:
+        config, device_policy, execution_mode: have no effect: weft builds graphs.
+    """
     raise _no_such("enable_eager_execution", "operations that are run at once", "run tensors with `tf.Session().run`")
 
 
@@ -83,5 +87,10 @@ def _no_such(name: str, what: str, remedy: str) -> NotImplementedError:
 
 
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """The dimension of a shape at an index; an unknown one where the rank is unknown."""
+    """The dimension of a shape at an index; an unknown one where the rank is unknown.
+
+    Args:
+        shape: a TensorShape.
+        index: the place of the dimension; one below zero counts from the end.
+    """
     return Dimension(None) if shape.dims is None else shape.dims[index]

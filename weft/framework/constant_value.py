@@ -18,7 +18,12 @@ _MAX_DEPTH: Final = 64
 
 
 def constant_value(tensor: Tensor, partial: bool = False) -> Any:
-    """The tensor's value as an array when it follows from constants and known shapes, else None."""
+    """The tensor's value as an array when it follows from constants and known shapes, else None.
+
+    Args:
+        tensor: a tensor of the graph, of any shape and dtype.
+        partial: has no effect.
+    """
     return _fold(tensor, _MAX_DEPTH)
 
 
@@ -59,7 +64,11 @@ def _evaluate(op: Any, inputs: list[Any]) -> Any:
 
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
-    """The shape that a 1-D integer tensor holds, as far as it is known; -1 stands for unknown."""
+    """The shape that a 1-D integer tensor holds, as far as it is known; -1 stands for unknown.
+
+    Args:
+        tensor: [rank] tensor of int32 or int64.
+    """
     return TensorShape(constant_dims(tensor))
 
 

@@ -13,7 +13,15 @@ _SHORT_TYPES: Final = ("cpu", "gpu", "tpu", "rocm", "cuda")
 
 
 class DeviceSpec:
-    """A device name, perhaps partial: each field that is None is left open."""
+    """A device name, perhaps partial: each field that is None is left open.
+
+    Args:
+        job: the name of a job, such as "ps".
+        replica: the number of a replica; 0 in what weft makes.
+        task: the number of a task of the job.
+        device_type: "CPU" or "GPU".
+        device_index: the number of a device of that type in its task.
+    """
 
     __slots__ = ("_device_index", "_device_type", "_job", "_replica", "_task")
 

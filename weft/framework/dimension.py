@@ -6,7 +6,11 @@ from typing import Any
 
 
 class Dimension:
-    """The size of one dimension, perhaps unknown. Arithmetic with an unknown gives an unknown; comparing gives None."""
+    """The size of one dimension, perhaps unknown. Arithmetic with an unknown gives an unknown; comparing gives None.
+
+    Args:
+        value: an int that is not negative, another Dimension, or None for an unknown size.
+    """
 
     __slots__ = ("_value",)
 
@@ -156,5 +160,9 @@ def as_dimension(value: object) -> Dimension:
 
 
 def dimension_value(dimension: object) -> Any:
-    """The `int | None` of a Dimension; anything else comes back as it is."""
+    """The `int | None` of a Dimension; anything else comes back as it is.
+
+    Args:
+        dimension: a Dimension.
+    """
     return dimension.value if isinstance(dimension, Dimension) else dimension

@@ -19,6 +19,9 @@ class DType:
     """One element type. Instances are interned: compare with `==` or `is`.
 
     `DType(number)` is the type that TensorFlow's DataType enum gives that number, and raises TypeError if there is none.
+
+    Args:
+        type_enum: the number of a type in TensorFlow's enum DataType, such as 1 for float32.
     """
 
     __slots__ = ("_base", "_enum", "_name", "_numpy", "size")
@@ -255,6 +258,12 @@ def datatype_name(dtype: DType) -> str:
 
 def as_dtype(value: Any) -> DType:
     """Convert a DType, DataType number, name, NumPy dtype or Python type to a DType.
+
+    Args:
+        value: a DType, the number of one, a name such as "float32", a NumPy dtype, or `float`, `int`, `bool`, `str`.
+
+    Returns:
+        The DType: the same object for the same type.
 
     Raises:
         TypeError: nothing here has that type.

@@ -17,6 +17,13 @@ def device(device_name_or_function: object) -> contextlib.AbstractContextManager
     ...     a = tf.zeros([2])
     >>> a.device
     '/job:ps/task:0'
+
+    Args:
+        device_name_or_function: a name such as "/job:ps/task:0" or "/gpu:0", perhaps partial; a function of the operation
+            that returns one; or None, which forgets what blocks around this one say.
+
+    Returns:
+        A context manager.
     """
     return get_default_graph().device(device_name_or_function)
 
@@ -30,17 +37,38 @@ def control_dependencies(control_inputs: Iterable[object] | None) -> contextlib.
     ...     later = v.read_value()
     >>> sess.run(later)
     np.int32(2)
+
+    Args:
+        control_inputs: operations and tensors to wait for; None forgets those of blocks around this one.
+
+    Returns:
+        A context manager.
     """
     return get_default_graph().control_dependencies(control_inputs)
 
 
 def colocate_with(op: object, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
-    """Put nodes made in the block beside another; see `Graph.colocate_with`."""
+    """Put nodes made in the block beside another; see `Graph.colocate_with`.
+
+    Args:
+        op: the operation, tensor or variable on whose device they shall be.
+        ignore_existing: whether wishes of blocks around this one are forgotten.
+
+    Returns:
+        A context manager.
+    """
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 def container(container_name: str) -> contextlib.AbstractContextManager[str]:
-    """Keep state made in the block in a resource container; see `Graph.container`."""
+    """Keep state made in the block in a resource container; see `Graph.container`.
+
+    Args:
+        container_name: the container's name; "" is the default one.
+
+    Returns:
+        A context manager.
+    """
     return get_default_graph().container(container_name)
 
 
@@ -56,6 +84,7 @@ class name_scope:
 
     Raises:
         ValueError: neither name is given but values are, or the values belong to different graphs.
+        TypeError: the name is no string.
 
     >>> with tf.name_scope("tower"):
     ...     x = tf.zeros([1], name="x")
@@ -93,7 +122,13 @@ class name_scope:
 
 @contextlib.contextmanager
 def op_scope(values: object, name: str | None, default_name: str | None = None) -> Iterator[str]:
-    """The older form of `name_scope`, with the values first."""
+    """The older form of `name_scope`, with the values first.
+
+    Args:
+        values: tensors that settle which graph the block belongs to.
+        name: the scope; None to use the default name.
+        default_name: the scope when `name` is None.
+    """
     with name_scope(name, default_name, values) as scope:
         yield scope
 
@@ -104,12 +139,21 @@ def add_to_collection(name: str, value: object) -> None:
     >>> tf.add_to_collection("losses", tf.constant(1.0))
     >>> len(tf.get_collection("losses"))
     1
+
+    Args:
+        name: the collection's name, such as `tf.GraphKeys.LOSSES`.
+        value: what to append, of any kind.
     """
     get_default_graph().add_to_collection(name, value)
 
 
 def add_to_collections(names: object, value: object) -> None:
-    """Append a value to several collections of the default graph."""
+    """Append a value to several collections of the default graph.
+
+    Args:
+        names: the collections' names, or one name.
+        value: what to append to each.
+    """
     get_default_graph().add_to_collections(names, value)
 
 
@@ -119,12 +163,20 @@ def get_collection(key: str, scope: str | None = None) -> list[Any]:
     >>> tf.add_to_collection("mine", 3)
     >>> tf.get_collection("mine")
     [3]
+
+    Args:
+        key: the collection's name, such as `tf.GraphKeys.LOSSES`.
+        scope: a regular expression, matched from the start of a name; items without a name are left out then.
     """
     return get_default_graph().get_collection(key, scope)
 
 
 def get_collection_ref(key: str) -> list[Any]:
-    """A collection of the default graph itself."""
+    """A collection of the default graph itself.
+
+    Args:
+        key: the collection's name; an empty collection is made where there is none.
+    """
     return get_default_graph().get_collection_ref(key)
 
 

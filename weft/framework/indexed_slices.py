@@ -11,7 +11,13 @@ from weft.framework.tensor_shape import TensorShape
 
 
 class IndexedSlicesValue(NamedTuple):
-    """A fetched IndexedSlices as arrays."""
+    """A fetched IndexedSlices as arrays.
+
+    Args:
+        values: [n, *inner] array.
+        indices: [n] array of int32 or int64.
+        dense_shape: [rank] array, or None.
+    """
 
     values: Any
     indices: Any
@@ -22,6 +28,11 @@ class IndexedSlices:
     """The tensor `dense` with `dense[indices[i]] = values[i]`; the values of a repeated index are summed.
 
     Elsewhere `dense` is zero. `dense_shape` is a 1-D tensor, or None when it is not known.
+
+    Args:
+        values: [n, *inner] tensor of any dtype: the slices.
+        indices: [n] tensor of int32 or int64: their places along the first dimension.
+        dense_shape: [rank] tensor of int32 or int64, the shape of the whole.
     """
 
     def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> None:

@@ -10,7 +10,11 @@ from typing import Any
 
 
 def is_nested(value: object) -> bool:
-    """Whether the value is a list, tuple or dict."""
+    """Whether the value is a list, tuple or dict.
+
+    Args:
+        value: any object.
+    """
     return isinstance(value, list | tuple | Mapping)
 
 
@@ -22,14 +26,29 @@ def children(structure: Any) -> list[Any]:
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
-    """The leaves, in order; `expand_composites` has no effect, sparse tensors are leaves."""
+    """The leaves, in order; `expand_composites` has no effect, sparse tensors are leaves.
+
+    Args:
+        structure: any nesting of lists, tuples, named tuples and dicts; dicts go by their sorted keys. Anything else is a
+            leaf.
+        expand_composites: has no effect.
+    """
     if not is_nested(structure):
         return [structure]
     return [leaf for child in children(structure) for leaf in flatten(child)]
 
 
 def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_composites: bool = False) -> Any:
-    """The leaves `flat_sequence` in the structure of `structure`; ValueError when their number differs."""
+    """The leaves `flat_sequence` in the structure of `structure`; ValueError when their number differs.
+
+    Args:
+        structure: a nesting of lists, tuples and dicts, or a single leaf.
+        flat_sequence: as many leaves, in the order of `flatten`.
+        expand_composites: has no effect: sparse tensors are leaves.
+
+    Raises:
+        TypeError: `flat_sequence` is no sequence.
+    """
     if not is_nested(flat_sequence):
         raise TypeError(f"flat_sequence must be a sequence, it is {type(flat_sequence).__name__}: {flat_sequence}")
     flat, left = flat_sequence, list(flat_sequence)
@@ -61,6 +80,12 @@ def map_structure(
 ) -> Any:
     """The same nesting with `func` of the leaves that stand at each place.
 
+    Args:
+        func: a function of as many arguments as there are structures.
+        structure: nestings of lists, tuples and dicts, all alike.
+        check_types: whether the kinds of sequences must be equal too.
+        expand_composites: has no effect: sparse tensors are leaves.
+
     Raises:
         TypeError: `func` cannot be called, or kinds of sequences differ and `check_types` is true.
         ValueError: the nesting differs, or there is no structure.
@@ -76,7 +101,13 @@ def map_structure(
 
 
 def assert_same_structure(nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False) -> None:
-    """Raise ValueError when the nesting differs, TypeError when the kinds of sequences do, unless `check_types` is False."""
+    """Raise ValueError when the nesting differs, TypeError when the kinds of sequences do, unless `check_types` is False.
+
+    Args:
+        nest1, nest2: any nesting of lists, tuples, named tuples and dicts.
+        check_types: whether the kinds of sequences must be equal too.
+        expand_composites: has no effect: sparse tensors are leaves.
+    """
     problem = _difference(nest1, nest2, check_types)
     if problem is None:
         return
@@ -140,6 +171,11 @@ class _Dot:
 def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> None:
     """Raise unless `input_tree` has the nesting of `shallow_tree`, whose leaves may stand for whole structures.
 
+    Args:
+        shallow_tree: a nesting of lists, tuples and dicts.
+        input_tree: a nesting that may go deeper where the other has leaves.
+        check_types: whether the kinds of sequences must be equal too.
+
     Raises:
         TypeError: the kinds of sequences differ, or the input has a leaf where the other is nested.
         ValueError: lengths or keys differ.
@@ -167,7 +203,13 @@ def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bo
 
 
 def flatten_up_to(shallow_tree: object, input_tree: object, check_types: bool = True) -> list[Any]:
-    """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
+    """The parts of `input_tree` that stand where `shallow_tree` has leaves.
+
+    Args:
+        shallow_tree: a nesting of lists, tuples and dicts.
+        input_tree: a nesting that may go deeper where the other has leaves.
+        check_types: whether the kinds of sequences must be equal too.
+    """
     assert_shallow_structure(shallow_tree, input_tree, check_types)
     return _flat_up_to(shallow_tree, input_tree)
 
@@ -180,7 +222,17 @@ def _flat_up_to(shallow: object, deep: object) -> list[Any]:
 
 
 def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inputs: object, check_types: bool = True) -> Any:
-    """`func` of the parts of all inputs that stand where `shallow_tree` has leaves, nested as that is."""
+    """`func` of the parts of all inputs that stand where `shallow_tree` has leaves, nested as that is.
+
+    Args:
+        shallow_tree: a nesting of lists, tuples and dicts.
+        func: a function of as many arguments as there are inputs.
+        inputs: nestings that may go deeper where the other has leaves.
+        check_types: whether the kinds of sequences must be equal too.
+
+    Raises:
+        ValueError: there are no inputs, or their nesting differs.
+    """
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     parts = zip(*(flatten_up_to(shallow_tree, each, check_types) for each in inputs), strict=True)
@@ -188,7 +240,11 @@ def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inpu
 
 
 def flatten_dict_items(dictionary: Mapping[Any, object]) -> dict[Any, Any]:
-    """A dict whose keys and values may be nested in the same way, with a key for each leaf; ValueError when they are not."""
+    """A dict whose keys and values may be nested in the same way, with a key for each leaf; ValueError when they are not.
+
+    Args:
+        dictionary: a dict with keys that are leaves or tuples of them, each with a value nested as its key is.
+    """
     made: dict[Any, Any] = {}
     for key, value in dictionary.items():
         assert_same_structure(key, value)

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 
 class Tensor(Arithmetic, NoValueYet):
-    """One output of an Operation: a symbolic value, hashable by identity."""
+    """One output of an Operation: a symbolic value, hashable by identity.
+
+    Args:
+        op: the operation that makes it.
+        value_index: which of the operation's outputs it is, from 0.
+        dtype: the dtype of its elements.
+    """
 
     # Programs hang attributes of their own on tensors; the dict comes into being with the first.
     __slots__ = ("__dict__", "__weakref__", "_consumers", "dims", "dtype", "op", "value_index")
@@ -165,6 +171,15 @@ class Operation:
     """One node of a graph. Made by Graph only; its inputs never change after a session has seen it.
 
     `attrs` holds plain Python values (see `attr_value`); `built_from` is the stack where the program made the node.
+
+    Args:
+        graph: the graph that it belongs to.
+        op_def: the declaration of its type.
+        name: its name in the graph, unique.
+        inputs: the tensors that its kernel takes.
+        control_inputs: the operations that run before it.
+        output_types: the dtype of each output.
+        attrs: its attributes by name.
     """
 
     __slots__ = (

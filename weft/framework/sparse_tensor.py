@@ -17,7 +17,13 @@ from weft.framework.tensor_shape import TensorShape, as_dims
 
 
 class SparseTensorValue(NamedTuple):
-    """A fetched SparseTensor as arrays, which is one form in which it may be fed."""
+    """A fetched SparseTensor as arrays, which is one form in which it may be fed.
+
+    Args:
+        indices: [n, rank] int64 array.
+        values: [n] array.
+        dense_shape: [rank] int64 array.
+    """
 
     indices: Any
     values: Any
@@ -29,6 +35,11 @@ class SparseTensor:
 
     `indices` is `[n, rank] int64`, `values` `[n]`, `dense_shape` `[rank] int64`. Most ops expect the indices in
     row-major order (`tf.sparse_reorder`) and without repetitions.
+
+    Args:
+        indices: [n, rank] int64: the positions.
+        values: [n] tensor of any dtype: the elements there.
+        dense_shape: [rank] int64: the shape of the whole.
     """
 
     @classmethod
@@ -144,7 +155,12 @@ def is_sparse(value: object) -> bool:
 def convert_to_tensor_or_sparse_tensor(
     value: object, dtype: DTypeLike | None = None, name: str | None = None
 ) -> SparseTensor | Tensor:
-    """A SparseTensor of a sparse value, else a Tensor; RuntimeError when a SparseTensor has another dtype."""
+    """A SparseTensor of a sparse value, else a Tensor; RuntimeError when a SparseTensor has another dtype.
+
+    Args:
+        value: a SparseTensor, a SparseTensorValue, or what `convert_to_tensor` takes.
+        dtype: the dtype that a sparse value must have, and another shall get.
+    """
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)
     if isinstance(value, SparseTensor):

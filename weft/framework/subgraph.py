@@ -25,6 +25,10 @@ def node_name(name: str) -> str:
 def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
     """The nodes that the nodes named need, and these, in their order.
 
+    Args:
+        graph_def: the GraphDef; it is left as it is.
+        dest_nodes: a list of names of nodes.
+
     Raises:
         TypeError: an argument is of a wrong type.
         AssertionError: there is no node of that name.
@@ -64,6 +68,10 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Collection[str] | N
     """A GraphDef without nodes that change nothing at inference: identities, and checks for numbers that are none.
 
     A node stays when it is protected, or orders others: when it has a control input or is one.
+
+    Args:
+        input_graph: the GraphDef; it is left as it is.
+        protected_nodes: names of nodes that stay, such as those of the outputs.
     """
     ordering = {node_name(name) for node in input_graph.node for name in node.input if name.startswith("^")}
     spliced: dict[str, str] = {}
@@ -116,6 +124,11 @@ def _is_of_variable(op_type: str) -> bool:
 
 
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
-    """The shape of the tensor that an input of a NodeDef names."""
+    """The shape of the tensor that an input of a NodeDef names.
+
+    Args:
+        graph: the graph with the tensor.
+        input_name: an input as a NodeDef has it, such as "conv/weights:0", with or without the number.
+    """
     name = input_name.lstrip("^")
     return graph.get_tensor_by_name(name if ":" in name else f"{name}:0").get_shape()

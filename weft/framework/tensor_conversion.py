@@ -28,6 +28,14 @@ def register_tensor_conversion_function(base_type: object, conversion_func: Call
     """Convert objects of `base_type` by `conversion_func(value, dtype=None, name=None, as_ref=False)`.
 
     The function may return NotImplemented to leave the value to the next one.
+
+    Args:
+        base_type: a class, or a tuple of classes.
+        conversion_func: the function; it is asked for instances of subclasses too.
+        priority: functions with smaller numbers are asked first.
+
+    Raises:
+        TypeError: `base_type` holds no class, or the function cannot be called.
     """
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not types or not all(isinstance(each, type) for each in types):
@@ -52,6 +60,16 @@ def convert_to_tensor(
     as_ref: bool = False,
 ) -> Tensor:
     """Convert a tensor, variable, array, number, string or (nested) list of these to a Tensor.
+
+    Args:
+        value: a tensor, variable, array, number, string, or a (nested) list of these.
+        dtype: the dtype wanted; None for the value's own: int32 of Python's ints, float32 of its floats.
+        preferred_dtype, dtype_hint: two names of a dtype that is tried first when `dtype` is None; the value's own is taken
+            where that one does not fit.
+        as_ref: whether a variable of the older kind gives its reference.
+
+    Returns:
+        A tensor in the shape of the value; a tensor comes back as it is.
 
     Raises:
         ValueError: a tensor has another dtype than the one asked for, or None was given.
@@ -131,5 +149,9 @@ def convert_n_to_tensor(values: Sequence[TensorLike], dtype: DTypeLike | None = 
 
 
 def is_tensor(x: TensorLike) -> bool:
-    """Whether this stands for tensors in a graph: a Tensor, SparseTensor, IndexedSlices or variable."""
+    """Whether this stands for tensors in a graph: a Tensor, SparseTensor, IndexedSlices or variable.
+
+    Args:
+        x: any object.
+    """
     return isinstance(x, Tensor) or hasattr(x, "_as_graph_element") or (hasattr(x, "dense_shape") and hasattr(x, "graph"))

@@ -39,6 +39,10 @@ class TensorShape:
 
     >>> tf.TensorShape([None, 3]).merge_with([2, 3])
     TensorShape([Dimension(2), Dimension(3)])
+
+    Args:
+        dims: a list of ints, Dimensions and None for unknown sizes; a TensorShape or TensorShapeProto; None for an unknown
+            rank.
     """
 
     __slots__ = ("sizes",)

@@ -37,9 +37,10 @@ def make_tensor_proto(values: object, dtype: object = None, shape: object = None
     """Make a TensorProto of a Python value or array.
 
     Args:
-        values: what `as_array` takes; a TensorProto comes back as it is.
+        values: a number, string, (nested) list of these, or array; a TensorProto comes back as it is.
         dtype: the type wanted; inferred when None.
-        shape: the shape wanted; a single value fills it unless `verify_shape`.
+        shape: the shape wanted, a list of ints; a single value fills it unless `verify_shape`.
+        verify_shape: whether a shape that differs from the values' own is an error.
 
     Raises:
         TypeError: a value does not fit the type.
@@ -101,7 +102,15 @@ def fill_shape(array: Any, dims: Dims, verify_shape: bool = False) -> Any:
 
 
 def make_ndarray(tensor: Any) -> Any:
-    """The array that a TensorProto holds; strings become an object array of bytes."""
+    """The array that a TensorProto holds; strings become an object array of bytes.
+
+    Args:
+        tensor: a TensorProto.
+
+    Raises:
+        TypeError: it holds a type that has no array.
+        ValueError: its shape is not known, or does not fit its content.
+    """
     kind = dtypes.as_dtype(tensor.dtype)
     shape = tuple(d.size for d in tensor.tensor_shape.dim)
     if any(size < 0 for size in shape):

@@ -71,7 +71,14 @@ def deprecated_args(
 def deprecated_arg_values(
     date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: object
 ) -> Callable[[F], F]:
-    """A decorator for a function that will not take some values of its arguments any more, given as `name=value`."""
+    """A decorator for a function that will not take some values of its arguments any more, given as `name=value`.
+
+    Args:
+        date: when they go, "YYYY-MM-DD", or None for some day.
+        instructions: what to do instead.
+        warn_once: whether only the first such call is logged.
+        deprecated_kwargs: the values, by the names of the arguments.
+    """
 
     def decorate(func: F) -> F:
         signature = inspect.signature(func)

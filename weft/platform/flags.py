@@ -138,6 +138,9 @@ class ImplicitFlags:
 
     Attributes are the flags' values; everything else that `absl.flags.FlagValues` offers is passed through. Threading:
     as absl's, define and parse on one thread, read on any.
+
+    Args:
+        values: the `absl.flags.FlagValues` that it stands for.
     """
 
     def __init__(self, values: FlagValues) -> None:

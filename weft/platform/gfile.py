@@ -43,6 +43,10 @@ class GFile:
 
     Offsets and counts are bytes in every mode; without `b` in the mode, what is read is decoded from UTF-8. Reading and
     writing have a position each; reads see writes after `flush`. Not for several threads at once.
+
+    Args:
+        name: the file's path.
+        mode: "r", "w" or "a", with "+" to do both and with "b" for bytes.
     """
 
     def __init__(self, name: Path, mode: str = "r") -> None:
@@ -174,6 +178,9 @@ def Exists(filename: Path) -> bool:
 
     >>> tf.gfile.Exists("/no/such/file")
     False
+
+    Args:
+        filename: the path.
     """
     try:
         Stat(filename)
@@ -183,7 +190,11 @@ def Exists(filename: Path) -> bool:
 
 
 def IsDirectory(dirname: Path) -> bool:
-    """Whether the path is a directory; False if it is not there."""
+    """Whether the path is a directory; False if it is not there.
+
+    Args:
+        dirname: the path.
+    """
     try:
         return Stat(dirname).is_directory
     except errors.OpError:
@@ -191,13 +202,21 @@ def IsDirectory(dirname: Path) -> bool:
 
 
 def Stat(filename: Path) -> FileStatistics:
-    """Return size, time of change and kind."""
+    """Return size, time of change and kind.
+
+    Args:
+        filename: the path of a file or directory.
+    """
     files, path = _resolve(filename)
     return files.stat(path)
 
 
 def MkDir(dirname: Path) -> None:
-    """Make a directory whose parent exists; one that is there already is fine."""
+    """Make a directory whose parent exists; one that is there already is fine.
+
+    Args:
+        dirname: the directory's path.
+    """
     files, path = _resolve(dirname)
     if not _is_made(dirname):
         files.make_directory(path)
@@ -211,6 +230,9 @@ def MakeDirs(dirname: Path) -> None:
     ...     tf.gfile.MakeDirs(f"{folder}/a/b")
     ...     print(os.path.isdir(f"{folder}/a/b"))
     True
+
+    Args:
+        dirname: the directory's path.
     """
     files, path = _resolve(dirname)
     if path and not _is_made(dirname):
@@ -229,7 +251,11 @@ def _is_made(dirname: Path) -> bool:
 
 
 def ListDirectory(dirname: Path) -> list[str]:
-    """Return the names in a directory, in no particular order, without `.` and `..`."""
+    """Return the names in a directory, in no particular order, without `.` and `..`.
+
+    Args:
+        dirname: the directory's path.
+    """
     files, path = _resolve(dirname)
     if not IsDirectory(dirname):
         raise errors.NotFoundError.of(f"Could not find directory {os.fsdecode(dirname)}")
@@ -237,7 +263,11 @@ def ListDirectory(dirname: Path) -> list[str]:
 
 
 def Glob(filename: Path | list[str] | tuple[str, ...]) -> list[str]:
-    """Return the paths that match a pattern, or any of several; `*` matches within one directory, hidden names too."""
+    """Return the paths that match a pattern, or any of several; `*` matches within one directory, hidden names too.
+
+    Args:
+        filename: a pattern with `*`, `?` and `[...]`, or a list of patterns.
+    """
     patterns = filename if isinstance(filename, list | tuple) else [filename]
     found: list[str] = []
     for pattern in patterns:
@@ -250,6 +280,10 @@ def Walk(top: Path, in_order: bool = True) -> Iterator[tuple[str, list[str], lis
     """Yield (directory, names of directories in it, names of files in it), for `top` and all below it.
 
     Directories that cannot be listed are left out. With `in_order` a directory comes before what is in it, else after.
+
+    Args:
+        top: the directory's path.
+        in_order: whether a directory comes before those in it.
     """
     here = os.fsdecode(top)
     try:
@@ -267,7 +301,11 @@ def Walk(top: Path, in_order: bool = True) -> Iterator[tuple[str, list[str], lis
 
 
 def Remove(filename: Path) -> None:
-    """Delete a file."""
+    """Delete a file.
+
+    Args:
+        filename: the file's path.
+    """
     files, path = _resolve(filename)
     if IsDirectory(filename):
         raise errors.FailedPreconditionError.of(f"{path}; Is a directory")
@@ -275,13 +313,21 @@ def Remove(filename: Path) -> None:
 
 
 def DeleteRecursively(dirname: Path) -> None:
-    """Delete a directory and all that is in it."""
+    """Delete a directory and all that is in it.
+
+    Args:
+        dirname: the directory's path.
+    """
     files, path = _resolve(dirname)
     files.remove_recursively(path)
 
 
 def Copy(oldpath: Path, newpath: Path, overwrite: bool = False) -> None:
     """Copy a file's content; both may live on different file systems.
+
+    Args:
+        oldpath, newpath: the paths of the two files.
+        overwrite: whether a file at `newpath` is replaced.
 
     Raises:
         AlreadyExistsError: the target is there and `overwrite` is false.
@@ -298,6 +344,10 @@ def Copy(oldpath: Path, newpath: Path, overwrite: bool = False) -> None:
 
 def Rename(oldname: Path, newname: Path, overwrite: bool = False) -> None:
     """Move a file or directory within its file system.
+
+    Args:
+        oldname, newname: the paths before and after.
+        overwrite: whether a file at `newname` is replaced.
 
     Raises:
         AlreadyExistsError: the target is there and `overwrite` is false.

@@ -17,6 +17,12 @@ def _refuse(library: str, alternative: str) -> NoReturn:
 def load_op_library(library_filename: str) -> Any:
     """Refuse a library of ops.
 
+    Args:
+        library_filename: the path of a shared library.
+
+    Returns:
+        Nothing: it always raises.
+
     Raises:
         NotFoundError: there is no such file.
         UnimplementedError: always, for one that is there; it names what to do instead.
@@ -28,12 +34,25 @@ def load_op_library(library_filename: str) -> Any:
 
 
 def load_library(library_location: str) -> Any:
-    """Refuse a library of kernels; raises as `load_op_library`."""
+    """Refuse a library of kernels; raises as `load_op_library`.
+
+    Args:
+        library_location: the path of a shared library, or of a directory with some.
+
+    Returns:
+        Nothing: it always raises.
+    """
     return load_op_library(library_location)
 
 
 def load_file_system_library(library_filename: str) -> Any:
-    """Refuse a library of a file system; raises as `load_op_library`."""
+    """Refuse a library of a file system; raises as `load_op_library`.
+
+    Args: those of `tf.load_op_library`.
+
+    Returns:
+        Nothing: it always raises.
+    """
     return _refuse(
         library_filename, "tf.gfile takes any URL that fsspec knows: install the fsspec package of that file system."
     )

@@ -15,7 +15,12 @@ complex_types: Final = (numbers.Complex, np.number)
 
 
 def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
-    """Return bytes as they are and text encoded; TypeError for anything else."""
+    """Return bytes as they are and text encoded; TypeError for anything else.
+
+    Args:
+        bytes_or_text: bytes or a str.
+        encoding: the encoding of the text.
+    """
     if isinstance(bytes_or_text, bytearray):
         return bytes(bytes_or_text)
     if isinstance(bytes_or_text, str):
@@ -26,7 +31,12 @@ def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
 
 
 def as_text(bytes_or_text: object, encoding: str = "utf-8") -> str:
-    """Return text as it is and bytes decoded; TypeError for anything else."""
+    """Return text as it is and bytes decoded; TypeError for anything else.
+
+    Args:
+        bytes_or_text: bytes or a str.
+        encoding: the encoding of the bytes.
+    """
     if isinstance(bytes_or_text, str):
         return bytes_or_text
     if isinstance(bytes_or_text, bytes):
@@ -38,10 +48,18 @@ as_str = as_text
 
 
 def as_str_any(value: object) -> str:
-    """Return bytes decoded and `str()` of anything else."""
+    """Return bytes decoded and `str()` of anything else.
+
+    Args:
+        value: any object.
+    """
     return as_text(value) if isinstance(value, bytes) else str(value)
 
 
 def path_to_str(path: object) -> Any:
-    """Return a path object as text; what is no path object comes back as it is."""
+    """Return a path object as text; what is no path object comes back as it is.
+
+    Args:
+        path: an `os.PathLike`, or anything else.
+    """
     return as_text(os.fspath(path)) if hasattr(path, "__fspath__") else path

@@ -81,17 +81,30 @@ def get_logger() -> _logging.Logger:
 
 
 def log(level: int, msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at a level."""
+    """Log `msg % args` at a level.
+
+    Args:
+        level: the level, such as `tf.logging.INFO`.
+        msg: the message, with `%` for the arguments.
+        args: what stands in the message's places.
+        kwargs: those of Python's `logging`, such as `exc_info=True`.
+    """
     _logger.log(level, msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def vlog(level: int, msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at a level; the same as `log`."""
+    """Log `msg % args` at a level; the same as `log`.
+
+    Args: those of `tf.logging.log`.
+    """
     _logger.log(level, msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def debug(msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at DEBUG."""
+    """Log `msg % args` at DEBUG.
+
+    Args: those of `tf.logging.info`.
+    """
     _logger.debug(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
@@ -99,6 +112,11 @@ def info(msg: object, *args: _Any, **kwargs: _Any) -> None:
     """Log `msg % args` at INFO.
 
     >>> tf.logging.info("step %d", 3)
+
+    Args:
+        msg: the message, with `%` for the arguments.
+        args: what stands in the message's places.
+        kwargs: those of Python's `logging`, such as `exc_info=True`.
     """
     _logger.info(msg, *args, **{"stacklevel": 2, **kwargs})
 
@@ -107,44 +125,80 @@ def warning(msg: object, *args: _Any, **kwargs: _Any) -> None:
     """Log `msg % args` at WARN.
 
     >>> tf.logging.warning("%s is slow", "step 3")
+
+    Args: those of `tf.logging.info`.
     """
     _logger.warning(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def warn(msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at WARN."""
+    """Log `msg % args` at WARN.
+
+    Args: those of `tf.logging.info`.
+    """
     _logger.warning(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def error(msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at ERROR."""
+    """Log `msg % args` at ERROR.
+
+    Args: those of `tf.logging.info`.
+    """
     _logger.error(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def fatal(msg: object, *args: _Any, **kwargs: _Any) -> None:
-    """Log `msg % args` at FATAL; the program goes on."""
+    """Log `msg % args` at FATAL; the program goes on.
+
+    Args: those of `tf.logging.info`.
+    """
     _logger.critical(msg, *args, **{"stacklevel": 2, **kwargs})
 
 
 def TaskLevelStatusMessage(msg: object) -> None:
-    """Log `msg` at ERROR."""
+    """Log `msg` at ERROR.
+
+    Args:
+        msg: the message.
+    """
     _logger.error(msg, stacklevel=2)
 
 
 def log_if(level: int, msg: object, condition: object, *args: _Any) -> None:
-    """Log `msg % args` at a level if the condition holds."""
+    """Log `msg % args` at a level if the condition holds.
+
+    Args:
+        level: the level, such as `tf.logging.INFO`.
+        msg: the message, with `%` for the arguments.
+        condition: whether to log it, by its truth.
+        args: what stands in the message's places.
+    """
     if condition:
         _logger.log(level, msg, *args, stacklevel=2)
 
 
 def log_every_n(level: int, msg: object, n: int, *args: _Any) -> None:
-    """Log the first of every n calls from the same line of the program."""
+    """Log the first of every n calls from the same line of the program.
+
+    Args:
+        level: the level, such as `tf.logging.INFO`.
+        msg: the message, with `%` for the arguments.
+        n: how many calls make a round.
+        args: what stands in the message's places.
+    """
     if _calls_before() % n == 0:
         _logger.log(level, msg, *args, stacklevel=2)
 
 
 def log_first_n(level: int, msg: object, n: int, *args: _Any) -> None:
-    """Log the first n calls from the same line of the program."""
+    """Log the first n calls from the same line of the program.
+
+    Args:
+        level: the level, such as `tf.logging.INFO`.
+        msg: the message, with `%` for the arguments.
+        n: how many calls are logged.
+        args: what stands in the message's places.
+    """
     if _calls_before() < n:
         _logger.log(level, msg, *args, stacklevel=2)
 
@@ -163,6 +217,9 @@ def set_verbosity(v: int) -> None:
     >>> before = tf.logging.get_verbosity()
     >>> tf.logging.set_verbosity(tf.logging.ERROR)
     >>> tf.logging.set_verbosity(before)
+
+    Args:
+        v: a level: `tf.logging.DEBUG`, INFO, WARN, ERROR or FATAL.
     """
     _logger.setLevel(v)
 

@@ -27,7 +27,7 @@ from weft.models.feature_columns.combined import WeightedCategoricalColumn
 from weft.models.feature_columns.sequence_ids import check_no_sequence, check_sequence, sequence_length
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse
-from weft.ops.variables.initializers import truncated_normal_initializer
+from weft.ops.variables.matrix_initializers import truncated_normal_initializer
 
 _TABLE = "embedding_weights"
 

@@ -19,7 +19,7 @@ from weft.ops.nn.bias import bias_add
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse
 from weft.ops.sparse.layout import sparse_reshape
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.variable_scope import variable_scope
 

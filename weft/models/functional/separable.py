@@ -21,7 +21,7 @@ from weft.models.layers.separable import SeparableConv2D
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
-from weft.ops.nn.conv import depthwise_conv2d
+from weft.ops.nn.separable_conv import depthwise_conv2d
 from weft.ops.variables.fan_initializers import xavier_initializer
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.model_variables import model_variable

@@ -34,7 +34,7 @@ from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse
 from weft.ops.sparse.joining import sparse_slice
 from weft.ops.sparse.tensors import sparse_merge, sparse_tensor_to_dense
-from weft.ops.variables.initializers import truncated_normal_initializer
+from weft.ops.variables.matrix_initializers import truncated_normal_initializer
 from weft.platform import tf_logging
 
 IdColumn = SparseColumn | WeightedSparseColumn | CrossedColumn

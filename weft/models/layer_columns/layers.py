@@ -24,7 +24,7 @@ from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse
 from weft.ops.sparse.joining import sparse_concat
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.model_variables import model_variable
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.scopes import ScopeLike

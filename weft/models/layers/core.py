@@ -29,7 +29,7 @@ from weft.ops.math.contraction import tensordot
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout as nn_dropout
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 

@@ -21,7 +21,7 @@ from weft.ops.math.elementwise import mul, sub
 from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
-from weft.ops.variables.initializers import ones_initializer, zeros_initializer
+from weft.ops.variables.matrix_initializers import ones_initializer, zeros_initializer
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.ops.variables.variable import Variable

@@ -22,7 +22,7 @@ from weft.models.layers.core import ZEROS, WeightOptions
 from weft.models.layers.layer import Layer, activated
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.nn.bias import bias_add
-from weft.ops.nn.conv import separable_conv2d as nn_separable_conv2d
+from weft.ops.nn.separable_conv import separable_conv2d as nn_separable_conv2d
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 

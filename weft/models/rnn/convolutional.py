@@ -11,7 +11,7 @@ from weft.models.rnn.cells import LSTMStateTuple
 from weft.ops.array.joining import concat, split
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.conv import conv1d, conv2d, conv3d
-from weft.ops.variables.initializers import constant_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer
 
 
 class ConvLSTMCell(RNNCell):

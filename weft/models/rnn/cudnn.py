@@ -29,7 +29,7 @@ from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout
-from weft.ops.variables.initializers import constant_initializer, glorot_uniform_initializer, zeros_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer, glorot_uniform_initializer, zeros_initializer
 from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope
 

@@ -15,7 +15,7 @@ from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout
-from weft.ops.variables.initializers import constant_initializer, zeros_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer, zeros_initializer
 from weft.platform import tf_logging
 
 

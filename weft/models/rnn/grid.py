@@ -18,7 +18,7 @@ from weft.ops.math.clip import clip_by_value
 from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.platform import tf_logging
 
 

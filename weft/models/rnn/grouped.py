@@ -12,7 +12,7 @@ from weft.ops.array.joining import concat, split
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.activation import relu
 from weft.ops.nn.bias import bias_add
-from weft.ops.variables.initializers import constant_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer
 
 
 class GLSTMCell(RNNCell):

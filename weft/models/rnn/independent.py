@@ -13,7 +13,7 @@ from weft.ops.math.elementwise import add, mul
 from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
-from weft.ops.variables.initializers import constant_initializer, random_uniform_initializer, zeros_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer, random_uniform_initializer, zeros_initializer
 
 
 class _OneState(RNNCell):

@@ -11,7 +11,7 @@ from weft.ops.array.joining import concat
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.norm import batch_normalization, moments
-from weft.ops.variables.initializers import constant_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer
 
 # As contrib's layer_norm has it: the small one would be lost in float16.
 _EPSILON, _HALF_EPSILON = 1e-12, 1e-3

@@ -16,7 +16,7 @@ from weft.ops.math.division import floor_mod
 from weft.ops.math.unary import exp, log, sigmoid, tanh
 from weft.ops.random.functions import random_uniform
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import constant_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer
 
 
 class PhasedLSTMCell(RNNCell):

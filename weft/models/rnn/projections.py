@@ -21,7 +21,7 @@ from weft.ops.nn.conv import conv2d
 from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import constant_initializer, random_uniform_initializer
+from weft.ops.variables.matrix_initializers import constant_initializer, random_uniform_initializer
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.platform import tf_logging
 

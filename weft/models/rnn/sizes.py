@@ -17,7 +17,7 @@ from weft.ops.array.shape_ops import expand_dims
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.scopes import get_variable_scope
 from weft.ops.variables.variable_scope import variable_scope
 

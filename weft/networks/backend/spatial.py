@@ -14,7 +14,7 @@ from weft.ops.array.padding import pad
 from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import reverse as reversed_along
 from weft.ops.array.transposing import transpose
-from weft.ops.nn.conv import convolution
+from weft.ops.nn.convolution import convolution
 from weft.ops.nn.pool import pool
 
 

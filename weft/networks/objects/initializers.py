@@ -8,6 +8,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest
 from weft.networks.objects import registry
 from weft.ops.variables import initializers as base
+from weft.ops.variables import matrix_initializers as matrices
 
 
 class RandomUniform(base.RandomUniform):
@@ -41,10 +42,10 @@ OBJECTS: Final = {
     "Constant": base.Constant, "constant": base.Constant,
     "GlorotNormal": base.GlorotNormal, "glorot_normal": base.GlorotNormal,
     "GlorotUniform": base.GlorotUniform, "glorot_uniform": base.GlorotUniform,
-    "Identity": base.Identity, "identity": base.Identity,
+    "Identity": matrices.Identity, "identity": matrices.Identity,
     "Initializer": base.Initializer,
     "Ones": base.Ones, "ones": base.Ones, "one": base.Ones,
-    "Orthogonal": base.Orthogonal, "orthogonal": base.Orthogonal,
+    "Orthogonal": matrices.Orthogonal, "orthogonal": matrices.Orthogonal,
     "RandomNormal": RandomNormal, "random_normal": RandomNormal, "normal": RandomNormal,
     "RandomUniform": RandomUniform, "random_uniform": RandomUniform, "uniform": RandomUniform,
     "TruncatedNormal": TruncatedNormal, "truncated_normal": TruncatedNormal,

@@ -28,8 +28,8 @@ from weft.ops.math.elementwise import square, squared_difference
 from weft.ops.math.reduce_functions import reduce_mean, reduce_prod, reduce_sum
 from weft.ops.math.unary import log, rsqrt, sqrt
 from weft.ops.nn.activation import relu
-from weft.ops.nn.conv import depthwise_conv2d
 from weft.ops.nn.pool import avg_pool
+from weft.ops.nn.separable_conv import depthwise_conv2d
 
 _FLOATS: Final = (dtypes.float16, dtypes.float32)
 _MSSSIM_WEIGHTS: Final = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)  # Wang, Simoncelli and Bovik 2003, for five scales

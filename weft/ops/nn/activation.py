@@ -53,6 +53,9 @@ def relu(xp: ArrayModule, features: Array) -> Result:
 
     >>> sess.run(tf.nn.relu([-1.0, 2.0]))
     array([0., 2.], dtype=float32)
+
+    Args:
+        features: [...] tensor of a floating or integer dtype; the result has its shape and dtype.
     """
     return xp.maximum(features, _zero(features))
 
@@ -75,7 +78,10 @@ def _relu6_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Relu6", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu6_gradient)  # fmt: skip
 def relu6(xp: ArrayModule, features: Array) -> Result:
-    """`min(max(features, 0), 6)`: `[...] -> [...]`."""
+    """`min(max(features, 0), 6)`: `[...] -> [...]`.
+
+    Args: those of `tf.nn.relu`.
+    """
     return xp.minimum(xp.maximum(features, _zero(features)), np.asarray(6, features.dtype))
 
 
@@ -114,7 +120,12 @@ def leaky_relu_grad(xp: ArrayModule, gradients: Array, features: Array, *, alpha
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """`features` where positive, else `alpha * features`; integers become float32."""
+    """`features` where positive, else `alpha * features`; integers become float32.
+
+    Args:
+        features: [...] tensor of a floating or integer dtype.
+        alpha: the slope below zero.
+    """
     with input_scope(name, "LeakyRelu", (features, alpha)) as scope:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
@@ -123,7 +134,15 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 
 
 def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
-    """Relu of `features` and of `-features`, joined along `axis`."""
+    """Relu of `features` and of `-features`, joined along `axis`.
+
+    Args:
+        features: [..., n] tensor of a floating or integer dtype.
+        axis: the dimension along which the two are joined; one below zero counts from the end.
+
+    Returns:
+        [..., 2 * n] tensor of the same dtype, for the last axis.
+    """
     with input_scope(name, "CRelu", (features,)) as scope:
         features = convert_to_tensor(features, name="features")
         return relu(concat([features, neg(features)], axis, name=scope))
@@ -145,7 +164,10 @@ def _elu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Elu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_elu_gradient)  # fmt: skip
 def elu(xp: ArrayModule, features: Array) -> Result:
-    """`exp(features) - 1` where negative, else `features`: `[...] -> [...]`."""
+    """`exp(features) - 1` where negative, else `features`: `[...] -> [...]`.
+
+    Args: those of `tf.math.softplus`.
+    """
     zero = _zero(features)
     return xp.where(features < zero, _exp_less_one(xp, xp.minimum(features, zero)), features)
 
@@ -173,7 +195,10 @@ def _selu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Selu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_selu_gradient)  # fmt: skip
 def selu(xp: ArrayModule, features: Array) -> Result:
-    """Elu scaled so that means and variances of 0 and 1 reproduce themselves: `[...] -> [...]`."""
+    """Elu scaled so that means and variances of 0 and 1 reproduce themselves: `[...] -> [...]`.
+
+    Args: those of `tf.math.softplus`.
+    """
     zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
     return xp.where(features < zero, alpha * _exp_less_one(xp, xp.minimum(features, zero)), scale * features)
 
@@ -196,7 +221,11 @@ def selu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
 @op("Softplus", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, sigmoid(node.inputs[0]))])  # fmt: skip
 def softplus(xp: ArrayModule, features: Array) -> Result:
-    """`log(1 + exp(features))`, without overflow: `[...] -> [...]`."""
+    """`log(1 + exp(features))`, without overflow: `[...] -> [...]`.
+
+    Args:
+        features: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     return xp.maximum(features, _zero(features)) + xp.log1p(xp.exp(-xp.abs(features)))
 
 
@@ -220,7 +249,10 @@ def _softsign_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Softsign", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_softsign_gradient)  # fmt: skip
 def softsign(xp: ArrayModule, features: Array) -> Result:
-    """`features / (1 + |features|)`: `[...] -> [...]`."""
+    """`features / (1 + |features|)`: `[...] -> [...]`.
+
+    Args: those of `tf.math.softplus`.
+    """
     return features / (xp.abs(features) + np.ones((), features.dtype))
 
 
@@ -233,14 +265,21 @@ def softsign_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
 
 
 def swish(features: TensorLike) -> Tensor:
-    """`features * sigmoid(features)`."""
+    """`features * sigmoid(features)`.
+
+    Args:
+        features: [...] tensor of a floating dtype; the result has its shape and dtype.
+    """
     features = convert_to_tensor(features, name="features")
     return features * sigmoid(features)
 
 
 @dispatchable
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
-    """`log(1 / (1 + exp(-x)))`, without overflow."""
+    """`log(1 / (1 + exp(-x)))`, without overflow.
+
+    Args: those of `tf.exp`.
+    """
     with input_scope(name, "LogSigmoid", (x,)) as scope:
         tensor = convert_to_tensor(x, name="x")
         return neg(softplus(neg(tensor)), name=scope)

@@ -29,6 +29,12 @@ def gather_tree(ctx: OpContext, step_ids: Array, parent_ids: Array, max_sequence
 
     A beam is followed back from the last of its batch's steps by its parents; past its first end token, and past the last
     step, there are end tokens.
+
+    Args:
+        step_ids: [steps, batch, beams] int32: what each beam said at each step.
+        parent_ids: [steps, batch, beams] int32: which beam of the step before each one continues.
+        max_sequence_lengths: [batch] int32: how many steps count.
+        end_token: int32 scalar.
     """
     if step_ids.shape != parent_ids.shape:
         raise InvalidArgumentError.of(

@@ -114,10 +114,13 @@ def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None
     """Add `bias`, one number per channel, to `value`.
 
     Args:
-        value: a tensor of numbers.
-        bias: a vector with as many elements as `value` has channels.
+        value: [..., channels] tensor of a numeric dtype; [batch, channels, ...] for `NC...`.
+        bias: [channels] tensor of the dtype of `value`.
         data_format: `N...C` (the default) or `NC...`.
         name: the node's name.
+
+    Returns:
+        A tensor of the shape and dtype of `value`.
 
     Raises:
         ValueError: shapes don't fit, or the layout is none of the two.
@@ -152,6 +155,14 @@ def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str 
 
     >>> sess.run(tf.nn.xw_plus_b([[1.0, 2.0]], [[1.0], [1.0]], [0.5]))
     array([[3.5]], dtype=float32)
+
+    Args:
+        x: [batch, inputs] tensor of a floating dtype.
+        weights: [inputs, units] tensor of the same dtype.
+        biases: [units] tensor of the same dtype.
+
+    Returns:
+        [batch, units] tensor of the same dtype.
     """
     with input_scope(name, "xw_plus_b", (x, weights, biases)) as scope:
         x = convert_to_tensor(x, name="x")
@@ -161,7 +172,13 @@ def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str 
 
 
 def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
-    """`relu(matmul(x, weights) + biases)`."""
+    """`relu(matmul(x, weights) + biases)`.
+
+    Args: those of `tf.nn.xw_plus_b`.
+
+    Returns:
+        [batch, units] tensor of the same dtype.
+    """
     with input_scope(name, "relu_layer", (x, weights, biases)) as scope:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")

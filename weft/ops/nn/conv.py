@@ -18,7 +18,6 @@ from weft.ops.nn.conv_op import (
     conv2d_node,
     conv3d_backprop_input,
     conv3d_node,
-    depthwise_conv2d_node,
 )
 
 # Arguments in the forms that programs give them.
@@ -49,7 +48,7 @@ def per_dimension(value: TensorLike | None, count: int, channel: int, name: str)
     return [1, 1, *given] if channel == 1 else [1, *given, 1]
 
 
-def _padding(padding: Padding | None) -> tuple[Any, list[int]]:
+def explicit_padding(padding: Padding | None) -> tuple[Any, list[int]]:
     """The padding attribute and the explicit paddings, flat."""
     if padding == "EXPLICIT":
         raise ValueError(
@@ -71,7 +70,7 @@ def _padding(padding: Padding | None) -> tuple[Any, list[int]]:
     return "EXPLICIT", [pad for pair in padding for pad in pair]
 
 
-def _channel(data_format: str) -> int:
+def channel_of(data_format: str) -> int:
     return 1 if data_format.startswith("NC") else len(data_format) - 1
 
 
@@ -104,12 +103,12 @@ def conv2d(
     TensorShape([Dimension(1), Dimension(3), Dimension(3), Dimension(3)])
     """
     filter = either("filters", filters, "filter", filter)
-    mode, explicit = _padding(padding)
+    mode, explicit = explicit_padding(padding)
     layout = data_format or "NHWC"
     return conv2d_node(
-        input, filter, strides=per_dimension(strides, 2, _channel(layout), "strides"), padding=mode,
+        input, filter, strides=per_dimension(strides, 2, channel_of(layout), "strides"), padding=mode,
         use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit, data_format=layout,
-        dilations=per_dimension(dilations, 2, _channel(layout), "dilations"), name=name,
+        dilations=per_dimension(dilations, 2, channel_of(layout), "dilations"), name=name,
     )  # fmt: skip
 
 
@@ -119,16 +118,30 @@ def conv2d_transpose(
     name: str | None = None, input: TensorLike | None = None, filters: TensorLike | None = None,
     dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transpose (gradient) of conv2d, with filters `[height, width, outputs, channels]`, to a given shape."""
+    """The transpose (gradient) of conv2d, with filters `[height, width, outputs, channels]`, to a given shape.
+
+    Args:
+        value, input: two names of the [batch, height, width, channels] tensor of a floating dtype ([batch, channels, height,
+            width] for NCHW).
+        filter, filters: two names of the [filter_height, filter_width, outputs, channels] tensor of the same dtype.
+        output_shape: [4] int32: the shape of the result.
+        strides: how far the filter moves at a time: an int, one for each spatial dimension, or a list of four.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NHWC' or 'NCHW'.
+        dilations: how far apart the filter's elements are, given as `strides`.
+
+    Returns:
+        A tensor of that shape and the same dtype.
+    """
     value = either("input", input, "value", value)
     filter = either("filters", filters, "filter", filter)
     layout = data_format or "NHWC"
-    mode, explicit = _padding(padding)
+    mode, explicit = explicit_padding(padding)
     with input_scope(name, "conv2d_transpose", (value, filter, output_shape)) as scope:
         return conv2d_backprop_input(
-            _sizes(output_shape), filter, value, strides=per_dimension(strides, 2, _channel(layout), "strides"),
+            _sizes(output_shape), filter, value, strides=per_dimension(strides, 2, channel_of(layout), "strides"),
             padding=mode, explicit_paddings=explicit, data_format=layout,
-            dilations=per_dimension(dilations, 2, _channel(layout), "dilations"), name=scope,
+            dilations=per_dimension(dilations, 2, channel_of(layout), "dilations"), name=scope,
         )  # fmt: skip
 
 
@@ -142,8 +155,22 @@ def conv2d_gradient_of_input(
     data_format: str = "NHWC", dilations: Sizes = (1, 1, 1, 1), name: str | None = None,
     filters: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """The gradient of conv2d for its input."""
-    mode, explicit = _padding(padding)
+    """The gradient of conv2d for its input.
+
+    Args:
+        input_sizes: [4] int32: the shape of the input.
+        filter, filters: two names of the [filter_height, filter_width, channels, outputs] tensor of a floating dtype.
+        out_backprop: [batch, out_height, out_width, outputs] tensor of the same dtype: the gradient of the output.
+        strides: how far the filter moves at a time in each dimension, a list of four.
+        padding: 'SAME', 'VALID' or explicit paddings, a pair for each dimension.
+        use_cudnn_on_gpu: has no effect.
+        data_format: 'NHWC' or 'NCHW'.
+        dilations: how far apart the filter's elements are in each dimension, a list of four.
+
+    Returns:
+        A tensor of the shape `input_sizes` and the same dtype.
+    """
+    mode, explicit = explicit_padding(padding)
     return conv2d_backprop_input(
         input_sizes, either("filters", filters, "filter", filter), out_backprop, strides=strides, padding=mode,
         use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit, data_format=data_format, dilations=dilations,
@@ -156,99 +183,26 @@ def conv2d_gradient_of_filter(
     padding: Padding | None = None, use_cudnn_on_gpu: bool = True, data_format: str = "NHWC",
     dilations: Sizes = (1, 1, 1, 1), name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The gradient of conv2d for its filter."""
-    mode, explicit = _padding(padding)
+    """The gradient of conv2d for its filter.
+
+    Args:
+        input: [batch, height, width, channels] tensor of a floating dtype ([batch, channels, height, width] for NCHW).
+        filter_sizes: [4] int32: the shape of the filter.
+        out_backprop: [batch, out_height, out_width, outputs] tensor of the same dtype: the gradient of the output.
+        strides: how far the filter moves at a time in each dimension, a list of four.
+        padding: 'SAME', 'VALID' or explicit paddings, a pair for each dimension.
+        use_cudnn_on_gpu: has no effect.
+        data_format: 'NHWC' or 'NCHW'.
+        dilations: how far apart the filter's elements are in each dimension, a list of four.
+
+    Returns:
+        [filter_height, filter_width, channels, outputs] tensor of the same dtype.
+    """
+    mode, explicit = explicit_padding(padding)
     return conv2d_backprop_filter(
         input, filter_sizes, out_backprop, strides=strides, padding=mode, use_cudnn_on_gpu=use_cudnn_on_gpu,
         explicit_paddings=explicit, data_format=data_format, dilations=dilations, name=name,
     )  # fmt: skip
-
-
-def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None) -> Tensor:
-    """The convolution of images by filters whose elements are `rate` apart."""
-    with input_scope(name, "convolution", (value, filters)) as scope:
-        return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=scope)
-
-
-def atrous_conv2d_transpose(
-    value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: int, padding: str, name: str | None = None
-) -> Tensor:
-    """The transpose of atrous_conv2d, with filters `[height, width, outputs, channels]`, to a given shape."""
-    with input_scope(name, "atrous_conv2d_transpose", (value, filters, output_shape)) as scope:
-        return conv2d_transpose(value, filters, output_shape, 1, padding, name=scope, dilations=[1, rate, rate, 1])
-
-
-# Channel by channel.
-
-
-def _rates(rate: TensorLike | None, dilations: Sizes | None, data_format: str) -> list[int]:
-    rate = either("dilations", dilations, "rate", rate)
-    return per_dimension(rate, 2, _channel(data_format), "rate")
-
-
-def depthwise_conv2d(
-    input: TensorLike, filter: TensorLike, strides: Sizes, padding: Padding, rate: TensorLike | None = None,
-    name: str | None = None, data_format: str | None = None, dilations: Sizes | None = None,
-) -> Tensor:  # fmt: skip
-    """The convolution of each channel with filters of its own.
-
-    Args:
-        input: the images.
-        filter: `[height, width, channels, multiplier]`; there are `channels * multiplier` outputs.
-        strides: four numbers, in the order of the layout.
-        padding: "SAME", "VALID", or a list of four pairs.
-        rate: how far apart the elements of a window are, two numbers.
-        name: the name scope.
-        data_format: "NHWC" or "NCHW".
-        dilations: another name of `rate`.
-    """
-    layout = data_format or "NHWC"
-    with input_scope(name, "depthwise", (input, filter)) as scope:
-        input = convert_to_tensor(input, name="tensor_in")
-        filter = convert_to_tensor(filter, name="filter_in")
-        return _depthwise(input, filter, strides, padding, layout, _rates(rate, dilations, layout), scope)
-
-
-def _depthwise(
-    input: TensorLike, filter: TensorLike, strides: Sizes, padding: Padding, layout: str, rates: Sizes | None, name: str | None
-) -> Tensor:
-    mode, explicit = _padding(padding)
-    return depthwise_conv2d_node(
-        input, filter, strides=strides, padding=mode, explicit_paddings=explicit, data_format=layout,
-        dilations=rates, name=name,
-    )  # fmt: skip
-
-
-def depthwise_conv2d_native(
-    input: TensorLike, filter: TensorLike, strides: Sizes, padding: Padding, data_format: str = "NHWC",
-    dilations: Sizes = (1, 1, 1, 1), name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The convolution of each channel with filters of its own, as one node."""
-    return _depthwise(input, filter, strides, padding, data_format, dilations, name)
-
-
-def separable_conv2d(
-    input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike, strides: Sizes, padding: Padding,
-    rate: TensorLike | None = None, name: str | None = None, data_format: str | None = None,
-    dilations: Sizes | None = None,
-) -> Tensor:  # fmt: skip
-    """A depthwise convolution and then one by filters `[1, 1, channels * multiplier, outputs]`.
-
-    Raises:
-        ValueError: the second filters are larger than 1 by 1, or don't fit the first.
-    """
-    layout = data_format or "NHWC"
-    with input_scope(name, "separable_conv2d", (input, depthwise_filter, pointwise_filter)) as scope:
-        input = convert_to_tensor(input, name="tensor_in")
-        depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")
-        pointwise_filter = convert_to_tensor(pointwise_filter, name="pointwise_filter")
-        pointwise_filter.shape.with_rank(4)[:2].assert_is_compatible_with([1, 1])
-        rates = _rates(rate, dilations, layout)
-        between = _depthwise(input, depthwise_filter, strides, padding, layout, rates, "depthwise")
-        return conv2d(between, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=layout, name=scope)
-
-
-# One dimension, as images of one row.
 
 
 def _row_layout(data_format: str | None) -> tuple[str, int]:
@@ -265,7 +219,20 @@ def conv1d(
     padding: Padding | None = None, use_cudnn_on_gpu: bool | None = None, data_format: str | None = None,
     name: str | None = None, input: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
-    """The convolution of sequences `[batch, width, channels]` (NWC or NCW) with filters `[width, channels, outputs]`."""
+    """The convolution of sequences `[batch, width, channels]` (NWC or NCW) with filters `[width, channels, outputs]`.
+
+    Args:
+        value, input: two names of the [batch, width, channels] tensor of a floating dtype ([batch, channels, width] for NCW).
+        filters: [filter_width, channels, outputs] tensor of the same dtype.
+        stride: how far the filter moves at a time, an int.
+        padding: 'SAME' or 'VALID'.
+        use_cudnn_on_gpu: has no effect.
+        data_format: 'NWC' (the default) or 'NCW'.
+        dilations: how far apart the filter's elements are, an int.
+
+    Returns:
+        [batch, out_width, outputs] tensor of the same dtype, in the order of `data_format`.
+    """
     value = either("input", input, "value", value)
     with input_scope(name, "conv1d", (value, filters)) as scope:
         layout, row = _row_layout(data_format)
@@ -284,7 +251,20 @@ def conv1d_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Sizes, padding: Padding = "SAME",
     data_format: str = "NWC", dilations: Sizes | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transpose (gradient) of conv1d, with filters `[width, outputs, channels]`, to a given shape."""
+    """The transpose (gradient) of conv1d, with filters `[width, outputs, channels]`, to a given shape.
+
+    Args:
+        input: [batch, width, channels] tensor of a floating dtype ([batch, channels, width] for NCW).
+        filters: [filter_width, outputs, channels] tensor of the same dtype.
+        output_shape: [3] int32: the shape of the result.
+        strides: how far the filter moves at a time, an int.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NWC' or 'NCW'.
+        dilations: how far apart the filter's elements are, an int.
+
+    Returns:
+        A tensor of that shape and the same dtype.
+    """
     with input_scope(name, "conv1d_transpose", (input, filters, output_shape)) as scope:
         layout, row = _row_layout(data_format)
         steps, rates = (_with_row(given, row, what) for given, what in ((strides, "strides"), (dilations, "dilations")))
@@ -305,11 +285,24 @@ def conv3d(
     data_format: str = "NDHWC", dilations: Sizes = (1, 1, 1, 1, 1), name: str | None = None,
     filters: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """The convolution of volumes with filters `[depth, height, width, channels, outputs]`."""
+    """The convolution of volumes with filters `[depth, height, width, channels, outputs]`.
+
+    Args:
+        input: [batch, depth, height, width, channels] tensor of a floating dtype ([batch, channels, ...] for NCDHW).
+        filter, filters: two names of the [filter_depth, filter_height, filter_width, channels, outputs] tensor of the same
+            dtype.
+        strides: how far the filter moves at a time in each dimension, a list of five.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NDHWC' or 'NCDHW'.
+        dilations: how far apart the filter's elements are in each dimension, a list of five.
+
+    Returns:
+        [batch, out_depth, out_height, out_width, outputs] tensor of the same dtype, in the order of `data_format`.
+    """
     filter = either("filters", filters, "filter", filter)
     return conv3d_node(
-        input, filter, strides=per_dimension(strides, 3, _channel(data_format), "strides"), padding=padding,
-        data_format=data_format, dilations=per_dimension(dilations, 3, _channel(data_format), "dilations"), name=name,
+        input, filter, strides=per_dimension(strides, 3, channel_of(data_format), "strides"), padding=padding,
+        data_format=data_format, dilations=per_dimension(dilations, 3, channel_of(data_format), "dilations"), name=name,
     )  # fmt: skip
 
 
@@ -318,61 +311,27 @@ def conv3d_transpose(
     padding: str = "SAME", data_format: str = "NDHWC", name: str | None = None, input: TensorLike | None = None,
     filters: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transpose (gradient) of conv3d, with filters `[depth, height, width, outputs, channels]`, to a given shape."""
+    """The transpose (gradient) of conv3d, with filters `[depth, height, width, outputs, channels]`, to a given shape.
+
+    Args:
+        value, input: two names of the [batch, depth, height, width, channels] tensor of a floating dtype ([batch, channels,
+            ...] for NCDHW).
+        filter, filters: two names of the [filter_depth, filter_height, filter_width, outputs, channels] tensor of the same
+            dtype.
+        output_shape: [5] int32: the shape of the result.
+        strides: how far the filter moves at a time: an int, one for each spatial dimension, or a list of five.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NDHWC' or 'NCDHW'.
+        dilations: how far apart the filter's elements are, given as `strides`.
+
+    Returns:
+        A tensor of that shape and the same dtype.
+    """
     value = either("input", input, "value", value)
     filter = either("filters", filters, "filter", filter)
     with input_scope(name, "conv3d_transpose", (value, filter, output_shape)) as scope:
         return conv3d_backprop_input(
-            _sizes(output_shape), filter, value, strides=per_dimension(strides, 3, _channel(data_format), "strides"),
+            _sizes(output_shape), filter, value, strides=per_dimension(strides, 3, channel_of(data_format), "strides"),
             padding=padding, data_format=data_format,
-            dilations=per_dimension(dilations, 3, _channel(data_format), "dilations"), name=scope,
+            dilations=per_dimension(dilations, 3, channel_of(data_format), "dilations"), name=scope,
         )  # fmt: skip
-
-
-def convolution(
-    input: TensorLike, filter: TensorLike | None = None, padding: Padding | None = None, strides: Sizes | None = None,
-    dilation_rate: Sizes | None = None, name: str | None = None, data_format: str | None = None,
-    filters: TensorLike | None = None, dilations: Sizes | None = None,
-) -> Tensor:  # fmt: skip
-    """A convolution of one, two or three spatial dimensions, as many as the filter has.
-
-    Raises:
-        ValueError: the filter's rank is not known or is none of these, or both strides and dilations are above one.
-    """
-    filter = convert_to_tensor(either("filters", filters, "filter", filter), name="filter")
-    rates = either("dilations", dilations, "dilation_rate", dilation_rate)
-    rank = filter.shape.ndims
-    if rank is None or not 3 <= rank <= 5:
-        raise ValueError(f"num_spatial_dims must be one of 1, 2 or 3; the filter has shape {filter.shape}")
-    count = rank - 2
-    steps, rates = (per_dimension(each, count, count + 1, "strides")[1:-1] for each in (strides, rates))
-    if max(steps) > 1 and max(rates) > 1:
-        raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
-    with input_scope(name, "convolution", (input, filter)) as scope:
-        input = convert_to_tensor(input, name="input")
-        if count == 1:
-            return conv1d(input, filter, steps, padding, data_format=data_format, name=scope, dilations=rates)
-        if count == 2:
-            return conv2d(input, filter, steps, padding, data_format=data_format, dilations=rates, name=scope)
-        return conv3d(input, filter, steps, padding, data_format or "NDHWC", rates, scope)
-
-
-def conv_transpose(
-    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Sizes, padding: Padding = "SAME",
-    data_format: str | None = None, dilations: Sizes | None = None, name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The transpose (gradient) of a convolution of sequences, images or volumes, as the rank says, to a given shape.
-
-    Raises:
-        ValueError: there are not 1, 2 or 3 spatial dimensions.
-    """
-    input = convert_to_tensor(input)
-    count = (input.get_shape().ndims or 0) - 2
-    functions: dict[int, Any] = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
-    if count not in functions:
-        raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions, its shape is {input.get_shape()}")
-    layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
-    made: Tensor = functions[count](
-        input, filters, output_shape, strides, padding, data_format=layout, dilations=dilations, name=name or "conv_transpose"
-    )
-    return made

@@ -231,6 +231,15 @@ def depthwise_conv2d_backprop_input(
 
     `[4] int32, [filter_height, filter_width, channels, multiplier], [batch, out_height, out_width, channels *
     multiplier] -> [batch, height, width, channels]`
+
+    Args:
+        input_sizes: [4] int32: the shape of the input.
+        filter: [filter_height, filter_width, channels, multiplier] tensor of a floating dtype.
+        out_backprop: the gradient of the output, of the same dtype.
+        strides: how far the filter moves at a time in each dimension, a list of four.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NHWC' or 'NCHW'.
+        dilations: how far apart the filter's elements are in each dimension, a list of four.
     """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     return to_input(xp, how, input_sizes, filter.reshape(_as_groups(filter.shape)), out_backprop)
@@ -246,6 +255,15 @@ def depthwise_conv2d_backprop_filter(
 
     `[batch, height, width, channels], [4] int32, [batch, out_height, out_width, channels * multiplier] ->
     [filter_height, filter_width, channels, multiplier]`
+
+    Args:
+        input: [batch, height, width, channels] tensor of a floating dtype.
+        filter_sizes: [4] int32: the shape of the filter.
+        out_backprop: the gradient of the output, of the same dtype.
+        strides: how far the filter moves at a time in each dimension, a list of four.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NHWC' or 'NCHW'.
+        dilations: how far apart the filter's elements are in each dimension, a list of four.
     """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     made = to_filter(xp, how, input, _as_groups(filter_sizes), out_backprop)
@@ -294,6 +312,15 @@ def conv3d_backprop_filter(
 
     `[batch, depth, height, width, channels], [5] int32, [batch, out_depth, out_height, out_width, outputs] ->
     [filter_depth, filter_height, filter_width, channels, outputs]`
+
+    Args:
+        input: [batch, depth, height, width, channels] tensor of a floating dtype.
+        filter_sizes: [5] int32: the shape of the filter.
+        out_backprop: the gradient of the output, of the same dtype.
+        strides: how far the filter moves at a time in each dimension, a list of five.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NDHWC' or 'NCDHW'.
+        dilations: how far apart the filter's elements are in each dimension, a list of five.
     """
     return to_filter(xp, _how(data_format, strides, padding, dilations), input, filter_sizes, out_backprop)
 

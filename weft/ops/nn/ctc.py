@@ -246,7 +246,16 @@ def ctc_greedy_decoder_node(
 def ctc_greedy_decoder(
     inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The most probable class of each step, as label sequences, and the negative sum of their logits."""
+    """The most probable class of each step, as label sequences, and the negative sum of their logits.
+
+    Args:
+        inputs: [steps, batch, classes] float32: the logits; the last class is the blank.
+        sequence_length: [batch] int32: how many steps each has.
+        merge_repeated: whether labels that repeat without a blank between them count once.
+
+    Returns:
+        A list of one SparseTensor of int64, [batch, longest], and [batch, 1] float32.
+    """
     indices, values, shape, scores = ctc_greedy_decoder_node(inputs, sequence_length, merge_repeated=merge_repeated)
     return [SparseTensor(indices, values, shape)], scores
 
@@ -317,7 +326,18 @@ def ctc_beam_search_decoder_node(
 def ctc_beam_search_decoder(
     inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The most probable label sequences, searched with a beam, and the logarithms of their probabilities."""
+    """The most probable label sequences, searched with a beam, and the logarithms of their probabilities.
+
+    Args:
+        inputs: [steps, batch, classes] float32: the logits; the last class is the blank.
+        sequence_length: [batch] int32: how many steps each has.
+        beam_width: how many candidates are kept at each step.
+        top_paths: how many sequences to return.
+        merge_repeated: whether labels that repeat in the output count once.
+
+    Returns:
+        A list of `top_paths` SparseTensors of int64, [batch, longest] each, and [batch, top_paths] float32.
+    """
     *parts, scores = ctc_beam_search_decoder_node(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
     )
@@ -327,5 +347,15 @@ def ctc_beam_search_decoder(
 def ctc_beam_search_decoder_v2(
     inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """`ctc_beam_search_decoder` that keeps labels that repeat."""
+    """`ctc_beam_search_decoder` that keeps labels that repeat.
+
+    Args:
+        inputs: [steps, batch, classes] float32: the logits; the last class is the blank.
+        sequence_length: [batch] int32: how many steps each has.
+        beam_width: how many candidates are kept at each step.
+        top_paths: how many sequences to return.
+
+    Returns:
+        A list of `top_paths` SparseTensors of int64, [batch, longest] each, and [batch, top_paths] float32.
+    """
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)

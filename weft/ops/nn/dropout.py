@@ -37,6 +37,9 @@ def dropout(
         name: the name scope.
         rate: the probability that an element is dropped.
 
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
     Raises:
         ValueError: no probability or both are given, or it is out of range; `x` has integers.
 
@@ -93,6 +96,9 @@ def alpha_dropout(
         noise_shape: the shape of what is drawn; that of `x` when None.
         seed: the op seed.
         name: the name scope.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
 
     Raises:
         ValueError: `keep_prob` is not in (0, 1].

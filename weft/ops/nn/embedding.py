@@ -183,6 +183,9 @@ def embedding_lookup_sparse(
         combiner: "mean" (the default), "sqrtn" or "sum".
         max_norm: rows with a greater Euclidean norm are scaled down to it first.
 
+    Returns:
+        [rows of `sp_ids`, *sizes of a row of the table] tensor of the table's dtype.
+
     Raises:
         TypeError: ids or weights are not sparse.
         ValueError: the combiner is none of the three.

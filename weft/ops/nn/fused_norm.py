@@ -345,5 +345,12 @@ def lrn_grad(
 def local_response_normalization(
     input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
 ) -> Tensor:
-    """Each channel over `(bias + alpha * sum of squares of its neighbours) ** beta`."""
+    """Each channel over `(bias + alpha * sum of squares of its neighbours) ** beta`.
+
+    Args:
+        input: [batch, height, width, channels] tensor of float16, bfloat16 or float32; the result has its shape and dtype.
+        depth_radius: how many channels count on either side.
+        bias: what is added, so that nothing is divided by zero; usually positive.
+        alpha, beta: the factor and the exponent.
+    """
     return lrn_node(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)

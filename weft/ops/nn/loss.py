@@ -39,6 +39,13 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Tensor:
     """The cross-entropy of sigmoid with labels between 0 and 1, per element.
 
+    Args:
+        labels: [...] tensor of the shape and dtype of `logits`.
+        logits: [...] tensor of a floating dtype.
+
+    Returns:
+        [...] tensor of the dtype of `logits`.
+
     Raises:
         ValueError: an argument was given by position, one is missing, or the shapes differ.
 
@@ -68,6 +75,15 @@ def weighted_cross_entropy_with_logits(
     """The cross-entropy of sigmoid in which positive examples count `pos_weight` times.
 
     `targets` is the older name of `labels`.
+
+    Args:
+        labels: [...] tensor of the shape and dtype of `logits`.
+        logits: [...] tensor of a floating dtype.
+        pos_weight: a number or tensor that broadcasts to them.
+        targets: the older name of `labels`.
+
+    Returns:
+        [...] tensor of the dtype of `logits`.
 
     Raises:
         ValueError: the shapes of logits and labels differ.

@@ -93,7 +93,18 @@ def dilation2d(
 def erosion2d(
     value: TensorLike, kernel: TensorLike, strides: Sizes, rates: Sizes, padding: str, name: str | None = None
 ) -> Tensor:
-    """The least difference of each window of images and a kernel; arguments as of `dilation2d`."""
+    """The least difference of each window of images and a kernel; arguments as of `dilation2d`.
+
+    Args:
+        value: [batch, height, width, depth] tensor of a real dtype.
+        kernel: [kernel_height, kernel_width, depth] tensor of the same dtype.
+        strides: `[1, rows, columns, 1]`, how far apart the windows are.
+        rates: `[1, rows, columns, 1]`, how far apart the elements of a window are.
+        padding: 'SAME' or 'VALID'.
+
+    Returns:
+        [batch, out_height, out_width, depth] tensor of the same dtype.
+    """
     with input_scope(name, "erosion2d", (value, kernel)):
         turned = reverse(convert_to_tensor(kernel, name="kernel"), [0, 1])
         negated = dilation2d(neg(convert_to_tensor(value, name="value")), turned, strides, rates, padding)

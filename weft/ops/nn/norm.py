@@ -33,7 +33,17 @@ def moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance over the dimensions in `axes`; `shift` has no effect."""
+    """The mean and the variance over the dimensions in `axes`; `shift` has no effect.
+
+    Args:
+        x: [...] tensor of a floating dtype.
+        axes: the dimensions to reduce, a list of ints.
+        shift: has no effect.
+        keep_dims, keepdims: two names of whether they stay, with size 1.
+
+    Returns:
+        Two tensors of the dtype of `x`.
+    """
     keep = either("keepdims", keepdims, "keep_dims", keep_dims)
     with input_scope(name, "moments", (x, axes)):
         x = convert_to_tensor(x)
@@ -91,7 +101,14 @@ def sufficient_statistics(
 def normalize_moments(
     counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance that follow from sufficient statistics."""
+    """The mean and the variance that follow from sufficient statistics.
+
+    Args:
+        counts: scalar of a floating dtype: how many elements there were.
+        mean_ss, variance_ss: [...] tensors of that dtype: the sum of the elements and that of their squares, each less the
+            shift.
+        shift: [...] tensor of that dtype that was subtracted from the elements, or None.
+    """
     with input_scope(name, "normalize", (counts, mean_ss, variance_ss, shift)):
         divisor = reciprocal(counts, name="divisor")
         if shift is None:
@@ -110,7 +127,17 @@ def weighted_moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance of data that counts as often as the weights, broadcast to `x`, say."""
+    """The mean and the variance of data that counts as often as the weights, broadcast to `x`, say.
+
+    Args:
+        x: [...] tensor of a floating dtype.
+        axes: the dimensions to reduce, a list of ints.
+        frequency_weights: a tensor that broadcasts with `x`.
+        keep_dims, keepdims: two names of whether the dimensions stay, with size 1.
+
+    Returns:
+        Two tensors of the dtype of `x`.
+    """
     keep = either("keepdims", keepdims, "keep_dims", keep_dims)
     with input_scope(name, "weighted_moments", (x, frequency_weights, axes)):
         x = convert_to_tensor(x, name="x")
@@ -136,7 +163,14 @@ def l2_normalize(
     name: str | None = None,
     dim: int | None = None,
 ) -> Tensor:
-    """`x` over its Euclidean norm along `axis` (all when None), which counts as at least the root of `epsilon`."""
+    """`x` over its Euclidean norm along `axis` (all when None), which counts as at least the root of `epsilon`.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+        axis: a dimension or a list of them.
+        epsilon: the least square of the norm.
+        dim: the older name of `axis`.
+    """
     axis = either("axis", axis, "dim", dim)
     with input_scope(name, "l2_normalize", (x,)) as scope:
         x = convert_to_tensor(x, name="x")
@@ -153,7 +187,14 @@ def batch_normalization(
     variance_epsilon: float | None,
     name: str | None = None,
 ) -> Tensor:
-    """`(x - mean) / sqrt(variance + variance_epsilon) * scale + offset`; scale and offset may be None."""
+    """`(x - mean) / sqrt(variance + variance_epsilon) * scale + offset`; scale and offset may be None.
+
+    Args:
+        x: [...] tensor of a floating dtype; the result has its shape and dtype.
+        mean, variance: tensors that broadcast to `x`, such as `moments` gives.
+        offset, scale: tensors that broadcast to `x`, or None.
+        variance_epsilon: a small number that is added to the variance.
+    """
     with input_scope(name, "batchnorm", (x, mean, variance, scale, offset)):
         x, mean, variance = (convert_to_tensor(each) for each in (x, mean, variance))
         inverse = rsqrt(variance + variance_epsilon)
@@ -170,7 +211,20 @@ def batch_norm_with_global_normalization(
     scale_after_normalization: bool | None = None, name: str | None = None, input: TensorLike | None = None,
     mean: TensorLike | None = None, variance: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """Batch normalization of `t` with mean `m`, variance `v`, offset `beta` and, if asked for, scale `gamma`."""
+    """Batch normalization of `t` with mean `m`, variance `v`, offset `beta` and, if asked for, scale `gamma`.
+
+    Args:
+        t, input: two names of the [batch, height, width, depth] tensor of a floating dtype.
+        m, mean: two names of the [depth] means.
+        v, variance: two names of the [depth] variances.
+        beta: [depth] offsets.
+        gamma: [depth] scales.
+        variance_epsilon: a small number that is added to the variance.
+        scale_after_normalization: whether to multiply by `gamma`.
+
+    Returns:
+        A tensor of the shape and dtype of `t`.
+    """
     t = either("input", input, "t", t)
     m = either("mean", mean, "m", m)
     v = either("variance", variance, "v", v)
@@ -183,6 +237,12 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
 
     >>> sess.run(tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]))
     np.float32(0.5)
+
+    Args:
+        value: [...] tensor of a numeric dtype.
+
+    Returns:
+        [] float32 tensor.
     """
     with input_scope(name, "zero_fraction", (value,)):
         value = convert_to_tensor(value, name="value")

@@ -62,14 +62,37 @@ def avg_pool(
     value: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = "NHWC",
     name: str | None = None, input: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window of images, padding not counted; arguments as of max_pool."""
+    """The mean of each window of images, padding not counted; arguments as of max_pool.
+
+    Args:
+        value, input: two names of the [batch, height, width, channels] tensor of a floating dtype ([batch, channels, height,
+            width] for NCHW).
+        ksize: the size of a window in each dimension: an int, two, or a list of four.
+        strides: how far it moves at a time, given as `ksize`.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NHWC' or 'NCHW'.
+
+    Returns:
+        [batch, out_height, out_width, channels] tensor of the same dtype.
+    """
     return _pooled(avg_pool_node, "AvgPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
 
 
 def max_pool2d(
     input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """The greatest element of each window of images."""
+    """The greatest element of each window of images.
+
+    Args:
+        input: [batch, height, width, channels] tensor of a real dtype ([batch, channels, height, width] for NCHW).
+        ksize: the size of a window in each dimension: an int, two, or a list of four.
+        strides: how far it moves at a time, given as `ksize`.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NHWC' or 'NCHW'.
+
+    Returns:
+        [batch, out_height, out_width, channels] tensor of the same dtype.
+    """
     return _pooled(max_pool_node, "MaxPool2d", input, ksize, strides, padding, data_format, name)
 
 
@@ -81,7 +104,13 @@ def max_pool3d(
     data_format: str | None = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The greatest element of each window of volumes."""
+    """The greatest element of each window of volumes.
+
+    Args: those of `tf.nn.avg_pool3d`.
+
+    Returns:
+        [batch, out_depth, out_height, out_width, channels] tensor of the same dtype.
+    """
     return _pooled(max_pool3d_node, "MaxPool3D", input, ksize, strides, padding, data_format, name, 3)
 
 
@@ -93,7 +122,18 @@ def avg_pool3d(
     data_format: str | None = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window of volumes, padding not counted."""
+    """The mean of each window of volumes, padding not counted.
+
+    Args:
+        input: [batch, depth, height, width, channels] tensor of a floating dtype ([batch, channels, ...] for NCDHW).
+        ksize: the size of a window in each dimension: an int, three, or a list of five.
+        strides: how far it moves at a time, given as `ksize`.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NDHWC' or 'NCDHW'.
+
+    Returns:
+        [batch, out_depth, out_height, out_width, channels] tensor of the same dtype.
+    """
     return _pooled(avg_pool3d_node, "AvgPool3D", input, ksize, strides, padding, data_format, name, 3)
 
 
@@ -118,14 +158,31 @@ def _pooled_rows(
 def max_pool1d(
     input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
-    """The greatest element of each window of sequences."""
+    """The greatest element of each window of sequences.
+
+    Args: those of `tf.nn.avg_pool1d`.
+
+    Returns:
+        [batch, out_width, channels] tensor of the same dtype.
+    """
     return _pooled_rows(max_pool_node, "MaxPool1d", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool1d(
     input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
-    """The mean of each window of sequences, padding not counted."""
+    """The mean of each window of sequences, padding not counted.
+
+    Args:
+        input: [batch, width, channels] tensor of a floating dtype ([batch, channels, width] for NCW).
+        ksize: the size of a window, an int.
+        strides: how far it moves at a time, an int.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NWC' or 'NCW'.
+
+    Returns:
+        [batch, out_width, channels] tensor of the same dtype.
+    """
     return _pooled_rows(avg_pool_node, "AvgPool1D", input, ksize, strides, padding, data_format, name)
 
 
@@ -135,6 +192,18 @@ def max_pool_with_argmax(
     include_batch_in_index: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The greatest element of each window and its position, `(y * width + x) * channels + channel`.
+
+    Args:
+        input: [batch, height, width, channels] tensor of a real dtype.
+        ksize: the size of a window in each dimension: an int, two, or a list of four.
+        strides: how far it moves at a time, given as `ksize`.
+        padding: 'SAME' or 'VALID'.
+        data_format: must be 'NHWC'.
+        Targmax, output_dtype: two names of the positions' dtype, int32 or int64 (the default).
+        include_batch_in_index: whether positions count the images before, too.
+
+    Returns:
+        Two tensors, [batch, out_height, out_width, channels]: elements and positions.
 
     Raises:
         ValueError: the layout is not NHWC.
@@ -155,6 +224,20 @@ def pool(
     dilations: Sequence[int] | None = None,
 ) -> Tensor:  # fmt: skip
     """The greatest element ("MAX") or mean ("AVG") of each window of one, two or three dimensions.
+
+    Args:
+        input: [batch, *spatial, channels] tensor of a floating dtype ([batch, channels, *spatial] where `data_format` says
+            so).
+        window_shape: the size of a window in each spatial dimension.
+        pooling_type: "MAX" or "AVG".
+        padding: 'SAME' or 'VALID'.
+        dilation_rate, dilations: two names of how far apart the elements of a window are in each spatial dimension; 1 when
+            None.
+        strides: how far it moves at a time in each spatial dimension; 1 when None.
+        data_format: 'NWC', 'NHWC' or 'NDHWC', as when None; or 'NCW', 'NCHW' or 'NCDHW'.
+
+    Returns:
+        [batch, *out_spatial, channels] tensor of the same dtype.
 
     Raises:
         ValueError: the window has no such number of dimensions, the type is neither of the two, or there are gaps as well as
@@ -228,12 +311,29 @@ def _by_rank(
 def max_pool_v2(
     input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The greatest element of each window of sequences, images or volumes, as the rank says; arguments as of `max_pool`."""
+    """The greatest element of each window of sequences, images or volumes, as the rank says; arguments as of `max_pool`.
+
+    Args: those of `tf.nn.avg_pool_v2`.
+
+    Returns:
+        [batch, *out_spatial, channels] tensor of the same dtype.
+    """
     return _by_rank((max_pool1d, max_pool, max_pool3d), input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool_v2(
     input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The mean of each window of sequences, images or volumes, as the rank says; arguments as of `avg_pool`."""
+    """The mean of each window of sequences, images or volumes, as the rank says; arguments as of `avg_pool`.
+
+    Args:
+        input: [batch, *spatial, channels] tensor of a floating dtype, of rank 3, 4 or 5.
+        ksize: the size of a window: an int, or one for each spatial dimension.
+        strides: how far it moves at a time, given as `ksize`.
+        padding: 'SAME' or 'VALID'.
+        data_format: 'NWC', 'NHWC' or 'NDHWC', as when None; or the one with the channels second.
+
+    Returns:
+        [batch, *out_spatial, channels] tensor of the same dtype.
+    """
     return _by_rank((avg_pool1d, avg_pool, avg_pool3d), input, ksize, strides, padding, data_format, name)

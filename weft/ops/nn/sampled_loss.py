@@ -117,7 +117,24 @@ def sampled_softmax_loss(
     remove_accidental_hits: bool = True, partition_strategy: str = "mod", name: str = "sampled_softmax_loss",
     seed: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of softmax over the true and the sampled classes; arguments as of nce_loss."""
+    """The cross-entropy of softmax over the true and the sampled classes; arguments as of nce_loss.
+
+    Args:
+        weights: [num_classes, dim] tensor or variable of a floating dtype, or a list of parts of it.
+        biases: [num_classes] tensor of the same dtype.
+        labels: [batch, num_true] int64: the true classes of each example.
+        inputs: [batch, dim] tensor of the same dtype.
+        num_sampled: how many classes to draw for the whole batch.
+        num_classes: how many classes there are.
+        num_true: how many true classes an example has.
+        sampled_values: what a candidate sampler returned; log-uniform samples when None.
+        remove_accidental_hits: whether samples that are true classes of an example do not count for it.
+        partition_strategy: how rows are dealt to several parts of `weights`: "mod" or "div".
+        seed: the op seed of the drawing.
+
+    Returns:
+        [batch] tensor of the same dtype.
+    """
     logits, targets = _sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
         remove_accidental_hits, partition_strategy, name, seed,

@@ -200,7 +200,14 @@ def uniform_candidate_sampler(
     true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
-    """Draw `num_sampled` of `range_max` classes with equal probability; different ones if `unique`."""
+    """Draw `num_sampled` of `range_max` classes with equal probability; different ones if `unique`.
+
+    Args: those of `tf.nn.log_uniform_candidate_sampler`.
+
+    Returns:
+        `sampled_candidates`, [num_sampled] int64, and the expected counts of the true ([batch, num_true]) and of the sampled
+        classes, float32.
+    """
     return add_sampler(uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
@@ -208,7 +215,19 @@ def log_uniform_candidate_sampler(
     true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
-    """Draw `num_sampled` of `range_max` classes that are sorted by frequency, as words are."""
+    """Draw `num_sampled` of `range_max` classes that are sorted by frequency, as words are.
+
+    Args:
+        true_classes: [batch, num_true] int64: the classes of the examples.
+        num_true, num_sampled: how many true classes an example has, and how many classes to draw.
+        unique: whether all drawn ones are different.
+        range_max: the number of classes.
+        seed: the op seed.
+
+    Returns:
+        `sampled_candidates`, [num_sampled] int64, and the expected counts of the true ([batch, num_true]) and of the sampled
+        classes, float32.
+    """
     return add_sampler(log_uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
@@ -231,6 +250,10 @@ def fixed_unigram_candidate_sampler(
         unigrams: the counts, instead of a file.
         seed: the op seed.
         name: the node's name.
+
+    Returns:
+        `sampled_candidates`, [num_sampled] int64, and the expected counts of the true ([batch, num_true]) and of the sampled
+        classes, float32.
     """
     return add_sampler(
         fixed_unigram_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max,
@@ -242,7 +265,18 @@ def fixed_unigram_candidate_sampler(
 def all_candidate_sampler(
     true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
 ) -> Candidates:
-    """All of `num_sampled` classes, for tests of what uses a sampler."""
+    """All of `num_sampled` classes, for tests of what uses a sampler.
+
+    Args:
+        true_classes: [batch, num_true] int64: the classes of the examples.
+        num_true: how many true classes an example has.
+        num_sampled: how many classes there are.
+        unique: has no effect: all differ.
+        seed: the op seed.
+
+    Returns:
+        `sampled_candidates`, [num_sampled] int64, and the expected counts of the true and of the sampled classes, float32.
+    """
     return add_sampler(all_sampler_node, true_classes, num_true, num_sampled, unique, seed, name)
 
 
@@ -282,7 +316,17 @@ def accidental_hits_node(
 def compute_accidental_hits(
     true_classes: TensorLike, sampled_candidates: TensorLike, num_true: int, seed: int | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The samples that are true classes of an example: its row, the sample's place, and minus the largest float."""
+    """The samples that are true classes of an example: its row, the sample's place, and minus the largest float.
+
+    Args:
+        true_classes: [batch, num_true] int64: the classes of the examples.
+        sampled_candidates: [num_sampled] int64: the classes that were drawn.
+        num_true: how many true classes an example has.
+        seed: the op seed, which has no effect.
+
+    Returns:
+        Three tensors of one length: int32 rows, int64 places, and float32 weights.
+    """
     graph_seed, op_seed = get_seed(seed)
     return accidental_hits_node(
         true_classes, sampled_candidates, num_true=num_true, seed=graph_seed or 0, seed2=op_seed or 0, name=name

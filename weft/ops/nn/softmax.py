@@ -86,6 +86,14 @@ def softmax(logits: TensorLike, axis: int | Tensor | None = None, name: str | No
 
     >>> print(sess.run(tf.nn.softmax([0.0, 0.0])))
     [0.5 0.5]
+
+    Args:
+        logits: [...] tensor of a floating dtype, of rank 1 or more.
+        axis: the dimension whose elements belong together, an int; the last one when None.
+        dim: the older name of `axis`.
+
+    Returns:
+        A tensor of the same shape and dtype.
     """
     return _along(softmax_node, logits, either("axis", axis, "dim", dim), name)
 
@@ -93,7 +101,10 @@ def softmax(logits: TensorLike, axis: int | Tensor | None = None, name: str | No
 def log_softmax(
     logits: TensorLike, axis: int | Tensor | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:
-    """The logarithm of softmax along `axis` (the last dimension when None); `dim` is the older name of `axis`."""
+    """The logarithm of softmax along `axis` (the last dimension when None); `dim` is the older name of `axis`.
+
+    Args: those of `tf.math.softmax`.
+    """
     return _along(log_softmax_node, logits, either("axis", axis, "dim", dim), name)
 
 
@@ -200,7 +211,17 @@ def softmax_cross_entropy_with_logits_v2(
     name: str | None = None,
     dim: int | None = None,
 ) -> Tensor:
-    """The cross-entropy of softmax along `axis` with labels that are probabilities; gradients go to the labels too."""
+    """The cross-entropy of softmax along `axis` with labels that are probabilities; gradients go to the labels too.
+
+    Args:
+        labels: [..., classes] tensor of the dtype of `logits`, which sums to 1 along `axis`.
+        logits: [..., classes] tensor of a floating dtype.
+        axis: the dimension of the classes, the last one when None.
+        dim: the older name of `axis`.
+
+    Returns:
+        [...] tensor of the dtype of `logits`.
+    """
     axis = either("axis", axis, "dim", dim)
     return _softmax_cross_entropy(labels, logits, -1 if axis is None else axis, name)
 
@@ -235,6 +256,15 @@ def softmax_cross_entropy_with_logits(
     name: str | None = None, axis: int | None = None,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of softmax along `dim` with labels that are probabilities; no gradient goes to the labels.
+
+    Args:
+        labels: [..., classes] tensor of the dtype of `logits`, which sums to 1 along `dim`.
+        logits: [..., classes] tensor of a floating dtype.
+        dim: the dimension of the classes, the last one by default.
+        axis: another name of `dim`.
+
+    Returns:
+        [...] tensor of the dtype of `logits`.
 
     Raises:
         ValueError: an argument was given by position, or one is missing.
@@ -296,6 +326,13 @@ def sparse_softmax_cross_entropy_with_logits(
     _sentinel: object = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The cross-entropy of softmax along the last dimension with labels that are class numbers.
+
+    Args:
+        labels: [...] tensor of int32 or int64, from 0 to `classes - 1`.
+        logits: [..., classes] tensor of a floating dtype.
+
+    Returns:
+        [...] tensor of the dtype of `logits`.
 
     Raises:
         ValueError: an argument was given by position, one is missing, or the shapes of labels and logits don't fit.

@@ -16,7 +16,7 @@ from weft.ops.math.counting import bin_numbers
 from weft.ops.math.elementwise import mul, real_div, sub
 from weft.ops.math.unary import floor
 from weft.ops.tensorflow_forms.form import form
-from weft.ops.variables.initializers import identity_matrix, orthogonal_basis
+from weft.ops.variables.matrix_initializers import identity_matrix, orthogonal_basis
 
 
 @form(eye_like)

@@ -47,7 +47,13 @@ def _check_variable(ref: object, function: str) -> None:
 
 
 def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Tensor:
-    """Add to a variable; the result is the variable after that."""
+    """Add to a variable; the result is the variable after that.
+
+    Args:
+        ref: a variable of a numeric dtype.
+        value: a tensor of its shape and dtype.
+        use_locking: recorded; updates are always whole.
+    """
     if ref.dtype.is_ref:
         return state.assign_add(ref, value, name=name, **_given(use_locking=use_locking))
     updated: Tensor = ref.assign_add(value)
@@ -55,7 +61,10 @@ def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
 
 
 def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Tensor:
-    """Subtract from a variable; the result is the variable after that."""
+    """Subtract from a variable; the result is the variable after that.
+
+    Args: those of `tf.assign_add`.
+    """
     if ref.dtype.is_ref:
         return state.assign_sub(ref, value, name=name, **_given(use_locking=use_locking))
     updated: Tensor = ref.assign_sub(value)
@@ -63,7 +72,11 @@ def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
 
 
 def is_variable_initialized(ref: VariableLike, name: str | None = None) -> Tensor:
-    """A scalar bool tensor: whether the variable has a value."""
+    """A scalar bool tensor: whether the variable has a value.
+
+    Args:
+        ref: a variable.
+    """
     if ref.dtype.is_ref:
         return state.is_variable_initialized(ref, name=name)
     found: Tensor = ref.is_initialized(name=name)
@@ -71,7 +84,12 @@ def is_variable_initialized(ref: VariableLike, name: str | None = None) -> Tenso
 
 
 def count_up_to(ref: VariableLike, limit: int, name: str | None = None) -> Tensor:
-    """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
+    """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`.
+
+    Args:
+        ref: a scalar variable of int32 or int64.
+        limit: the number at which it stops.
+    """
     if ref.dtype.is_ref:
         node: Tensor = state.count_up_to(ref, limit=limit, name=name)
         return node

@@ -27,6 +27,9 @@ def batch_scatter_update(
 
     Returns:
         The variable after that.
+
+    Raises:
+        ValueError: the rank of `indices` is not known.
     """
     with get_default_graph().name_scope(name):
         rows = convert_to_tensor(indices, name="indices")

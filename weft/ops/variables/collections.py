@@ -26,6 +26,9 @@ def global_variables(scope: str | None = None) -> list[Variable]:
     >>> v = tf.Variable(1.0, name="v")
     >>> tf.global_variables()
     [<tf.Variable 'v:0' shape=() dtype=float32_ref>]
+
+    Args:
+        scope: a regular expression, or None for all of them.
     """
     return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
@@ -47,12 +50,17 @@ def local_variables(scope: str | None = None) -> list[Variable]:
     >>> epoch = tf.Variable(0, collections=[tf.GraphKeys.LOCAL_VARIABLES], name="epoch")
     >>> tf.local_variables()
     [<tf.Variable 'epoch:0' shape=() dtype=int32_ref>]
+
+    Args: those of `tf.global_variables`.
     """
     return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
 def model_variables(scope: str | None = None) -> list[Variable]:
-    """The variables in the collection MODEL_VARIABLES."""
+    """The variables in the collection MODEL_VARIABLES.
+
+    Args: those of `tf.global_variables`.
+    """
     return get_default_graph().get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
@@ -62,12 +70,17 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     >>> v, frozen = tf.Variable(1.0, name="v"), tf.Variable(2.0, trainable=False)
     >>> tf.trainable_variables()
     [<tf.Variable 'v:0' shape=() dtype=float32_ref>]
+
+    Args: those of `tf.global_variables`.
     """
     return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
 def moving_average_variables(scope: str | None = None) -> list[Variable]:
-    """The variables whose moving averages are kept."""
+    """The variables whose moving averages are kept.
+
+    Args: those of `tf.global_variables`.
+    """
     return get_default_graph().get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
@@ -78,6 +91,9 @@ def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") 
     >>> sess.run(tf.variables_initializer([a, b]))
     >>> sess.run([a, b])
     [np.float32(1.0), np.float32(2.0)]
+
+    Args:
+        var_list: a list of variables.
     """
     if var_list:
         return group(*[variable.initializer for variable in var_list], name=name)
@@ -85,7 +101,10 @@ def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") 
 
 
 def initialize_variables(var_list: Sequence[VariableLike], name: str = "init") -> Operation:
-    """The former name of `variables_initializer`."""
+    """The former name of `variables_initializer`.
+
+    Args: those of `tf.variables_initializer`.
+    """
     return variables_initializer(var_list, name=name)
 
 
@@ -173,7 +192,11 @@ def ready_to_read(xp: ArrayModule, value: Array) -> Result:
 
 
 def assert_variables_initialized(var_list: Sequence[VariableLike] | None = None) -> Tensor | None:
-    """A tensor whose run raises FailedPreconditionError while a variable has no value; None when there are no variables."""
+    """A tensor whose run raises FailedPreconditionError while a variable has no value; None when there are no variables.
+
+    Args:
+        var_list: the variables; the global and local ones when None.
+    """
     variables = _variables_or_all(var_list)
     ranks = []
     for variable in variables:

@@ -32,6 +32,9 @@ def variance_scaling_initializer(
         seed: the random seed.
         dtype: a floating type.
 
+    Returns:
+        The initializer, a function of a shape.
+
     Raises:
         TypeError: `mode` is another, or `dtype` is no floating type.
     """
@@ -55,7 +58,13 @@ def variance_scaling_initializer(
 
 
 def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> Initializer:
-    """The initializer of Glorot and Bengio (2010), also named after Xavier."""
+    """The initializer of Glorot and Bengio (2010), also named after Xavier.
+
+    Args:
+        uniform: whether the numbers are uniform, rather than normal and cut at two standard deviations.
+        seed: the op seed.
+        dtype: a floating type.
+    """
     return variance_scaling_initializer(factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)
 
 

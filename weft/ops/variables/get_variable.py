@@ -87,7 +87,10 @@ _SIGNATURE: Final = inspect.signature(get_variable)
 
 
 def get_local_variable(*args: object, **kwargs: object) -> Variable:
-    """`get_variable`, with the same arguments, for a variable that is local and not trainable."""
+    """`get_variable`, with the same arguments, for a variable that is local and not trainable.
+
+    Args: those of `tf.get_variable`.
+    """
     given = _SIGNATURE.bind(*args, **kwargs).arguments
     collections = [*(given.get("collections") or ()), GraphKeys.LOCAL_VARIABLES]
     return get_variable(**{**given, "trainable": False, "collections": collections})
@@ -100,7 +103,24 @@ def create_partitioned_variables(
     shape: Sequence[int], slicing: Sequence[int], initializer: Initializer, dtype: DTypeLike = dtypes.float32,
     trainable: bool = True, collections: Collections = None, name: str | None = None, reuse: Reuse = None,
 ) -> list[Variable]:  # fmt: skip
-    """Make the parts of a variable of `shape` that is cut into `slicing[i]` parts along axis i."""
+    """Make the parts of a variable of `shape` that is cut into `slicing[i]` parts along axis i.
+
+    Args:
+        shape: the shape of the whole, known in all dimensions.
+        slicing: how many parts there are along each axis; more than 1 along one axis at most.
+        initializer: what fills each part: an initializer or a tensor of the whole.
+        dtype: the type of the elements.
+        trainable: whether optimizers change the parts by default.
+        collections: the graph collections to add them to; GLOBAL_VARIABLES when None.
+        name: the name of the whole; "PartitionedVariable" when None, made unique.
+        reuse: whether the parts are there already; None for what the variable scope says.
+
+    Returns:
+        A list of the parts.
+
+    Raises:
+        ValueError: `slicing` has another length than `shape`, there is no axis, or the scope has a custom getter.
+    """
     if len(shape) != len(slicing):
         raise ValueError(
             f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, slicing: {slicing}"
@@ -124,4 +144,8 @@ def create_partitioned_variables(
 
 
 def no_regularizer(_: object) -> None:
-    """A regularizer that adds nothing, for variables in a scope that has one."""
+    """A regularizer that adds nothing, for variables in a scope that has one.
+
+    Args:
+        _: the variable's value, which is not looked at.
+    """

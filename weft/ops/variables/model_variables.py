@@ -48,7 +48,18 @@ def variable(
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> VariableLike:
-    """`get_variable` on a device; a custom getter is called with the scope's reuse setting."""
+    """`get_variable` on a device; a custom getter is called with the scope's reuse setting.
+
+    Args:
+        name: the name inside the scope.
+        shape: the shape; left out when `initializer` is a value.
+        initializer, regularizer, caching_device, partitioner, custom_getter, use_resource: as of `get_variable`.
+        trainable: whether optimizers change it by default.
+        collections: the graph collections to add it to; GLOBAL_VARIABLES when None.
+        device: the device, or a function of the operation that names it.
+        dtype: the type; float32 unless the scope says otherwise.
+        synchronization, aggregation: recorded.
+    """
     getter: Any = get_variable
     if custom_getter is not None:
         getter = functools.partial(custom_getter, reuse=get_variable_scope().reuse)
@@ -62,7 +73,14 @@ def variable(
 
 @add_arg_scope
 def model_variable(name: str, *args: Any, collections: Collections = None, **kwargs: Any) -> VariableLike:
-    """`variable`, in the collections GLOBAL_VARIABLES and MODEL_VARIABLES too."""
+    """`variable`, in the collections GLOBAL_VARIABLES and MODEL_VARIABLES too.
+
+    Args:
+        name: the name inside the scope.
+        args: further arguments of `variable`, by position.
+        collections: the graph collections to add it to, besides the two.
+        kwargs: further arguments of `variable`, by name.
+    """
     kwargs["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
     return variable(name, *args, **kwargs)
 
@@ -73,7 +91,10 @@ def local_variable(
     name: str | None = None,
     use_resource: bool | None = None,
 ) -> VariableLike:
-    """A variable of this process, which is not trained and not saved."""
+    """A variable of this process, which is not trained and not saved.
+
+    Args: those of `tf.contrib.framework.global_variable`.
+    """
     return _untrained(GraphKeys.LOCAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
 
@@ -83,7 +104,13 @@ def global_variable(
     name: str | None = None,
     use_resource: bool | None = None,
 ) -> VariableLike:
-    """A variable that the cluster shares, which is not trained."""
+    """A variable that the cluster shares, which is not trained.
+
+    Args:
+        initial_value: a tensor, what becomes one, or a function without arguments that returns one.
+        validate_shape: whether the initial value's shape must be known.
+        use_resource: whether to make a resource variable; the variable scope's choice when None.
+    """
     return _untrained(GraphKeys.GLOBAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
 
@@ -101,7 +128,11 @@ def _untrained(
 
 
 def add_model_variable(var: Variable) -> None:
-    """Add a variable to the collection MODEL_VARIABLES, unless it is there."""
+    """Add a variable to the collection MODEL_VARIABLES, unless it is there.
+
+    Args:
+        var: the variable.
+    """
     graph = get_default_graph()
     if not any(var is each for each in graph.get_collection(GraphKeys.MODEL_VARIABLES)):
         graph.add_to_collection(GraphKeys.MODEL_VARIABLES, var)
@@ -125,32 +156,57 @@ def get_variables(
 
 
 def get_model_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[VariableLike]:
-    """`get_variables` of MODEL_VARIABLES."""
+    """`get_variables` of MODEL_VARIABLES.
+
+    Args: those of `tf.contrib.framework.get_local_variables`.
+    """
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
 def get_local_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[VariableLike]:
-    """`get_variables` of LOCAL_VARIABLES."""
+    """`get_variables` of LOCAL_VARIABLES.
+
+    Args:
+        scope: the name of a scope, a VariableScope, or None for all variables.
+        suffix: what the names end with; None for anything.
+    """
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
 def get_trainable_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[VariableLike]:
-    """`get_variables` of TRAINABLE_VARIABLES."""
+    """`get_variables` of TRAINABLE_VARIABLES.
+
+    Args: those of `tf.contrib.framework.get_local_variables`.
+    """
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
 def get_variables_by_suffix(suffix: str, scope: ScopeLike = None) -> list[VariableLike]:
-    """The global variables whose op's name ends so."""
+    """The global variables whose op's name ends so.
+
+    Args:
+        suffix: the end of the name.
+        scope: the name of a scope, a VariableScope, or None for all variables.
+    """
     return get_variables(scope=scope, suffix=suffix)
 
 
 def get_variables_by_name(given_name: str, scope: ScopeLike = None) -> list[VariableLike]:
-    """The global variables whose op's name without its scopes is this."""
+    """The global variables whose op's name without its scopes is this.
+
+    Args:
+        given_name: the name.
+        scope: the name of a scope, a VariableScope, or None for all variables.
+    """
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
 def get_unique_variable(var_op_name: str) -> VariableLike:
-    """The variable with this op name; ValueError when there is none."""
+    """The variable with this op name; ValueError when there is none.
+
+    Args:
+        var_op_name: the whole name, with its scopes and without ":0".
+    """
     candidates = get_variables(scope=var_op_name)
     if not candidates:
         raise ValueError(f"Couldn't find variable {var_op_name}")
@@ -162,6 +218,9 @@ def get_unique_variable(var_op_name: str) -> VariableLike:
 
 def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> list[VariableLike]:
     """The global variables in the scopes `include` (all when None) that are not in those of `exclude`.
+
+    Args:
+        include, exclude: lists of names of scopes, or None.
 
     Raises:
         TypeError: an argument is no list or tuple.
@@ -181,6 +240,11 @@ def filter_variables(
     """The variables whose op's name fits some of the first patterns (all when None) and none of the second ones.
 
     With `reg_search` a pattern may fit anywhere in the name, else from its start on.
+
+    Args:
+        var_list: a list of variables.
+        include_patterns, exclude_patterns: lists of regular expressions.
+        reg_search: whether they may fit anywhere in the name.
     """
     fits = re.search if reg_search else re.match
     included = [

@@ -19,7 +19,15 @@ def _element_bytes(dtype: DTypeLike, bytes_per_string_element: int) -> int:
 
 
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
-    """Cut along `axis` into `num_shards` parts, or as many as that axis is long."""
+    """Cut along `axis` into `num_shards` parts, or as many as that axis is long.
+
+    Args:
+        num_shards: how many parts.
+        axis: the axis to cut.
+
+    Returns:
+        The partitioner, a function of shape and dtype that returns how many parts there are along each axis.
+    """
 
     def partitioner(shape: TensorShape, **unused_args: object) -> list[int]:
         parts = [1] * len(shape)
@@ -39,6 +47,12 @@ def variable_axis_size_partitioner(
         axis: the axis to cut.
         bytes_per_string_element: the size to assume for one string.
         max_shards: the most parts; no limit when None.
+
+    Returns:
+        The partitioner, a function of shape and dtype that returns how many parts there are along each axis.
+
+    Raises:
+        ValueError: `max_shard_bytes` or `max_shards` is less than 1.
     """
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
         raise ValueError("Both max_shard_bytes and bytes_per_string_element must be positive.")
@@ -64,7 +78,17 @@ def variable_axis_size_partitioner(
 def min_max_variable_partitioner(
     max_partitions: int = 1, axis: int = 0, min_slice_size: int = 256 << 10, bytes_per_string_element: int = 16
 ) -> Partitioner:
-    """Cut along `axis` into parts of at least `min_slice_size` bytes, but no more than `max_partitions` of them."""
+    """Cut along `axis` into parts of at least `min_slice_size` bytes, but no more than `max_partitions` of them.
+
+    Args:
+        max_partitions: the most parts.
+        axis: the axis to cut.
+        min_slice_size: the least size of a part, in bytes.
+        bytes_per_string_element: the size to assume for one string.
+
+    Returns:
+        The partitioner, a function of shape and dtype that returns how many parts there are along each axis.
+    """
 
     def partitioner(shape: Any, dtype: DTypeLike) -> list[int]:
         if axis >= len(shape):

@@ -33,7 +33,12 @@ def l1_regularizer(scale: float, scope: str | None = None) -> Regularizer:
 
 
 def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
-    """`scale` times half the sum of the weights' squares; it keeps weights small. See `l1_regularizer`."""
+    """`scale` times half the sum of the weights' squares; it keeps weights small. See `l1_regularizer`.
+
+    Args:
+        scale: a number that is not negative; with 0.0 there is no penalty.
+        scope: the name scope of the penalty.
+    """
     return _scaled("l2", scale, l2_loss, scope)
 
 
@@ -55,7 +60,15 @@ def _scaled(kind: str, scale: float, penalty: Callable[[VariableLike], Tensor], 
 
 
 def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | None = None) -> Regularizer | None:
-    """The sum of both penalties; one alone where the other's scale is 0."""
+    """The sum of both penalties; one alone where the other's scale is 0.
+
+    Args:
+        scale_l1, scale_l2: numbers that are not negative.
+        scope: the name scope of the penalty.
+
+    Raises:
+        ValueError: a scale is an int, or it is negative.
+    """
     for scale in (scale_l1, scale_l2):
         if isinstance(scale, numbers.Integral):
             raise ValueError(f"scale cannot be an integer: {scale}")
@@ -68,7 +81,12 @@ def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str |
 
 
 def sum_regularizer(regularizer_list: Sequence[Regularizer | None], scope: str | None = None) -> Regularizer | None:
-    """The sum of several penalties; None when there is none."""
+    """The sum of several penalties; None when there is none.
+
+    Args:
+        regularizer_list: functions of a variable's value that return a scalar, and None, which is passed over.
+        scope: the name scope of the penalty.
+    """
     given = [each for each in regularizer_list if each is not None]
     if not given:
         return None

@@ -38,6 +38,13 @@ class VariableScope:
     """The defaults and the name prefix that `get_variable` uses; what `with tf.variable_scope(...) as scope` gives.
 
     Passing it to `variable_scope` again goes back to it, wherever that is.
+
+    Args:
+        reuse: True to find variables only, False to make them, `tf.AUTO_REUSE` for either.
+        name: the prefix of names, without a slash at its end.
+        initializer, regularizer, caching_device, partitioner, custom_getter, dtype, use_resource, constraint: what
+            `get_variable` takes where its own argument of that name is None.
+        name_scope: the name scope of the nodes, as it was when the scope was made.
     """
 
     def __init__(

@@ -61,7 +61,11 @@ def set_default_use_resource(function: Callable[[], bool | None]) -> None:
 
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
-    """Make the default graph's variables by `variable_creator(next_creator, **kwargs)`; inner scopes come first."""
+    """Make the default graph's variables by `variable_creator(next_creator, **kwargs)`; inner scopes come first.
+
+    Args:
+        variable_creator: the function; `next_creator(**kwargs)` makes the variable, or asks the next function.
+    """
     token = _CREATORS.set((*_CREATORS.get(), (get_default_graph(), variable_creator)))
     try:
         yield
@@ -133,14 +137,16 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         import_scope: the name scope that the graph of `variable_def` was imported into.
         constraint: a function of the value that optimizers apply after an update.
         use_resource: whether to make a resource variable; the variable scope's choice when None.
-        synchronization: recorded.
-        aggregation: recorded.
+        synchronization, aggregation: recorded.
         shape: the variable's shape; the initial value's when None.
 
     >>> v = tf.Variable([1.0, 2.0], name="v")
     >>> sess.run(v.initializer)
     >>> sess.run(v + 1.0)
     array([2., 3.], dtype=float32)
+
+    Raises:
+        ValueError: no initial value, one of unknown shape though `validate_shape`, or arguments that exclude each other.
     """
 
     # Variable scopes, which import this module, put theirs here.

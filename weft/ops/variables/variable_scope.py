@@ -189,7 +189,14 @@ def variable_op_scope(
     *settings: Any,
     **more_settings: Any,
 ) -> Iterator[VariableScope]:
-    """The former form of `variable_scope`, whose further arguments it takes from `initializer` on."""
+    """The former form of `variable_scope`, whose further arguments it takes from `initializer` on.
+
+    Args:
+        values: tensors that settle which graph the block belongs to.
+        name_or_scope: the scope's name, or a VariableScope to go back to.
+        default_name: the name when `name_or_scope` is None, made unique.
+        settings, more_settings: further arguments of `variable_scope`.
+    """
     tf_logging.warn(
         "tf.variable_op_scope(values, name, default_name) is deprecated, use tf.variable_scope(name, default_name, values)"
     )

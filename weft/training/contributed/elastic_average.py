@@ -24,7 +24,7 @@ from weft.ops.variables.collections import (
     trainable_variables,
 )
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.variable import Variable
 from weft.training.contributed.pairs import PairList, Pairs
 from weft.training.coordinator import Coordinator

@@ -23,7 +23,7 @@ from weft.ops.math.norms import global_norm
 from weft.ops.math.reduce_functions import count_nonzero
 from weft.ops.summary.nodes import scalar
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 from weft.training.contributed.pairs import PairList, Pairs

@@ -16,7 +16,7 @@ from weft.ops.array.gather_scatter import gather
 from weft.ops.array.selection import where
 from weft.ops.io import checkpoint_io
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint, set_initial_value
-from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.variable import Variable
 from weft.platform import gfile, tf_logging

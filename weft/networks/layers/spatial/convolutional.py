@@ -14,7 +14,7 @@ from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.padding import pad
 from weft.ops.nn.bias import bias_add
-from weft.ops.nn.conv import depthwise_conv2d
+from weft.ops.nn.separable_conv import depthwise_conv2d
 
 
 class _Conv(Layer, conv.Convolution):
