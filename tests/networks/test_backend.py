@@ -54,3 +54,23 @@ def test_windows_are_cut_from_a_series() -> None:
     with pytest.raises(ValueError, match="no part of the sequence would be left"):
         sequence.TimeseriesGenerator(np.arange(3), np.arange(3), length=3)
     np.testing.assert_allclose(sequence.make_sampling_table(5).round(4), [0.0032, 0.0032, 0.0055, 0.0074, 0.0091])
+
+
+def test_batch_normalization_takes_channels_where_the_axis_says_and_no_offset_or_scale() -> None:
+    images = np.random.RandomState(0).rand(2, 3, 4, 4).astype(np.float32)
+    mean, var, beta = (np.asarray(each, np.float32) for each in ([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [5.0, 6.0, 7.0]))
+    with tf.Graph().as_default(), tf.Session() as session:
+        first = session.run(backend.batch_normalization(tf.constant(images), mean, var, beta, None, axis=1, epsilon=0.0))
+        last = session.run(
+            backend.batch_normalization(tf.constant(images.transpose(0, 2, 3, 1)), mean, var, None, None, epsilon=0.0)
+        )
+    column = (slice(None), None, None)
+    np.testing.assert_allclose(first, (images - mean[column]) / np.sqrt(var[column]) + beta[column], rtol=1e-5)
+    np.testing.assert_allclose(last.transpose(0, 3, 1, 2) + beta[column], first, rtol=1e-5)
+
+
+def test_metrics_with_options_take_them_by_place_as_tensorflow_does_and_refuse_others() -> None:
+    assert keras.metrics.BinaryAccuracy("hits", None, 0.7).get_config()["threshold"] == 0.7
+    assert keras.metrics.TopKCategoricalAccuracy(3).get_config()["k"] == 3
+    with pytest.raises(TypeError, match="thresh"):
+        keras.metrics.BinaryAccuracy(thresh=0.5)

@@ -133,11 +133,18 @@ def _fitted(y_true: Nest, y_pred: Nest) -> tuple[Nest, Nest]:
     return y_true, y_pred
 
 
+_COMMON_ARGS: Final = """\
+    reduction: how the losses of a batch become one, a `tf.keras.losses.Reduction`; "auto" is their mean.
+    name: the name scope of the loss.
+"""
+
+
 def _plain(what: str, fn: Callable[..., Tensor], label: str, doc: str) -> type[LossFunctionWrapper]:
     def __init__(self: LossFunctionWrapper, reduction: str = Reduction.AUTO, name: str | None = label) -> None:
         LossFunctionWrapper.__init__(self, fn, reduction, name)
 
-    return type(what, (LossFunctionWrapper,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    told = f"{doc}\n\nArgs:\n{_COMMON_ARGS}"
+    return type(what, (LossFunctionWrapper,), {"__init__": __init__, "__doc__": told, "__module__": __name__})
 
 
 MeanSquaredError = _plain(
@@ -165,7 +172,14 @@ KLDivergence = _plain(
 
 
 class BinaryCrossentropy(LossFunctionWrapper):
-    """The cross-entropy of elements that are each true or false."""
+    """The cross-entropy of elements that are each true or false.
+
+    Args:
+        from_logits: whether predictions are logits, not probabilities.
+        label_smoothing: how far, from 0 to 1, the targets go towards 0.5.
+        reduction: how the losses of a batch become one, a `tf.keras.losses.Reduction`; "auto" is their mean.
+        name: the name scope of the loss.
+    """
 
     def __init__(
         self, from_logits: bool = False, label_smoothing: float = 0, reduction: str = Reduction.AUTO,
@@ -177,7 +191,14 @@ class BinaryCrossentropy(LossFunctionWrapper):
 
 
 class CategoricalCrossentropy(LossFunctionWrapper):
-    """The cross-entropy of distributions."""
+    """The cross-entropy of distributions.
+
+    Args:
+        from_logits: whether predictions are logits, not probabilities.
+        label_smoothing: the part, from 0 to 1, of each target that goes to all classes alike.
+        reduction: how the losses of a batch become one, a `tf.keras.losses.Reduction`; "auto" is their mean.
+        name: the name scope of the loss.
+    """
 
     def __init__(
         self, from_logits: bool = False, label_smoothing: float = 0, reduction: str = Reduction.AUTO,
@@ -189,7 +210,13 @@ class CategoricalCrossentropy(LossFunctionWrapper):
 
 
 class SparseCategoricalCrossentropy(LossFunctionWrapper):
-    """The cross-entropy of the right classes' numbers."""
+    """The cross-entropy of the right classes' numbers.
+
+    Args:
+        from_logits: whether predictions are logits, not probabilities.
+        reduction: how the losses of a batch become one, a `tf.keras.losses.Reduction`; "auto" is their mean.
+        name: the name scope of the loss.
+    """
 
     def __init__(
         self, from_logits: bool = False, reduction: str = Reduction.AUTO, name: str | None = "sparse_categorical_crossentropy"
@@ -198,14 +225,26 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
 
 
 class CosineSimilarity(LossFunctionWrapper):
-    """The cosine of the angle between target and prediction: TensorFlow 1.15 has it positive, so minimize its negative."""
+    """The cosine of the angle between target and prediction: TensorFlow 1.15 has it positive, so minimize its negative.
+
+    Args:
+        axis: the dimension of the vectors.
+        reduction: how the losses of a batch become one, a `tf.keras.losses.Reduction`; "auto" is their mean.
+        name: the name scope of the loss.
+    """
 
     def __init__(self, axis: int = -1, reduction: str = Reduction.AUTO, name: str | None = "cosine_similarity") -> None:
         super().__init__(functions.cosine_proximity, reduction, name, axis=axis)
 
 
 class Huber(LossFunctionWrapper):
-    """Half the squared difference up to `delta`, linear beyond."""
+    """Half the squared difference up to `delta`, linear beyond.
+
+    Args:
+        delta: the difference from which the loss is linear.
+        reduction: how the losses of a batch become one, a `tf.keras.losses.Reduction`; "auto" is their mean.
+        name: the name scope of the loss.
+    """
 
     def __init__(self, delta: float = 1.0, reduction: str = Reduction.AUTO, name: str | None = "huber_loss") -> None:
         super().__init__(functions.huber_loss, reduction, name, delta=delta)
@@ -242,7 +281,14 @@ serialize = registry.serialize_keras_object
 
 
 def get(identifier: Nest) -> Nest:
-    """The loss that a name, a config, or itself stands for."""
+    """The loss that a name, a config, or itself stands for.
+
+    Args:
+        identifier: a name such as "mse", a config, a function or Loss, or None for None.
+
+    Raises:
+        ValueError: nobody knows it.
+    """
     if identifier is None or callable(identifier):
         return identifier
     if isinstance(identifier, str):

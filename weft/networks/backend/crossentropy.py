@@ -28,7 +28,14 @@ def _clipped(output: Tensor) -> Tensor:
 
 
 def categorical_crossentropy(target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1) -> Tensor:
-    """The cross-entropy of distributions along `axis`: `[..., classes], [..., classes] -> [...]`."""
+    """The cross-entropy of distributions along `axis`: `[..., classes], [..., classes] -> [...]`.
+
+    Args:
+        target: the right distributions, `[..., classes]`.
+        output: the predictions, of the same shape and a floating dtype.
+        from_logits: whether `output` has logits, not probabilities; probabilities are scaled to a sum of 1.
+        axis: the dimension of the classes.
+    """
     given, wanted = convert_to_tensor(output), convert_to_tensor(target)
     if not from_logits:
         logits = _logits_behind(given, "Softmax")
@@ -43,7 +50,17 @@ def sparse_categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
     """The cross-entropy of the right classes' numbers: `[...], [..., classes] -> [...]`; the labels may have a last
-    size of 1."""
+    size of 1.
+
+    Args:
+        target: the numbers of the right classes, integers.
+        output: the predictions, `[..., classes]` of a floating dtype.
+        from_logits: whether `output` has logits, not probabilities.
+        axis: the dimension of the classes.
+
+    Raises:
+        ValueError: `axis` is not -1, and the rank of `output` is not known.
+    """
     given = convert_to_tensor(output)
     if not from_logits:
         logits = _logits_behind(given, "Softmax")
@@ -67,7 +84,16 @@ def sparse_categorical_crossentropy(
 
 
 def binary_crossentropy(target: TensorLike, output: TensorLike, from_logits: bool = False) -> Tensor:
-    """The cross-entropy of each element by itself, of probabilities or logits."""
+    """The cross-entropy of each element by itself, of probabilities or logits.
+
+    Args:
+        target: the right values, any shape, 0 to 1.
+        output: the predictions, of the same shape and a floating dtype.
+        from_logits: whether `output` has logits, not probabilities; probabilities are kept an epsilon away from 0 and 1.
+
+    Returns:
+        A tensor of the same shape and dtype as `output`.
+    """
     given, wanted = convert_to_tensor(output), convert_to_tensor(target)
     if not from_logits:
         logits = _logits_behind(given, "Sigmoid")

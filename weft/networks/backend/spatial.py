@@ -34,7 +34,21 @@ def conv1d(
     x: Tensor, kernel: Tensor, strides: Sizes = 1, padding: str = "valid", data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Tensor:  # fmt: skip
-    """The convolution of sequences; a causal one sees zeros before the first step."""
+    """The convolution of sequences, `[batch, steps, channels] -> [batch, new steps, filters]`.
+
+    A causal one sees zeros before the first step.
+
+    Args:
+        x: the sequences, of a floating dtype.
+        kernel: `[size, channels, filters]`, of the same dtype.
+        strides: how many steps the window moves.
+        padding: "valid", "same" or "causal".
+        data_format: "channels_last", or "channels_first" for `[batch, channels, steps]`; `image_data_format()` when None.
+        dilation_rate: the distance of the kernel's elements.
+
+    Raises:
+        ValueError: causal padding with channels first.
+    """
     if padding == "causal":
         if layout_or_default(data_format) != "channels_last":
             raise ValueError("conv1d: causal padding is for channels_last")
@@ -47,7 +61,16 @@ def conv2d(
     x: Tensor, kernel: Tensor, strides: Sizes = (1, 1), padding: str = "valid", data_format: str | None = None,
     dilation_rate: Sizes = (1, 1),
 ) -> Tensor:  # fmt: skip
-    """The convolution of images."""
+    """The convolution of images, `[batch, rows, columns, channels] -> [batch, new rows, new columns, filters]`.
+
+    Args:
+        x: the images, of a floating dtype.
+        kernel: `[rows, columns, channels, filters]`, of the same dtype.
+        strides: how far the window moves, a number or one for each spatial dimension.
+        padding: "valid" or "same".
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        dilation_rate: the distance of the kernel's elements, a number or one for each spatial dimension.
+    """
     return _convolved(x, kernel, strides, padding, data_format, dilation_rate, 2)
 
 
@@ -55,7 +78,16 @@ def conv3d(
     x: Tensor, kernel: Tensor, strides: Sizes = (1, 1, 1), padding: str = "valid", data_format: str | None = None,
     dilation_rate: Sizes = (1, 1, 1),
 ) -> Tensor:  # fmt: skip
-    """The convolution of volumes."""
+    """The convolution of volumes, `[batch, depth, rows, columns, channels] -> [batch, ..., filters]`.
+
+    Args:
+        x: the volumes, of a floating dtype.
+        kernel: `[depth, rows, columns, channels, filters]`, of the same dtype.
+        strides: how far the window moves, a number or one for each spatial dimension.
+        padding: "valid" or "same".
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        dilation_rate: the distance of the kernel's elements, a number or one for each spatial dimension.
+    """
     return _convolved(x, kernel, strides, padding, data_format, dilation_rate, 3)
 
 
@@ -75,7 +107,16 @@ def pool2d(
     x: Tensor, pool_size: Sizes, strides: Sizes = (1, 1), padding: str = "valid", data_format: str | None = None,
     pool_mode: str = "max",
 ) -> Tensor:  # fmt: skip
-    """The greatest or the mean of each window of images."""
+    """The greatest or the mean of each window of images.
+
+    Args:
+        x: the images, `[batch, rows, columns, channels]` of a floating dtype.
+        pool_size: the window's size, a number or one for each spatial dimension.
+        strides: how far the window moves, likewise.
+        padding: "valid" or "same".
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        pool_mode: "max" or "avg".
+    """
     return _pooled(x, pool_size, strides, padding, data_format, pool_mode, 2)
 
 
@@ -83,43 +124,87 @@ def pool3d(
     x: Tensor, pool_size: Sizes, strides: Sizes = (1, 1, 1), padding: str = "valid", data_format: str | None = None,
     pool_mode: str = "max",
 ) -> Tensor:  # fmt: skip
-    """The greatest or the mean of each window of volumes."""
+    """The greatest or the mean of each window of volumes.
+
+    Args: those of `tf.keras.backend.pool2d`.
+    """
     return _pooled(x, pool_size, strides, padding, data_format, pool_mode, 3)
 
 
 def temporal_padding(x: Tensor, padding: tuple[int, int] = (1, 1)) -> Tensor:
-    """Zeros before and after the steps of sequences."""
+    """Zeros before and after the steps of sequences, `[batch, steps, channels]`.
+
+    Args:
+        x: the sequences.
+        padding: how many before, and how many after.
+    """
     return pad(x, [[0, 0], list(padding), [0, 0]])
 
 
 def spatial_2d_padding(x: Tensor, padding: Nest = ((1, 1), (1, 1)), data_format: str | None = None) -> Tensor:
-    """Zeros around images."""
+    """Zeros around images.
+
+    Args:
+        x: the images, `[batch, rows, columns, channels]`.
+        padding: how many before and after, a pair for the rows and a pair for the columns.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+    """
     inner = [list(each) for each in padding]
     last = layout_or_default(data_format) == "channels_last"
     return pad(x, [[0, 0], *inner, [0, 0]] if last else [[0, 0], [0, 0], *inner])
 
 
 def spatial_3d_padding(x: Tensor, padding: Nest = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None) -> Tensor:
-    """Zeros around volumes."""
+    """Zeros around volumes.
+
+    Args:
+        x: the volumes, `[batch, depth, rows, columns, channels]`.
+        padding: how many before and after, a pair for each spatial dimension.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+    """
     return spatial_2d_padding(x, padding, data_format)
 
 
 def resize_images(x: Tensor, height_factor: int, width_factor: int, data_format: str, interpolation: str = "nearest") -> Tensor:
-    """Images that are larger by whole factors."""
+    """The images, larger by whole factors.
+
+    Args:
+        x: the images, `[batch, rows, columns, channels]`.
+        height_factor, width_factor: how many times as high and as wide.
+        data_format: "channels_last", or "channels_first" for channels before the spatial dimensions.
+        interpolation: "nearest" or "bilinear".
+    """
     layer = UpSampling2D((height_factor, width_factor), layout_or_default(data_format), interpolation)
     made: Tensor = layer.call(x)
     return made
 
 
 def repeat(x: Tensor, n: int) -> Tensor:
-    """`[batch, depth] -> [batch, n, depth]`: each row again and again."""
+    """`[batch, depth] -> [batch, n, depth]`: each row again and again.
+
+    Args:
+        x: a matrix.
+        n: how many times.
+
+    Raises:
+        ValueError: `x` has another rank than 2.
+    """
     if x.shape.ndims != 2:
         raise ValueError(f"repeat: x is [batch, depth], but has {x.shape.ndims} dimensions")
     return stack([x] * n, axis=1)
 
 
 def repeat_elements(x: Tensor, rep: int, axis: int) -> Tensor:
-    """Each slice along an axis of known size, several times."""
+    """A tensor with each slice along an axis several times.
+
+    Args:
+        x: a tensor; its size along the axis must be known.
+        rep: how many times.
+        axis: the dimension.
+
+    Raises:
+        ValueError: the size along the axis is not known.
+    """
     count = x.shape.as_list()[axis]
     if count is None:
         raise ValueError(f"repeat_elements: the size along axis {axis} of {x.name} must be known; it is {x.shape}")
@@ -127,5 +212,10 @@ def repeat_elements(x: Tensor, rep: int, axis: int) -> Tensor:
 
 
 def reverse(x: Tensor, axes: Nest) -> Tensor:
-    """The elements along axes in the other order."""
+    """The tensor with its elements along axes in the other order.
+
+    Args:
+        x: a tensor.
+        axes: one dimension or a list of them.
+    """
     return reversed_along(x, [axes] if isinstance(axes, int | np.integer) else list(axes))

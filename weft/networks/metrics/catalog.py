@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -13,24 +14,48 @@ from weft.networks.metrics import confusion, functions, metric
 from weft.networks.metrics.metric import MeanMetricWrapper, Metric
 from weft.networks.objects import registry
 
+_COMMON_ARGS: Final = """\
+    name: the name of the metric and the prefix of its variables.
+    dtype: the dtype of values and variables; `floatx()` when None.
+"""
+_OPTIONS: Final = {
+    "axis": "the dimension of the vectors, or of the classes.",
+    "from_logits": "whether predictions are logits, not probabilities.",
+    "k": "how many of the likeliest classes count.",
+    "label_smoothing": "how far, from 0 to 1, targets go towards even ones.",
+    "threshold": "above it a prediction counts as 1.",
+}
+
 
 def _mean_of(what: str, fn: Callable[..., Tensor], label: str, doc: str) -> type[MeanMetricWrapper]:
     def __init__(self: MeanMetricWrapper, name: str | None = label, dtype: DTypeLike | None = None) -> None:
         MeanMetricWrapper.__init__(self, fn, name, dtype)
 
-    return type(what, (MeanMetricWrapper,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    return _metric_class(what, f"{doc}\n\nArgs:\n{_COMMON_ARGS}", __init__)
 
 
 def _with_option(what: str, fn: Callable[..., Tensor], label: str, doc: str, **options: Any) -> type[MeanMetricWrapper]:
-    def __init__(self: MeanMetricWrapper, *args: Options, **kwargs: Options) -> None:
-        given = {**dict(zip(order, args, strict=False)), **kwargs}
-        for unknown in given.keys() - {"name", "dtype", *options}:
-            raise TypeError(f"{what}: unexpected argument {unknown!r}")
-        chosen = {key: given.get(key, value) for key, value in options.items()}
-        MeanMetricWrapper.__init__(self, fn, given.get("name", label), given.get("dtype"), **chosen)
+    common = {"name": label, "dtype": None}
+    defaults = {**options, **common} if "k" in options else {**common, **options}
+    anywhere = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature(
+        [inspect.Parameter("self", anywhere), *(inspect.Parameter(each, anywhere, default=defaults[each]) for each in defaults)]
+    )
 
-    order = (*options, "name", "dtype") if "k" in options else ("name", "dtype", *options)
-    return type(what, (MeanMetricWrapper,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    def __init__(*args: Any, **kwargs: Options) -> None:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        MeanMetricWrapper.__init__(given.pop("self"), fn, **given)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+
+    told = "".join(f"    {each}: {_OPTIONS[each]}\n" for each in options)
+    return _metric_class(what, f"{doc}\n\nArgs:\n{told}{_COMMON_ARGS}", __init__)
+
+
+def _metric_class(what: str, doc: str, init: Callable[..., None]) -> type[MeanMetricWrapper]:
+    return type(what, (MeanMetricWrapper,), {"__init__": init, "__doc__": doc, "__module__": __name__})
 
 
 Accuracy = _mean_of("Accuracy", functions.accuracy, "accuracy", "How often predictions equal targets.")
@@ -116,7 +141,14 @@ serialize = registry.serialize_keras_object
 
 
 def get(identifier: Nest) -> Nest:
-    """The metric that a name, a config, or itself stands for."""
+    """The metric that a name, a config, or itself stands for.
+
+    Args:
+        identifier: a name such as "accuracy", a config, a function or Metric.
+
+    Raises:
+        ValueError: nobody knows it.
+    """
     if isinstance(identifier, str | dict):
         return deserialize(identifier)
     if callable(identifier):

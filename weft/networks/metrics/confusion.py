@@ -207,7 +207,14 @@ class _AtBest(_Counting):
 
 
 class SensitivityAtSpecificity(_AtBest):
-    """The part of positives found, at the threshold where the part of negatives found is nearest to `specificity`."""
+    """The part of positives found, at the threshold where the part of negatives found is nearest to `specificity`.
+
+    Args:
+        specificity: the part of negatives to be found, 0 to 1.
+        num_thresholds: how many thresholds are tried, evenly from 0 to 1.
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(
         self, specificity: float, num_thresholds: int = 200, name: str | None = None, dtype: DTypeLike | None = None
@@ -225,7 +232,14 @@ class SensitivityAtSpecificity(_AtBest):
 
 
 class SpecificityAtSensitivity(_AtBest):
-    """The part of negatives found, at the threshold where the part of positives found is nearest to `sensitivity`."""
+    """The part of negatives found, at the threshold where the part of positives found is nearest to `sensitivity`.
+
+    Args:
+        sensitivity: the part of positives to be found, 0 to 1.
+        num_thresholds: how many thresholds are tried, evenly from 0 to 1.
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(
         self, sensitivity: float, num_thresholds: int = 200, name: str | None = None, dtype: DTypeLike | None = None
@@ -252,6 +266,9 @@ class AUC(_Counting):
         name: its name.
         dtype: the type of its variables.
         thresholds: the inner thresholds, instead of `num_thresholds` even ones.
+
+    Raises:
+        ValueError: another curve or method, fewer than two thresholds, or some outside [0, 1].
     """
 
     kinds = _COUNTS
@@ -312,7 +329,13 @@ class AUC(_Counting):
 
 
 class MeanIoU(Metric):
-    """The mean over classes of what prediction and target share by what either has."""
+    """The mean over classes of what prediction and target share by what either has.
+
+    Args:
+        num_classes: the number of classes; targets and predictions are from 0 up to it.
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(self, num_classes: int, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)

@@ -116,7 +116,12 @@ def weighted(values: TensorLike, sample_weight: TensorLike | None, dtype: Any) -
 
 
 class Sum(Metric):
-    """The sum of all values."""
+    """The sum of all values.
+
+    Args:
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(self, name: str | None = "sum", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
@@ -133,7 +138,12 @@ class Sum(Metric):
 
 
 class Mean(Metric):
-    """The mean of all values, or their weighted mean."""
+    """The mean of all values, or their weighted mean.
+
+    Args:
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(self, name: str | None = "mean", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
@@ -154,7 +164,12 @@ class Mean(Metric):
 
 
 class RootMeanSquaredError(Mean):
-    """The square root of the mean of squared differences."""
+    """The square root of the mean of squared differences.
+
+    Args:
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(self, name: str | None = "root_mean_squared_error", dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
@@ -171,7 +186,13 @@ class RootMeanSquaredError(Mean):
 
 
 class MeanRelativeError(Mean):
-    """The mean of the magnitudes of differences by a normalizer."""
+    """The mean of the magnitudes of differences by a normalizer.
+
+    Args:
+        normalizer: what differences are divided by, of the predictions' shape; 0 makes them 0.
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(self, normalizer: TensorLike, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
@@ -208,7 +229,12 @@ class MeanMetricWrapper(Mean):
 
 
 class MeanTensor(Metric):
-    """The mean of tensors, element by element."""
+    """The mean of tensors, element by element.
+
+    Args:
+        name: the name of the metric and the prefix of its variables.
+        dtype: the dtype of values and variables; `floatx()` when None.
+    """
 
     def __init__(self, name: str | None = "mean_tensor", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)

@@ -18,7 +18,18 @@ from weft.ops.nn.softmax import softmax as nn_softmax
 
 
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """Softmax over an axis; ValueError for vectors, which have no batch."""
+    """Softmax over an axis; ValueError for vectors, which have no batch.
+
+    Args:
+        x: a tensor of rank 2 or more and of a floating dtype.
+        axis: the dimension whose elements come to a sum of 1.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: `x` is a vector.
+    """
     tensor = convert_to_tensor(x)
     rank = tensor.shape.ndims
     if rank == 2:
@@ -30,7 +41,15 @@ def softmax(x: TensorLike, axis: int = -1) -> Tensor:
 
 
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """`x` where positive, else `alpha * (exp(x) - 1)`."""
+    """`x` where positive, else `alpha * (exp(x) - 1)`.
+
+    Args:
+        x: a tensor of a floating dtype, any shape.
+        alpha: what very negative elements come to, with a minus.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     made = nn.elu(x)
     return made if alpha == 1 else _where_positive(convert_to_tensor(x), made, alpha * made)
 
@@ -41,22 +60,41 @@ def _where_positive(x: Tensor, chosen: Tensor, otherwise: Tensor) -> Tensor:
 
 
 def selu(x: TensorLike) -> Tensor:
-    """The scaled exponential linear unit of Klambauer et al. (2017)."""
+    """The scaled exponential linear unit of Klambauer et al. (2017).
+
+    Args: those of `tf.keras.activations.tanh`.
+    """
     return nn.selu(x)
 
 
 def softplus(x: TensorLike) -> Tensor:
-    """`log(exp(x) + 1)`."""
+    """`log(exp(x) + 1)`.
+
+    Args: those of `tf.keras.activations.tanh`.
+    """
     return nn.softplus(x)
 
 
 def softsign(x: TensorLike) -> Tensor:
-    """`x / (|x| + 1)`."""
+    """`x / (|x| + 1)`.
+
+    Args: those of `tf.keras.activations.tanh`.
+    """
     return nn.softsign(x)
 
 
 def relu(x: TensorLike, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0) -> Tensor:
-    """`x` above the threshold, up to `max_value`, and `alpha * (x - threshold)` below it."""
+    """`x` above the threshold, up to `max_value`, and `alpha * (x - threshold)` below it.
+
+    Args:
+        x: a tensor of numbers, any shape.
+        alpha: the slope below the threshold.
+        max_value: the greatest result; none when None.
+        threshold: where the upper line begins.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     if alpha == 0 and threshold == 0 and max_value is None:
         return nn.relu(x)
     if alpha == 0 and threshold == 0 and max_value == 6:
@@ -72,27 +110,47 @@ def relu(x: TensorLike, alpha: float = 0.0, max_value: float | None = None, thre
 
 
 def tanh(x: TensorLike) -> Tensor:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Args:
+        x: a tensor of a floating dtype, any shape.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     return unary.tanh(x)
 
 
 def sigmoid(x: TensorLike) -> Tensor:
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-x))`.
+
+    Args: those of `tf.keras.activations.tanh`.
+    """
     return unary.sigmoid(x)
 
 
 def exponential(x: TensorLike) -> Tensor:
-    """`exp(x)`."""
+    """`exp(x)`.
+
+    Args: those of `tf.keras.activations.tanh`.
+    """
     return unary.exp(x)
 
 
 def hard_sigmoid(x: TensorLike) -> Tensor:
-    """A sigmoid of three straight lines: `0.2 x + 0.5`, between 0 and 1."""
+    """A sigmoid of three straight lines: `0.2 x + 0.5`, between 0 and 1.
+
+    Args: those of `tf.keras.activations.tanh`.
+    """
     return clip_by_value(convert_to_tensor(x) * 0.2 + 0.5, 0.0, 1.0)
 
 
 def linear(x: TensorLike) -> TensorLike:
-    """The argument."""
+    """The argument.
+
+    Args:
+        x: anything.
+    """
     return x
 
 
@@ -105,7 +163,15 @@ OBJECTS: Final = {
 
 
 def get(identifier: Nest) -> Nest:
-    """The function that a name stands for; `linear` for None."""
+    """The function that a name stands for; `linear` for None.
+
+    Args:
+        identifier: a name such as "relu", a function, or None.
+
+    Raises:
+        ValueError: nobody knows the name.
+        TypeError: it is none of these.
+    """
     if identifier is None:
         return linear
     if isinstance(identifier, str):
@@ -116,7 +182,11 @@ def get(identifier: Nest) -> Nest:
 
 
 def serialize(activation: Nest) -> Nest:
-    """The name of an activation; an object's config."""
+    """The name of an activation; an object's config.
+
+    Args:
+        activation: a function, or an object with `get_config`.
+    """
     return registry.serialize_keras_object(activation)
 
 

@@ -42,7 +42,12 @@ class Constraint:
 
 
 class MaxNorm(Constraint):
-    """Weights whose norms along `axis` are at most `max_value`."""
+    """Weights whose norms along `axis` are at most `max_value`.
+
+    Args:
+        max_value: the greatest norm.
+        axis: the dimension, or dimensions, over which a norm is taken.
+    """
 
     def __init__(self, max_value: float = 2, axis: _Axes = 0) -> None:
         self.max_value, self.axis = max_value, axis
@@ -66,7 +71,11 @@ class NonNeg(Constraint):
 
 
 class UnitNorm(Constraint):
-    """Weights whose norms along `axis` are 1."""
+    """Weights whose norms along `axis` are 1.
+
+    Args:
+        axis: the dimension, or dimensions, over which a norm is taken.
+    """
 
     def __init__(self, axis: _Axes = 0) -> None:
         self.axis = axis
@@ -81,7 +90,13 @@ class UnitNorm(Constraint):
 
 
 class MinMaxNorm(Constraint):
-    """Weights whose norms along `axis` go, by `rate` of the way, between two bounds."""
+    """Weights whose norms along `axis` go, by `rate` of the way, between two bounds.
+
+    Args:
+        min_value, max_value: the least and the greatest norm.
+        rate: how much of the way to them a norm outside goes at a step, 0 to 1.
+        axis: the dimension, or dimensions, over which a norm is taken.
+    """
 
     def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: _Axes = 0) -> None:
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis

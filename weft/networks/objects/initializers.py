@@ -12,7 +12,13 @@ from weft.ops.variables import matrix_initializers as matrices
 
 
 class RandomUniform(base.RandomUniform):
-    """Uniform between -0.05 and 0.05, unless told otherwise."""
+    """Uniform between -0.05 and 0.05, unless told otherwise.
+
+    Args:
+        minval, maxval: the bounds.
+        seed: the op seed.
+        dtype: the dtype of the values where a call tells none.
+    """
 
     def __init__(
         self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None, dtype: DTypeLike = dtypes.float32
@@ -21,7 +27,13 @@ class RandomUniform(base.RandomUniform):
 
 
 class RandomNormal(base.RandomNormal):
-    """Normal with a standard deviation of 0.05, unless told otherwise."""
+    """Normal with a standard deviation of 0.05, unless told otherwise.
+
+    Args:
+        mean, stddev: mean and standard deviation.
+        seed: the op seed.
+        dtype: the dtype of the values where a call tells none.
+    """
 
     def __init__(
         self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None, dtype: DTypeLike = dtypes.float32
@@ -30,7 +42,13 @@ class RandomNormal(base.RandomNormal):
 
 
 class TruncatedNormal(base.TruncatedNormal):
-    """Normal with a standard deviation of 0.05, unless told otherwise, cut at two of them."""
+    """Normal with a standard deviation of 0.05, unless told otherwise, cut at two of them.
+
+    Args:
+        mean, stddev: mean and standard deviation, before the cut.
+        seed: the op seed.
+        dtype: the dtype of the values where a call tells none.
+    """
 
     def __init__(
         self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None, dtype: DTypeLike = dtypes.float32
@@ -63,7 +81,11 @@ serialize = registry.serialize_keras_object
 
 
 def get(identifier: Nest) -> Nest:
-    """The initializer that a name, a config, a class, or itself stands for."""
+    """The initializer that a name, a config, a class, or itself stands for.
+
+    Args:
+        identifier: a name such as "glorot_uniform", a config, a class, a callable, or None for None.
+    """
     if isinstance(identifier, str) and identifier in _FUNCTIONS:
         return _FUNCTIONS[identifier]()
     return _get(identifier)

@@ -22,7 +22,11 @@ def get_custom_objects() -> Config:
 
 
 class CustomObjectScope:
-    """A block in which further names mean the program's own objects."""
+    """A block in which further names mean the program's own objects.
+
+    Args:
+        args: tables of classes and functions by name.
+    """
 
     def __init__(self, *args: Mapping[str, object]) -> None:
         self._tables = args
@@ -40,7 +44,11 @@ class CustomObjectScope:
 
 
 def custom_object_scope(*args: Mapping[str, object]) -> CustomObjectScope:
-    """A block in which further names mean the program's own objects."""
+    """A block in which further names mean the program's own objects.
+
+    Args:
+        args: tables of classes and functions by name.
+    """
     return CustomObjectScope(*args)
 
 
@@ -51,7 +59,11 @@ def _with_objects(custom_objects: Mapping[str, object] | None) -> Iterator[None]
 
 
 def serialize_keras_object(instance: Nest) -> Nest:
-    """The config of an object with `get_config`, the name of a function; ValueError for anything else."""
+    """The config of an object with `get_config`, the name of a function; ValueError for anything else.
+
+    Args:
+        instance: an object, a function, or None for None.
+    """
     if instance is None:
         return None
     if hasattr(instance, "get_config"):
@@ -79,7 +91,14 @@ def deserialize_keras_object(
     custom_objects: Mapping[str, object] | None = None,
     printable_module_name: str = "object",
 ) -> Nest:
-    """The object that a config or a name stands for; ValueError when nobody knows it."""
+    """The object that a config or a name stands for; ValueError when nobody knows it.
+
+    Args:
+        identifier: a name, a dict of `class_name` and `config`, a function, or None for None.
+        module_objects: the known classes and functions by name.
+        custom_objects: the program's own ones, which go first.
+        printable_module_name: what such an object is called in messages.
+    """
     if identifier is None:
         return None
     if isinstance(identifier, Mapping):
@@ -132,7 +151,14 @@ def getter(module_objects: Mapping[str, object], what: str) -> Callable[[Nest], 
     """A function that takes a name, a config, a class, an object or None, and gives the object, or None for None."""
 
     def get(identifier: Nest) -> Nest:
-        """The object that a name, a config, or itself stands for."""
+        """The object that a name, a config, or itself stands for.
+
+        Args:
+            identifier: a name, a config, a class, a callable, or None for None.
+
+        Raises:
+            ValueError: it is none of these, or nobody knows the name.
+        """
         if identifier is None:
             return None
         if isinstance(identifier, str | Mapping):
@@ -150,7 +176,12 @@ def deserializer(module_objects: Mapping[str, object], what: str) -> Callable[..
     """A function that makes an object of its config or name."""
 
     def deserialize(config: Nest, custom_objects: Mapping[str, object] | None = None) -> Nest:
-        """The object that a config or a name stands for."""
+        """The object that a config or a name stands for.
+
+        Args:
+            config: a name, or a dict of `class_name` and `config`.
+            custom_objects: further classes and functions by name.
+        """
         return deserialize_keras_object(config, module_objects, custom_objects, what)
 
     return deserialize

@@ -34,7 +34,11 @@ class Regularizer:
 
 
 class L1L2(Regularizer):
-    """`l1` times the sum of magnitudes, and `l2` times the sum of squares."""
+    """`l1` times the sum of magnitudes, and `l2` times the sum of squares.
+
+    Args:
+        l1, l2: the two factors.
+    """
 
     def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
         self.l1, self.l2 = cast_to_floatx(l1), cast_to_floatx(l2)
@@ -54,17 +58,29 @@ class L1L2(Regularizer):
 
 
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741
-    """`l` times the sum of magnitudes."""
+    """`l` times the sum of magnitudes.
+
+    Args:
+        l: the factor.
+    """
     return L1L2(l1=l)
 
 
 def l2(l: float = 0.01) -> L1L2:  # noqa: E741
-    """`l` times the sum of squares."""
+    """`l` times the sum of squares.
+
+    Args:
+        l: the factor.
+    """
     return L1L2(l2=l)
 
 
 def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """Both."""
+    """`l1` times the sum of magnitudes, and `l2` times the sum of squares.
+
+    Args:
+        l1, l2: the two factors.
+    """
     return L1L2(l1=l1, l2=l2)
 
 
@@ -76,7 +92,14 @@ serialize = registry.serialize_keras_object
 
 
 def get(identifier: Nest) -> Nest:
-    """The regularizer that a name, a config, or itself stands for; the names "l1", "l2" and "l1_l2" take the defaults."""
+    """The regularizer that a name, a config, or itself stands for; the names "l1", "l2" and "l1_l2" take the defaults.
+
+    Args:
+        identifier: a name, a config, a callable, or None for None.
+
+    Raises:
+        ValueError: nobody knows it.
+    """
     if identifier in ("l1", "l2", "l1_l2"):
         return OBJECTS[str(identifier)]()
     return _get(identifier)

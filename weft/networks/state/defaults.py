@@ -26,7 +26,11 @@ def epsilon() -> float:
 
 
 def set_epsilon(value: float) -> None:
-    """Set that number."""
+    """Set the small number that keeps divisors and logarithms away from 0.
+
+    Args:
+        value: the number.
+    """
     _DEFAULTS.epsilon = value
 
 
@@ -36,7 +40,11 @@ def floatx() -> str:
 
 
 def set_floatx(value: str) -> None:
-    """Set the default type of floats; ValueError unless it is float16, float32 or float64."""
+    """Set the default type of floats; ValueError unless it is float16, float32 or float64.
+
+    Args:
+        value: the name of a dtype.
+    """
     if value not in ("float16", "float32", "float64"):
         raise ValueError(f"Unknown floatx type: {value}")
     _DEFAULTS.floatx = str(value)
@@ -48,7 +56,11 @@ def image_data_format() -> str:
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Set the default layout of images; ValueError for an unknown one."""
+    """Set the default layout of images; ValueError for an unknown one.
+
+    Args:
+        data_format: "channels_last" or "channels_first".
+    """
     if data_format not in ("channels_last", "channels_first"):
         raise ValueError(f"Unknown data_format: {data_format}")
     _DEFAULTS.image_data_format = str(data_format)
@@ -66,5 +78,9 @@ def layout_or_default(data_format: str | None) -> str:
 
 
 def cast_to_floatx(x: Array) -> Array:
-    """An array in the default type of floats."""
+    """An array in the default type of floats.
+
+    Args:
+        x: an array, or what becomes one.
+    """
     return np.asarray(x, dtype=floatx())

@@ -9,7 +9,11 @@ from weft.networks.state.graph_state import state_of
 
 
 def get_uid(prefix: str = "") -> int:
-    """The next number for a prefix in the default graph, from 1."""
+    """The next number for a prefix in the default graph, from 1.
+
+    Args:
+        prefix: a name; each has numbers of its own.
+    """
     uids = state_of().uids
     uids[prefix] += 1
     return uids[prefix]

@@ -28,7 +28,14 @@ def learning_phase() -> Tensor | int:
 
 
 def set_learning_phase(value: int) -> None:
-    """Set the phase of the default graph to 0 (test) or 1 (train); layers that are called afterwards have it built in."""
+    """Set the phase of the default graph to 0 (test) or 1 (train); layers that are called afterwards have it built in.
+
+    Args:
+        value: the phase.
+
+    Raises:
+        ValueError: it is neither 0 nor 1.
+    """
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")
     state_of().learning_phase = value
@@ -36,7 +43,11 @@ def set_learning_phase(value: int) -> None:
 
 @contextlib.contextmanager
 def learning_phase_scope(value: int) -> Iterator[None]:
-    """A block in which the phase of the default graph is 0 or 1."""
+    """A block in which the phase of the default graph is 0 or 1.
+
+    Args:
+        value: the phase.
+    """
     state = state_of()
     before = state.learning_phase
     set_learning_phase(value)
@@ -52,13 +63,21 @@ def symbolic_phase() -> Tensor | None:
 
 
 def in_train_phase(x: Nest, alt: Nest, training: TensorLike | None = None) -> Nest:
-    """`x` in training and `alt` otherwise, both tensors or functions that make them."""
+    """`x` in training and `alt` otherwise, both tensors or functions that make them.
+
+    Args:
+        x, alt: tensors of one shape, or functions of nothing that make them.
+        training: whether it is training, a Python value or a [] tensor; the graph's learning phase when None.
+    """
     phase = learning_phase() if training is None else training
     return either_branch(phase, _function_of(x), _function_of(alt))
 
 
 def in_test_phase(x: Nest, alt: Nest, training: TensorLike | None = None) -> Nest:
-    """`alt` in training and `x` otherwise."""
+    """`alt` in training and `x` otherwise.
+
+    Args: those of `tf.keras.backend.in_train_phase`.
+    """
     return in_train_phase(alt, x, training)
 
 

@@ -31,6 +31,9 @@ def get_session(op_input_list: Iterable[object] = ()) -> SessionLike:
     """The session to run in, with the variables of its graph's Keras layers initialized.
 
     The default session if there is one; else the one of `set_session`, if it runs the default graph; else a new one.
+
+    Args:
+        op_input_list: not used.
     """
     session = _session()
     if not _HELD.manual_initialization:
@@ -48,7 +51,11 @@ def _session() -> SessionLike:
 
 
 def set_session(session: SessionLike | None) -> None:
-    """Let Keras run in this session wherever there is no default one."""
+    """Let Keras run in this session wherever there is no default one.
+
+    Args:
+        session: the session; None for none.
+    """
     _HELD.session = session
 
 
@@ -62,7 +69,11 @@ def clear_session() -> None:
 
 
 def manual_variable_initialization(value: bool) -> None:
-    """Whether the program initializes the variables of Keras itself."""
+    """Set whether the program initializes the variables of Keras itself; False at the start.
+
+    Args:
+        value: whether it does.
+    """
     _HELD.manual_initialization = value
 
 
@@ -93,12 +104,20 @@ def _candidates(state: GraphState) -> list[VariableLike]:
 
 
 def batch_get_value(tensors: Sequence[VariableLike]) -> list[Array]:
-    """The values of variables or tensors, of one run."""
+    """The values of variables or tensors, of one run.
+
+    Args:
+        tensors: the variables or tensors.
+    """
     return [] if not tensors else list(get_session(tensors).run(list(tensors)))
 
 
 def batch_set_value(tuples: Iterable[tuple[VariableLike, Array]]) -> None:
-    """Give variables values, in one run and without further nodes: their initializers run with the values fed."""
+    """Give variables values, in one run and without further nodes: their initializers run with the values fed.
+
+    Args:
+        tuples: pairs of a variable and an array of its shape.
+    """
     pairs = [(variable, np.asarray(value, variable.dtype.base_dtype.as_numpy_dtype)) for variable, value in tuples]
     if pairs:
         feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
