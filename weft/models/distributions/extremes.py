@@ -58,7 +58,15 @@ class Gumbel(LocationScale):
 
 
 class Cauchy(LocationScale):
-    """The Cauchy distribution, with density `1 / (pi scale (1 + ((x - loc) / scale)**2))`."""
+    """The Cauchy distribution, with density `1 / (pi scale (1 + ((x - loc) / scale)**2))`.
+
+    Args:
+        loc: the medians, of a floating dtype.
+        scale: the scales, positive; both broadcast.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,

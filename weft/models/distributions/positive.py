@@ -54,7 +54,14 @@ class Chi2(Gamma):
 
 
 class Chi2WithAbsDf(Chi2):
-    """Chi2 with `floor(abs(df))` degrees of freedom; the arguments are its."""
+    """Chi2 with `floor(abs(df))` degrees of freedom; the arguments are its.
+
+    Args:
+        df: numbers of a floating dtype.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self, df: TensorLike, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2WithAbsDf"

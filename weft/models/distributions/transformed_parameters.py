@@ -15,7 +15,14 @@ from weft.ops.nn.activation import softplus
 
 
 class BetaWithSoftplusConcentration(Beta):
-    """Beta with the softplus of both concentrations; the arguments are its."""
+    """Beta with the softplus of both concentrations; the arguments are its.
+
+    Args:
+        concentration1, concentration0: numbers of a floating dtype, which broadcast; their softplus are the concentrations.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,
@@ -34,7 +41,14 @@ class BetaWithSoftplusConcentration(Beta):
 
 
 class ExponentialWithSoftplusRate(Exponential):
-    """Exponential with the rate `softplus(rate)`; the arguments are its."""
+    """Exponential with the rate `softplus(rate)`; the arguments are its.
+
+    Args:
+        rate: numbers of a floating dtype; their softplus are the rates.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,
@@ -50,7 +64,14 @@ class ExponentialWithSoftplusRate(Exponential):
 
 
 class GammaWithSoftplusConcentrationRate(Gamma):
-    """Gamma with the softplus of both parameters; the arguments are its."""
+    """Gamma with the softplus of both parameters; the arguments are its.
+
+    Args:
+        concentration, rate: numbers of a floating dtype, which broadcast; their softplus are the parameters.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,
@@ -68,7 +89,14 @@ class GammaWithSoftplusConcentrationRate(Gamma):
 
 
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
-    """InverseGamma with the softplus of both parameters; the arguments are its."""
+    """InverseGamma with the softplus of both parameters; the arguments are its.
+
+    Args:
+        concentration, rate: numbers of a floating dtype, which broadcast; their softplus are the parameters.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,
@@ -86,7 +114,15 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
 
 
 class LaplaceWithSoftplusScale(Laplace):
-    """Laplace with the scale `softplus(scale)`; the arguments are its."""
+    """Laplace with the scale `softplus(scale)`; the arguments are its.
+
+    Args:
+        loc: the means, of a floating dtype.
+        scale: numbers whose softplus are the scales; both broadcast.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,
@@ -103,7 +139,16 @@ class LaplaceWithSoftplusScale(Laplace):
 
 
 class StudentTWithAbsDfSoftplusScale(StudentT):
-    """StudentT with `floor(abs(df))` degrees of freedom and the scale `softplus(scale)`; the arguments are its."""
+    """StudentT with `floor(abs(df))` degrees of freedom and the scale `softplus(scale)`; the arguments are its.
+
+    Args:
+        df: numbers of a floating dtype; `floor(abs(df))` are the degrees of freedom.
+        loc: the means.
+        scale: numbers whose softplus are the scales; all three broadcast.
+        validate_args: whether parameters and values are checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+    """
 
     def __init__(
         self,

@@ -188,10 +188,12 @@ def batch_normalization(
     Returns:
         A tensor like `x`.
     """
-    given = [None if each is None else convert_to_tensor(each) for each in (mean, var, beta, gamma)]
-    if x.shape.ndims == 4 and axis in (1, -3):
-        given = [None if each is None else reshaped(each, [1, -1, 1, 1]) for each in given]
-    return nn_batch_normalization(x, *given, epsilon)
+    of_images = x.shape.ndims == 4 and axis in (1, -3)
+
+    def beside(given: TensorLike | None) -> TensorLike | None:
+        return reshaped(given, [1, -1, 1, 1]) if of_images and given is not None else given
+
+    return nn_batch_normalization(x, beside(mean), beside(var), beside(beta), beside(gamma), epsilon)
 
 
 def dropout(x: TensorLike, level: float, noise_shape: ShapeLike = None, seed: int | None = None) -> Tensor:
