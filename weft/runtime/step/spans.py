@@ -12,8 +12,10 @@ import contextlib
 import struct
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Final, Protocol
 
 from weft.framework.version import WEFT_VERSION
 from weft.runtime.recording import Recording, code_news
@@ -25,11 +27,41 @@ _WHOLE: Final = ("step", "part")
 _HIDDEN: Final = ("step", "error", "ready_s")
 
 
+class Place(Protocol):
+    """A span's numbers: OpenTelemetry's SpanContext."""
+
+    is_valid: bool
+    trace_id: int
+    span_id: int
+    trace_flags: int
+
+
+class Span(Protocol):
+    """OpenTelemetry's Span, as far as it is used here."""
+
+    def get_span_context(self) -> Place: ...
+    def is_recording(self) -> bool: ...
+    def set_status(self, status: object, description: str) -> None: ...
+    def add_event(self, name: str, attributes: Mapping[str, object], timestamp: int) -> None: ...
+    def end(self, end_time: int) -> None: ...
+
+
+class Tracer(Protocol):
+    """OpenTelemetry's Tracer, as far as it is used here."""
+
+    def start_span(
+        self, name: str, context: object = None, *, attributes: Mapping[str, object], start_time: int | None = None
+    ) -> Span: ...
+    def start_as_current_span(
+        self, name: str, *, kind: object, attributes: Mapping[str, object]
+    ) -> AbstractContextManager[Span]: ...
+
+
 class PortableContext:
     """A span's place in its trace as bytes: the trace's number, the span's, and W3C's flags."""
 
     @staticmethod
-    def of(span: Any) -> bytes:
+    def of(span: Span) -> bytes:
         """The bytes of a span; none of one that nobody records."""
         context = span.get_span_context()
         if not context.is_valid or not span.is_recording():
@@ -37,7 +69,7 @@ class PortableContext:
         return _CONTEXT.pack(context.trace_id.to_bytes(16, "big"), context.span_id.to_bytes(8, "big"), int(context.trace_flags))
 
     @staticmethod
-    def read(api: Any, data: bytes) -> Any:
+    def read(api: ModuleType, data: bytes) -> object:
         """The context that children of a span elsewhere begin in; None for what is no such bytes."""
         if len(data) != _CONTEXT.size:
             return None
@@ -79,7 +111,7 @@ class SpanRecording(Recording):
         if kind in _POINTS:
             self._span.add_event(kind, {"weft.task": name}, int(begin_s * _NS))
             return
-        attributes: dict[str, Any] = {f"weft.{key}": value for key, value in more.items() if key not in _HIDDEN}
+        attributes: dict[str, object] = {f"weft.{key}": value for key, value in more.items() if key not in _HIDDEN}
         attributes["weft.peer" if kind in ("send", "receive") else f"weft.{kind}"] = name
         self._tracing.child(f"weft.{kind}", self._within, begin_s, end_s, attributes)
 
@@ -96,12 +128,12 @@ class Tracing:
         provider: of tracers.
     """
 
-    def __init__(self, api: Any, provider: Any) -> None:
+    def __init__(self, api: ModuleType, provider: object) -> None:
         self.api = api
         self.provider = provider
-        self.tracer: Any = api.get_tracer("weft", WEFT_VERSION, provider)
+        self.tracer: Tracer = api.get_tracer("weft", WEFT_VERSION, provider)
 
-    def child(self, name: str, within: Any, begin_s: float, end_s: float, attributes: dict[str, Any]) -> None:
+    def child(self, name: str, within: object, begin_s: float, end_s: float, attributes: Mapping[str, object]) -> None:
         """Make the span of something that is over."""
         self.tracer.start_span(name, context=within, start_time=int(begin_s * _NS), attributes=attributes).end(int(end_s * _NS))
 
