@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 
+import google_crc32c
 import numpy as np
 
 from weft.checkpoint.coding import crc32c, mask_crc, mask_crcs
@@ -117,7 +118,7 @@ def _split(data: bytes, start: int) -> _Split:
 
 def _whole(found: _Split) -> int:
     """How many of the records fit their checksums, up to the first that does not."""
-    expected = np.fromiter(map(crc32c, found.records), np.uint32, len(found.records))
+    expected = np.fromiter(map(google_crc32c.value, found.records), np.uint32, len(found.records))
     differs = mask_crcs(expected) != np.array(found.checksums, np.uint32)
     return int(differs.argmax()) if differs.any() else len(found.records)
 

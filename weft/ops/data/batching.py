@@ -74,7 +74,9 @@ class Batches(Source):
 
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""
-        rows = self._source.rows
+        rows, texts = self._source.rows, self._source.texts
+        if texts is not None:
+            return TextsIterator(texts.iterate(iteration), self._size, self._drop_remainder)
         if rows is None:
             return BatchIterator(self._source.iterate(iteration), self._size, self._drop_remainder)
         return RowsIterator(rows.numbers.iterate(iteration), self._size, self._drop_remainder, rows.components)
@@ -125,6 +127,13 @@ class RowsIterator(BatchIterator):
 
     def _batch(self, elements: list[Element]) -> Element:
         return tuple([component.take(elements, axis=0) for component in self._components])
+
+
+class TextsIterator(BatchIterator):
+    """Batches of bare texts."""
+
+    def _batch(self, elements: list[Element]) -> Element:
+        return (np.fromiter(elements, object, len(elements)),)
 
 
 @dataset_op("BatchDatasetV2", "input_dataset: variant, batch_size: int64, drop_remainder: bool")

@@ -74,6 +74,15 @@ class Source:
         """The dataset as rows of arrays, where it is that."""
         return None
 
+    @property
+    def texts(self) -> Source | None:
+        """The same with bare bytes for elements, where these are scalar strings; None where nothing is gained by it.
+
+        What batches records of files takes them so: an array and a tuple around each cost as much as reading it (two cores,
+        November 2026).
+        """
+        return None
+
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it, as a part of an iteration over the dataset that is made of it, or over itself."""
         raise NotImplementedError

@@ -36,6 +36,7 @@ class Files(Source):
         open_file: the records of one.
         where: the dataset's node, for messages.
         element: makes an element of one; None for the record itself.
+        is_bare: whether elements are the records as they are; see `Source.texts`.
     """
 
     def __init__(
@@ -44,7 +45,10 @@ class Files(Source):
         open_file: Callable[[str], Iterator[bytes]],
         where: str,
         element: Callable[[bytes], Sequence[Array]] | None = None,
+        is_bare: bool = False,
     ) -> None:
+        self._given = paths
+        self._is_bare = is_bare
         self._paths = [path.decode() for path in paths.ravel().tolist()]
         self._open = open_file
         self._element = element
@@ -52,7 +56,13 @@ class Files(Source):
 
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""
-        return FileIterator(self._paths, self._open, self._element, self._where)
+        kind = BareFileIterator if self._is_bare else FileIterator
+        return kind(self._paths, self._open, self._element, self._where)
+
+    @property
+    def texts(self) -> Source | None:
+        """The records."""
+        return Files(self._given, self._open, self._where, is_bare=True) if self._element is None else None
 
 
 class FileIterator(ElementIterator):
@@ -101,15 +111,18 @@ class FileIterator(ElementIterator):
         if self._element is None and self._records is not None and self._failure is None:
             path = self._paths[self._file]
             try:
-                for number, data in enumerate(itertools.islice(self._records, most), self._record):
-                    element = SourcedElement((boxed(data),))
-                    element.place = path, number
-                    found.append(element)
+                self._take(found, itertools.islice(self._records, most), path)
             except Exception as error:
                 # Those before it come first.
                 self._failure = error
             self._record += len(found)
         return found or super().next_some(caller, most)
+
+    def _take(self, found: list[Element], some: Iterator[bytes], path: str) -> None:
+        for number, data in enumerate(some, self._record):
+            element = SourcedElement((boxed(data),))
+            element.place = path, number
+            found.append(element)
 
     def _made(self, data: bytes, path: str, number: int) -> Element:
         try:
@@ -139,6 +152,16 @@ class FileIterator(ElementIterator):
     def close(self) -> None:
         """Close the file."""
         self._records = self._failure = None
+
+
+class BareFileIterator(FileIterator):
+    """The records of files as they are."""
+
+    def _take(self, found: list[Element], some: Iterator[bytes], path: str) -> None:
+        found.extend(some)  # type: ignore[arg-type]  # an element is bare here
+
+    def _made(self, data: bytes, path: str, number: int) -> Element:
+        return data  # type: ignore[return-value]
 
 
 def compression_of(compression_type: Array) -> str:

@@ -10,7 +10,7 @@ from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework.aliases import Array
 from weft.framework.attr_value import FunctionName as Function
 from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
+from weft.framework.dtypes import DType, string
 from weft.framework.op_context import Caller, OpContext
 from weft.ops.data.element import (
     Called,
@@ -227,23 +227,47 @@ def scan_dataset(
 
 
 class FlatMapped(Source):
-    """The elements of the datasets that a function makes of each element, one dataset after the other."""
+    """The elements of the datasets that a function makes of each element, one dataset after the other.
 
-    def __init__(self, source: Source, function: Called) -> None:
+    Args:
+        source: the elements.
+        function: the function.
+        are_texts: whether the elements of its datasets are scalar strings.
+        is_bare: whether they are given as they are; see `Source.texts`.
+    """
+
+    def __init__(self, source: Source, function: Called, are_texts: bool, is_bare: bool = False) -> None:
         self._source = source
         self._function = function
+        self._are_texts = are_texts
+        self._is_bare = is_bare
+
+    @property
+    def texts(self) -> Source | None:
+        """The same, each dataset's texts."""
+        return FlatMapped(self._source, self._function, True, is_bare=True) if self._are_texts else None
 
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""
-        return FlatMapIterator(self._source.iterate(iteration), self._function)
+        return FlatMapIterator(self._source.iterate(iteration), self._function, self._is_bare)
+
+
+class BareIterator(OverInput):
+    """The scalar strings of elements."""
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next one."""
+        element = self._input.next(caller)
+        return None if element is None else element[0].item()
 
 
 class FlatMapIterator(Numbering):
-    """The elements of the datasets that a function makes."""
+    """The elements of the datasets that a function makes, or the texts."""
 
-    def __init__(self, input_iterator: ElementIterator, function: Called) -> None:
+    def __init__(self, input_iterator: ElementIterator, function: Called, is_bare: bool) -> None:
         super().__init__(input_iterator)
         self._function = function
+        self._is_bare = is_bare
         self._element: Element | None = None
         self._inner: ElementIterator | None = None
 
@@ -267,8 +291,11 @@ class FlatMapIterator(Numbering):
         return some or super().next_some(caller, most)
 
     def _made(self, element: Element, caller: Caller) -> ElementIterator:
-        made = self._function(element, caller, self._number)
-        return source_of(made[0]).iterate(Iteration())
+        source = source_of(self._function(element, caller, self._number)[0])
+        if not self._is_bare:
+            return source.iterate(Iteration())
+        texts = source.texts
+        return BareIterator(source.iterate(Iteration())) if texts is None else texts.iterate(Iteration())
 
     def state(self) -> State:
         """The element of which the present dataset was made, and where that is."""
@@ -300,4 +327,5 @@ def flat_map_dataset(
     output_types: list[DType], output_shapes: list[Dims],
 ) -> Source:  # fmt: skip
     """The elements of the datasets that `f` makes of each: `scalar variant, n*[*argument] -> scalar variant`."""
-    return FlatMapped(source_of(input_dataset), Called(ctx, "f", "other_arguments", other_arguments))
+    are_texts = output_types == [string] and output_shapes == [()]
+    return FlatMapped(source_of(input_dataset), Called(ctx, "f", "other_arguments", other_arguments), are_texts)

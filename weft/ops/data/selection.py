@@ -47,6 +47,12 @@ class Part(Source):
         rows = self._source.rows
         return None if rows is None else Rows(rows.components, Part(rows.numbers, self._first, self._step, self._count))
 
+    @property
+    def texts(self) -> Source | None:
+        """The same part of the texts."""
+        texts = self._source.texts
+        return None if texts is None else Part(texts, self._first, self._step, self._count)
+
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""
         return PartIterator(self._source.iterate(iteration), self._first, self._step, self._count)
@@ -116,6 +122,12 @@ class Chain(Source):
         """The rows' numbers repeated; of several datasets the rows lie in different arrays."""
         rows = self._sources[0].rows if len(self._sources) == 1 else None
         return None if rows is None else Rows(rows.components, Chain([rows.numbers], self._count))
+
+    @property
+    def texts(self) -> Source | None:
+        """The texts one after the other."""
+        texts = [each.texts for each in self._sources]
+        return None if None in texts else Chain([each for each in texts if each is not None], self._count)
 
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""

@@ -28,7 +28,7 @@ class Shuffled(Source):
         seeds: the generator's.
         is_new_each_time: whether each pass within one iteration has an order of its own.
         count: how often the elements come; -1 for without end.
-        origin: the dataset of which this is the same over the numbers of rows.
+        origin: the dataset of which this is the same over the numbers of rows, or over texts.
     """
 
     def __init__(
@@ -56,10 +56,16 @@ class Shuffled(Source):
     def rows(self) -> Rows | None:
         """The same order of the rows' numbers."""
         rows = self._source.rows
-        if rows is None:
-            return None
-        same = Shuffled(rows.numbers, self._buffer_size, self._seeds, self._is_new_each_time, self._count, self._origin)
-        return Rows(rows.components, same)
+        return None if rows is None else Rows(rows.components, self._over(rows.numbers))
+
+    @property
+    def texts(self) -> Source | None:
+        """The same order of the texts."""
+        texts = self._source.texts
+        return None if texts is None else self._over(texts)
+
+    def _over(self, source: Source) -> Shuffled:
+        return Shuffled(source, self._buffer_size, self._seeds, self._is_new_each_time, self._count, self._origin)
 
     def repeated(self, count: int) -> Source | None:
         """All passes shuffled by one generator, so that elements of the next pass are there when those of one run out."""
