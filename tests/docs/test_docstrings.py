@@ -13,7 +13,7 @@ _NAMES = Path(__file__).parents[1] / "public_api.txt"
 # Where the rest of the arguments is told.
 _ELSEWHERE = re.compile(r"\b(?:see|other arguments|as (?:in|for|of)|those of|arguments are)\b", re.I)
 # Arguments that TensorFlow has and nobody is to use, or that each layer takes.
-_NOT_TOLD = frozenset(("_scope", "_reuse", "dtype", "trainable", "name"))
+_NOT_TOLD = frozenset(("_sentinel", "_scope", "_reuse", "dtype", "trainable", "name"))
 
 
 def public_objects() -> Iterator[tuple[str, object, str]]:

@@ -8,7 +8,13 @@ from weft.framework.aliases import Array
 
 
 def to_categorical(y: Array, num_classes: int | None = None, dtype: str = "float32") -> Array:
-    """The numbers of classes as rows with a one in that place: `[...] -> [..., num_classes]`."""
+    """The numbers of classes as rows with a one in that place: `[...] -> [..., num_classes]`.
+
+    Args:
+        y: the numbers, from 0.
+        num_classes: the number of classes; one more than the greatest when None.
+        dtype: of the result.
+    """
     labels = np.array(y, dtype="int")
     shape = labels.shape[:-1] if labels.ndim > 1 and labels.shape[-1] == 1 else labels.shape
     flat = labels.ravel()
@@ -19,7 +25,13 @@ def to_categorical(y: Array, num_classes: int | None = None, dtype: str = "float
 
 
 def normalize(x: Array, axis: int = -1, order: int = 2) -> Array:
-    """Vectors of norm 1 along an axis; zeros stay."""
+    """An array whose vectors along an axis have norm 1; zeros stay.
+
+    Args:
+        x: the array.
+        axis: the dimension of the vectors.
+        order: of the norm, 2 for the Euclidean.
+    """
     norms = np.atleast_1d(np.linalg.norm(x, order, axis))
     norms[norms == 0] = 1
     return x / np.expand_dims(norms, axis)

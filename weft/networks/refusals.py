@@ -15,7 +15,14 @@ def multi_gpu_model(model: object, gpus: object = None, cpu_merge: bool = True, 
 
 
 def plot_model(model: object, *args: object, **kwargs: object) -> NoReturn:
-    """Refuse: weft draws no models."""
+    """Refuse: weft draws no models.
+
+    Args:
+        model, args, kwargs: not used.
+
+    Raises:
+        NotImplementedError: always.
+    """
     raise NotImplementedError(
         "plot_model: weft draws no models; model.summary() prints the layers, and TensorBoard shows the graph"
     )

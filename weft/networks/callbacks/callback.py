@@ -124,7 +124,14 @@ class History(Callback):
 
 
 class LambdaCallback(Callback):
-    """Functions as a callback; those not given do nothing."""
+    """Functions as a callback; those not given do nothing.
+
+    Args:
+        on_epoch_begin, on_epoch_end: functions of the epoch's number and its values.
+        on_batch_begin, on_batch_end: functions of the batch's number and its values.
+        on_train_begin, on_train_end: functions of the values.
+        kwargs: further methods of Callback by name, such as `on_predict_end`.
+    """
 
     def __init__(
         self, on_epoch_begin: Callable[..., object] | None = None, on_epoch_end: Callable[..., object] | None = None,

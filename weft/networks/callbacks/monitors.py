@@ -172,7 +172,12 @@ class ModelCheckpoint(_Monitor):
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate before each epoch: `schedule(epoch)`, or `schedule(epoch, rate)`."""
+    """Sets the learning rate before each epoch: `schedule(epoch)`, or `schedule(epoch, rate)`.
+
+    Args:
+        schedule: a function of the epoch's number from 0, and of the present rate if it takes two arguments.
+        verbose: 1 to print each new rate.
+    """
 
     def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
         super().__init__()
@@ -204,7 +209,22 @@ def _rate_of(model: KerasObject) -> KerasObject:
 
 
 class ReduceLROnPlateau(_Monitor):
-    """Makes the learning rate smaller when a value has not become better for `patience` epochs."""
+    """Makes the learning rate smaller when a value has not become better for `patience` epochs.
+
+    Args:
+        monitor: the name of the value.
+        factor: what the rate is multiplied by, below 1.
+        patience: how many epochs to wait for a better value.
+        verbose: 1 to print each new rate.
+        mode: "min", "max", or "auto" to tell by the value's name.
+        min_delta: how much better counts as better.
+        cooldown: for how many epochs afterwards nothing is counted.
+        min_lr: the least rate.
+        kwargs: `epsilon`, an older name of `min_delta`.
+
+    Raises:
+        ValueError: `factor` is 1 or more.
+    """
 
     def __init__(
         self, monitor: str = "val_loss", factor: float = 0.1, patience: int = 10, verbose: int = 0, mode: str = "auto",
@@ -249,7 +269,13 @@ class TerminateOnNaN(Callback):
 
 
 class CSVLogger(Callback):
-    """Writes the values of each epoch as a line of a CSV file."""
+    """Writes the values of each epoch as a line of a CSV file.
+
+    Args:
+        filename: the file.
+        separator: what stands between values.
+        append: whether lines are added to a file that is there; else it is written anew.
+    """
 
     def __init__(self, filename: str, separator: str = ",", append: bool = False) -> None:
         super().__init__()
@@ -288,6 +314,9 @@ class TensorBoard(Callback):
         write_graph: whether the graph is written.
         update_freq: "epoch"; "batch" writes those of each batch as well, as `batch_loss` and so on.
         kwargs: other arguments of TensorFlow's; histograms, images and embeddings are refused.
+
+    Raises:
+        NotImplementedError: histograms, images or embeddings are asked for.
     """
 
     def __init__(

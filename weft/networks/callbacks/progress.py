@@ -111,6 +111,9 @@ class ProgbarLogger(Callback):
     Args:
         count_mode: whether it counts "samples" or "steps".
         stateful_metrics: the names of values to show as they are.
+
+    Raises:
+        ValueError: another `count_mode`.
     """
 
     def __init__(self, count_mode: str = "samples", stateful_metrics: Collection[str] | None = None) -> None:

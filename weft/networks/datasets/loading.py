@@ -18,14 +18,25 @@ Split = tuple[tuple[Array, Array], tuple[Array, Array]]
 
 
 def mnist(path: str = "mnist.npz") -> Split:
-    """Handwritten digits: `[60000, 28, 28] uint8` and their labels for training, 10,000 for tests."""
+    """Handwritten digits: `[60000, 28, 28] uint8` and their labels for training, 10,000 for tests.
+
+    Args:
+        path: the name in the cache.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays.
+    """
     found = get_file(path, _STORE + "mnist.npz")
     with np.load(found) as arrays:
         return (arrays["x_train"], arrays["y_train"]), (arrays["x_test"], arrays["y_test"])
 
 
 def fashion_mnist() -> Split:
-    """Clothes: `[60000, 28, 28] uint8` and their labels for training, 10,000 for tests."""
+    """Clothes: `[60000, 28, 28] uint8` and their labels for training, 10,000 for tests.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays.
+    """
     names = [f"{part}-{what}.gz" for part in ("train", "t10k") for what in ("labels-idx1-ubyte", "images-idx3-ubyte")]
     paths = [get_file(name, _STORE + name, cache_subdir="datasets/fashion-mnist") for name in names]
     parts = []
@@ -51,14 +62,28 @@ def _cifar(name: str, origin: str, train: Sequence[str], test: str, label_key: b
 
 
 def cifar10() -> Split:
-    """Photographs of 10 kinds: `[50000, 32, 32, 3] uint8` and labels `[50000, 1]` for training, 10,000 for tests."""
+    """Photographs of 10 kinds: `[50000, 32, 32, 3] uint8` and labels `[50000, 1]` for training, 10,000 for tests.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays.
+    """
     train = [f"data_batch_{number}" for number in range(1, 6)]
     origin = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
     return _cifar("cifar-10-batches-py", origin, train, "test_batch", b"labels")
 
 
 def cifar100(label_mode: str = "fine") -> Split:
-    """Photographs of 100 kinds, or of 20 with `label_mode="coarse"`; shapes as of `cifar10`."""
+    """Photographs of 100 kinds, or of 20 with `label_mode="coarse"`; shapes as of `cifar10`.
+
+    Args:
+        label_mode: "fine" for 100 kinds, "coarse" for 20.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays.
+
+    Raises:
+        ValueError: another `label_mode`.
+    """
     if label_mode not in ("fine", "coarse"):
         raise ValueError("`label_mode` must be one of `fine`, `coarse`.")
     origin = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
@@ -66,7 +91,19 @@ def cifar100(label_mode: str = "fine") -> Split:
 
 
 def boston_housing(path: str = "boston_housing.npz", test_split: float = 0.2, seed: int = 113) -> Split:
-    """House prices by 13 features: `[404, 13]` and prices for training, 102 for tests."""
+    """House prices by 13 features: `[404, 13]` and prices for training, 102 for tests.
+
+    Args:
+        path: the name in the cache.
+        test_split: the part that is for tests, at least 0 and below 1.
+        seed: of the order.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays.
+
+    Raises:
+        ValueError: `test_split` is out of bounds.
+    """
     if not 0 <= test_split < 1:
         raise ValueError(f"test_split must be in [0, 1), but is {test_split}")
     with np.load(get_file(path, _STORE + "boston_housing.npz"), allow_pickle=True) as arrays:
@@ -99,6 +136,9 @@ def imdb(
         start_char: the number that begins each review; none when None.
         oov_char: the number of a word that is not known; such words are dropped when None.
         index_from: what is added to ranks.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays; the reviews are lists.
     """
     with np.load(get_file(path, _STORE + "imdb.npz"), allow_pickle=True) as arrays:
         parts = [(arrays[f"x_{name}"], arrays[f"y_{name}"]) for name in ("train", "test")]

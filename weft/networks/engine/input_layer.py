@@ -27,6 +27,10 @@ class InputLayer(Layer):
         name: the name of the layer and of the placeholder.
         ragged: refused when true.
         kwargs: `batch_input_shape`, the shape with the batch.
+
+    Raises:
+        NotImplementedError: `ragged` is true.
+        ValueError: shapes that contradict each other, or unknown arguments.
     """
 
     def __init__(

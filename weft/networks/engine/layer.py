@@ -45,6 +45,10 @@ class Layer(LayerState):
         dynamic: refused when true: weft builds graphs.
         kwargs: `input_shape` without the batch or `batch_input_shape` for the first layer of a Sequential, `batch_size`,
             `weights` to begin with, `activity_regularizer`.
+
+    Raises:
+        TypeError: unknown arguments.
+        ValueError: `dynamic` is true.
     """
 
     call_record: CallRecord

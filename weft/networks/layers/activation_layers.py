@@ -18,7 +18,12 @@ from weft.ops.nn import activation as nn
 
 
 class LeakyReLU(Layer):
-    """The inputs where positive, else `alpha` times them."""
+    """The inputs where positive, else `alpha` times them.
+
+    Args:
+        alpha: the slope below 0.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -73,7 +78,12 @@ class PReLU(Layer):
 
 
 class ELU(Layer):
-    """The inputs where positive, else `alpha * (exp(x) - 1)`."""
+    """The inputs where positive, else `alpha * (exp(x) - 1)`.
+
+    Args:
+        alpha: what very negative inputs come to, with a minus.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -88,7 +98,12 @@ class ELU(Layer):
 
 
 class ThresholdedReLU(Layer):
-    """The inputs above `theta`, else 0."""
+    """The inputs above `theta`, else 0.
+
+    Args:
+        theta: the bound, 0 or more.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -103,7 +118,12 @@ class ThresholdedReLU(Layer):
 
 
 class Softmax(Layer):
-    """Softmax over an axis."""
+    """Softmax over an axis.
+
+    Args:
+        axis: the dimension whose outputs come to a sum of 1.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -118,7 +138,17 @@ class Softmax(Layer):
 
 
 class ReLU(Layer):
-    """The inputs above `threshold`, up to `max_value`, and `negative_slope * (x - threshold)` below it."""
+    """The inputs above `threshold`, up to `max_value`, and `negative_slope * (x - threshold)` below it.
+
+    Args:
+        max_value: the greatest output; none when None.
+        negative_slope: the slope below the threshold, 0 or more.
+        threshold: where the upper line begins.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: a negative slope or greatest output.
+    """
 
     supports_masking = True
 

@@ -75,7 +75,8 @@ class Attention(_Attention):
 
     Args:
         use_scale: whether scores are multiplied by a variable.
-        kwargs: `causal`, whether a query sees no later values; see Layer.
+        causal: whether a query sees no later values.
+        kwargs: `name`, `trainable` and others of `tf.keras.layers.Layer`.
     """
 
     @keeps_arguments
@@ -99,7 +100,8 @@ class AdditiveAttention(_Attention):
 
     Args:
         use_scale: whether its elements are weighted by a variable.
-        kwargs: `causal`, whether a query sees no later values; see Layer.
+        causal: whether a query sees no later values.
+        kwargs: `name`, `trainable` and others of `tf.keras.layers.Layer`.
     """
 
     @keeps_arguments

@@ -53,7 +53,12 @@ def register(name: str, layer: KerasObject) -> None:
 
 
 def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
-    """The layer of a config with its class's name."""
+    """The layer of a config with its class's name.
+
+    Args:
+        config: a dict of `class_name` and `config`.
+        custom_objects: further classes and functions by name.
+    """
     return registry.deserialize_keras_object(config, LAYERS, custom_objects, "layer")
 
 

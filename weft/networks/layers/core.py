@@ -75,7 +75,12 @@ class Dense(Layer, core.Dense):
 
 
 class Activation(Layer):
-    """A function of the inputs, element by element: `[...] -> [...]`."""
+    """A function of the inputs, element by element: `[...] -> [...]`.
+
+    Args:
+        activation: a function, or its name.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -91,7 +96,12 @@ class Activation(Layer):
 
 
 class ActivityRegularization(Layer):
-    """The inputs, with a penalty on them: `[...] -> [...]`."""
+    """The inputs, with a penalty on them: `[...] -> [...]`.
+
+    Args:
+        l1, l2: the factors of the sums of magnitudes and of squares.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -162,7 +172,12 @@ class _SpatialDropout(Dropout):
 
 
 class SpatialDropout1D(_SpatialDropout):
-    """Sequences with whole channels dropped, in training only: `[batch, steps, channels] -> [batch, steps, channels]`."""
+    """Sequences with whole channels dropped, in training only: `[batch, steps, channels] -> [batch, steps, channels]`.
+
+    Args:
+        rate: the part of the channels that is dropped, at least 0 and below 1.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     @keeps_arguments
     def __init__(self, rate: float, **kwargs: Options) -> None:
@@ -182,7 +197,12 @@ class SpatialDropout3D(_SpatialDropout):
 
 
 class Flatten(Layer, core.Flatten):
-    """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`."""
+    """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`.
+
+    Args:
+        data_format: "channels_last", or "channels_first" to put channels last before; `image_data_format()` when None.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     @keeps_arguments
     def __init__(self, data_format: str | None = None, **kwargs: Options) -> None:
@@ -196,7 +216,12 @@ class Flatten(Layer, core.Flatten):
 
 
 class Reshape(Layer):
-    """The inputs in another shape, of which one size may be -1: `[batch, ...] -> [batch, *target_shape]`."""
+    """The inputs in another shape, of which one size may be -1: `[batch, ...] -> [batch, *target_shape]`.
+
+    Args:
+        target_shape: the shape without the batch.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     @keeps_arguments
     def __init__(self, target_shape: Sequence[int], **kwargs: Options) -> None:
@@ -226,7 +251,15 @@ class Reshape(Layer):
 
 
 class Permute(Layer):
-    """The dimensions in another order, which counts from 1 behind the batch: `[batch, ...] -> [batch, ...]`."""
+    """The dimensions in another order, which counts from 1 behind the batch: `[batch, ...] -> [batch, ...]`.
+
+    Args:
+        dims: the old dimension in each new place; 1 is the first behind the batch.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: `dims` are not all dimensions from 1, each once.
+    """
 
     @keeps_arguments
     def __init__(self, dims: Sequence[int], **kwargs: Options) -> None:
@@ -245,7 +278,12 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """Vectors repeated: `[batch, size] -> [batch, n, size]`."""
+    """Vectors repeated: `[batch, size] -> [batch, n, size]`.
+
+    Args:
+        n: how many times.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     @keeps_arguments
     def __init__(self, n: int, **kwargs: Options) -> None:
@@ -302,7 +340,12 @@ class Lambda(Layer):
 
 
 class Masking(Layer):
-    """Time steps of which all features are `mask_value` masked: `[batch, steps, features] -> the same`."""
+    """Time steps of which all features are `mask_value` masked: `[batch, steps, features] -> the same`.
+
+    Args:
+        mask_value: the number.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 

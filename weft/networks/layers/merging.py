@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import Nest
@@ -135,7 +136,12 @@ class Minimum(_Merge):
 
 
 class Concatenate(_Merge):
-    """The inputs one after the other along `axis`."""
+    """The inputs one after the other along `axis`.
+
+    Args:
+        axis: the dimension.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     @keeps_arguments
     def __init__(self, axis: int = -1, **kwargs: Options) -> None:
@@ -184,6 +190,9 @@ class Dot(_Merge):
         axes: one axis for both, or one for each; they count the batch.
         normalize: whether vectors along the axes are given the length 1 first.
         kwargs: see Layer.
+
+    Raises:
+        TypeError: `axes` is neither a number nor two.
     """
 
     most = 2
@@ -240,11 +249,18 @@ def _axis_at(tensor: Tensor, axis: int, last: bool) -> list[int]:
     return [0, *rest[:-1], axis, *rest[-1:]] if len(rest) > 1 else [0, axis, *rest]
 
 
+_MERGED_ARGS: Final = """\
+Args:
+    inputs: tensors whose shapes broadcast.
+    kwargs: `name` and others of `tf.keras.layers.Layer`.
+"""
+
+
 def _function(layer: type[_Merge], what: str) -> Callable[..., Nest]:
     def merge(inputs: Sequence[Tensor], **kwargs: Options) -> Nest:
         return layer(**kwargs)(inputs)
 
-    merge.__name__, merge.__doc__ = what, layer.__doc__
+    merge.__name__, merge.__doc__ = what, f"{layer.__doc__}\n\n{_MERGED_ARGS}"
     return merge
 
 
@@ -254,10 +270,23 @@ minimum_of = _function(Minimum, "minimum")
 
 
 def concatenate(inputs: Sequence[Tensor], axis: int = -1, **kwargs: Options) -> Nest:
-    """The inputs one after the other along `axis`."""
+    """The inputs one after the other along `axis`.
+
+    Args:
+        inputs: tensors of the same shape but along the axis.
+        axis: the dimension.
+        kwargs: `name` and others of `tf.keras.layers.Layer`.
+    """
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
 def dot(inputs: Sequence[Tensor], axes: int | Sequence[int], normalize: bool = False, **kwargs: Options) -> Nest:
-    """The product of two inputs over an axis of each, for each example."""
+    """The product of two inputs over an axis of each, for each example.
+
+    Args:
+        inputs: two tensors.
+        axes: one axis for both, or one for each; they count the batch.
+        normalize: whether vectors along the axes are given the length 1 first.
+        kwargs: `name` and others of `tf.keras.layers.Layer`.
+    """
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

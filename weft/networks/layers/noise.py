@@ -24,7 +24,12 @@ _LOWEST: Final = -1.0507009873554804934193349852946 * 1.673263242354377284817042
 
 
 class GaussianNoise(Layer):
-    """The inputs plus normal noise of a standard deviation, in training only: `[...] -> [...]`."""
+    """The inputs plus normal noise of a standard deviation, in training only: `[...] -> [...]`.
+
+    Args:
+        stddev: the standard deviation.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -41,7 +46,12 @@ class GaussianNoise(Layer):
 
 
 class GaussianDropout(Layer):
-    """The inputs times normal noise around 1, in training only; its variance is that of dropout with this rate."""
+    """The inputs times normal noise around 1, in training only; its variance is that of dropout with this rate.
+
+    Args:
+        rate: the part that dropout would drop, at least 0 and below 1.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 
@@ -61,7 +71,14 @@ class GaussianDropout(Layer):
 
 
 class AlphaDropout(Layer):
-    """Dropout that keeps mean and variance of what follows selu, in training only (Klambauer et al., 2017)."""
+    """Dropout that keeps mean and variance of what follows selu, in training only (Klambauer et al., 2017).
+
+    Args:
+        rate: the part that is dropped, at least 0 and below 1.
+        noise_shape: the shape of what is drawn; that of the inputs when None.
+        seed: the op seed.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 

@@ -34,7 +34,8 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         beta_constraint, gamma_constraint: projections after updates.
         renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: refused.
         fused: whether one node is used; for images when None.
-        kwargs: see Layer.
+        trainable: whether offset and scale are trained.
+        kwargs: others of `tf.keras.layers.Layer`.
     """
 
     supports_masking = True
@@ -78,7 +79,19 @@ class BatchNormalization(Layer, norm.BatchNormalization):
 
 class LayerNormalization(Layer):
     """Inputs normalized by the mean and variance of each example along `axis`: `[batch, ...] -> [batch, ...]` (Ba et
-    al., 2016)."""
+    al., 2016).
+
+    Args:
+        axis: the dimension, or dimensions, over which mean and variance are taken.
+        epsilon: what is added to the variance.
+        center, scale: whether there are an offset and a scale.
+        beta_initializer, gamma_initializer: what offset and scale begin with.
+        beta_regularizer, gamma_regularizer: penalties.
+        beta_constraint, gamma_constraint: projections after updates.
+        trainable: whether offset and scale are trained.
+        name: the name of the layer.
+        kwargs: others of `tf.keras.layers.Layer`.
+    """
 
     supports_masking = True
 

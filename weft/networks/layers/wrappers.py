@@ -17,7 +17,15 @@ from weft.ops.array.tiling import reverse
 
 
 class Wrapper(Layer):
-    """A layer around another one."""
+    """A layer around another one.
+
+    Args:
+        layer: the layer inside.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: `layer` is no layer.
+    """
 
     def __init__(self, layer: KerasObject, **kwargs: Options) -> None:
         if not isinstance(layer, Layer):
@@ -87,6 +95,9 @@ class Bidirectional(Wrapper):
         weights: the weights to begin with.
         backward_layer: the layer that goes backwards; one like `layer` when None.
         kwargs: see Layer.
+
+    Raises:
+        ValueError: another `merge_mode`.
     """
 
     supports_masking = True

@@ -100,12 +100,22 @@ def _gathered(places: Nest, made: Mapping[tuple[str, int], Sequence[Nest]]) -> N
 
 
 def model_from_config(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-    """The model of a class and config."""
+    """The model of a class and config.
+
+    Args:
+        config: a dict of `class_name` and `config`.
+        custom_objects: further classes and functions by name.
+    """
     return deserialize(config, custom_objects)
 
 
 def model_from_json(json_string: str, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-    """The model of what `to_json` gave."""
+    """The model of what `to_json` gave.
+
+    Args:
+        json_string: the text.
+        custom_objects: further classes and functions by name.
+    """
     return deserialize(json.loads(json_string), custom_objects)
 
 

@@ -28,6 +28,9 @@ class RMSprop(Optimizer):
         centered: whether the variance is taken instead.
         name: the name of the operations.
         kwargs: see Optimizer.
+
+    Raises:
+        ValueError: a momentum outside [0, 1].
     """
 
     def __init__(
@@ -100,6 +103,9 @@ class Adagrad(Optimizer):
         epsilon: what is added to the root; Keras's when None.
         name: the name of the operations.
         kwargs: see Optimizer.
+
+    Raises:
+        ValueError: the sums would begin below 0.
     """
 
     def __init__(

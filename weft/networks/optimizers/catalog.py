@@ -75,7 +75,12 @@ serialize = registry.serialize_keras_object
 
 
 def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
-    """The optimizer of a config, of which names may be in small letters."""
+    """The optimizer of a config, of which names may be in small letters.
+
+    Args:
+        config: a dict of `class_name` and `config`.
+        custom_objects: further classes by name.
+    """
     known = {**config, "class_name": str(config["class_name"])}
     if known["class_name"].lower() in OBJECTS:
         known["class_name"] = known["class_name"].lower()
@@ -83,7 +88,11 @@ def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None
 
 
 def get(identifier: Nest) -> Nest:
-    """The optimizer that a name, a config, or itself stands for; ValueError for anything else."""
+    """The optimizer that a name, a config, or itself stands for; ValueError for anything else.
+
+    Args:
+        identifier: a name such as "adam", a config, or an optimizer of tf.keras or tf.train.
+    """
     if isinstance(identifier, Optimizer | TFOptimizer):
         return identifier
     if isinstance(identifier, GraphOptimizer):

@@ -25,6 +25,9 @@ class SGD(Optimizer):
         nesterov: whether gradients are taken ahead.
         name: the name of the operations.
         kwargs: see Optimizer.
+
+    Raises:
+        ValueError: a momentum outside [0, 1].
     """
 
     def __init__(
@@ -85,6 +88,9 @@ class Ftrl(Optimizer):
         name: the name of the operations.
         l2_shrinkage_regularization_strength: a penalty on magnitudes alone.
         kwargs: see Optimizer.
+
+    Raises:
+        ValueError: a strength or a sum below 0, or a power above 0.
     """
 
     def __init__(

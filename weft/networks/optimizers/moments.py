@@ -106,7 +106,15 @@ class Adam(_Moments):
 
 
 class Adamax(_Moments):
-    """Adam by the greatest gradient instead of the mean of squares (Kingma and Ba, 2015, section 7); arguments as of Adam."""
+    """Adam by the greatest gradient instead of the mean of squares (Kingma and Ba, 2015, section 7).
+
+    Args:
+        learning_rate: a number, a schedule, or a function of nothing.
+        beta_1, beta_2: how much stays of the mean and of the second number.
+        epsilon: what is added to the divisor; Keras's when None.
+        name: the name of the operations.
+        kwargs: `clipnorm`, `clipvalue` and `decay` of `tf.keras.optimizers.Optimizer`.
+    """
 
     def __init__(
         self,
@@ -128,7 +136,18 @@ class Adamax(_Moments):
 
 
 class Nadam(_Moments):
-    """Adam with Nesterov's momentum, whose weight follows a schedule (Dozat, 2015); arguments as of Adam."""
+    """Adam with Nesterov's momentum, whose weight follows a schedule (Dozat, 2015).
+
+    Args:
+        learning_rate: a number, a schedule, or a function of nothing.
+        beta_1, beta_2: how much stays of the mean and of the second number.
+        epsilon: what is added to the divisor; Keras's when None.
+        name: the name of the operations.
+        kwargs: `clipnorm`, `clipvalue` and `decay` of `tf.keras.optimizers.Optimizer`.
+
+    Raises:
+        ValueError: the learning rate is a schedule.
+    """
 
     def __init__(
         self,

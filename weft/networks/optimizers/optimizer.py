@@ -34,6 +34,10 @@ class Optimizer:
         name: the name of the operations.
         kwargs: `clipnorm`, the greatest norm of a gradient; `clipvalue`, the greatest magnitude of an element; `decay` of the
             learning rate by step; `lr`, another name of the learning rate.
+
+    Raises:
+        TypeError: unknown arguments.
+        ValueError: a negative number.
     """
 
     def __init__(self, name: str, **kwargs: Options) -> None:

@@ -36,7 +36,15 @@ def _value(made: Any) -> Tensor:
 
 
 class ExponentialDecay(LearningRateSchedule):
-    """`initial * rate ** (step / decay_steps)`, in stairs if `staircase`."""
+    """`initial * rate ** (step / decay_steps)`, in stairs if `staircase`.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: the steps for one factor.
+        decay_rate: the factor.
+        staircase: whether the rate changes after whole `decay_steps` only.
+        name: the name scope.
+    """
 
     @keeps_arguments
     def __init__(
@@ -56,7 +64,15 @@ class ExponentialDecay(LearningRateSchedule):
 
 
 class InverseTimeDecay(LearningRateSchedule):
-    """`initial / (1 + rate * step / decay_steps)`, in stairs if `staircase`."""
+    """`initial / (1 + rate * step / decay_steps)`, in stairs if `staircase`.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: the steps after which the divisor has grown by `decay_rate`.
+        decay_rate: how much the divisor grows.
+        staircase: whether the rate changes after whole `decay_steps` only.
+        name: the name scope.
+    """
 
     @keeps_arguments
     def __init__(
@@ -76,7 +92,16 @@ class InverseTimeDecay(LearningRateSchedule):
 
 
 class PolynomialDecay(LearningRateSchedule):
-    """From the initial rate to another over `decay_steps`, by a power of what is left; from the start again if `cycle`."""
+    """From the initial rate to another over `decay_steps`, by a power of what is left; from the start again if `cycle`.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: the steps until the end.
+        end_learning_rate: the rate at the end and after it.
+        power: 1 for a straight line.
+        cycle: whether the fall begins anew over multiples of `decay_steps`.
+        name: the name scope.
+    """
 
     @keeps_arguments
     def __init__(
@@ -92,7 +117,16 @@ class PolynomialDecay(LearningRateSchedule):
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """One rate up to each boundary, and another beyond the last."""
+    """One rate up to each boundary, and another beyond the last.
+
+    Args:
+        boundaries: steps, in growing order.
+        values: the rates, one more than boundaries.
+        name: the name scope.
+
+    Raises:
+        ValueError: their numbers do not fit.
+    """
 
     @keeps_arguments
     def __init__(self, boundaries: Sequence[float], values: Sequence[float], name: str | None = None) -> None:

@@ -124,7 +124,24 @@ class _SavedPictures:
 
 
 class NumpyArrayIterator(Iterator):
-    """Batches of arrays in memory; made by `ImageDataGenerator.flow`, which has the arguments' meanings."""
+    """Batches of arrays in memory; made by `ImageDataGenerator.flow`.
+
+    Args:
+        x: the pictures, `[n, rows, columns, channels]`, or a list of them and of further arrays of n rows.
+        y: their labels; none when None.
+        image_data_generator: what changes the pictures, an ImageDataGenerator.
+        sample_weight: their weights; none when None.
+        batch_size: how many pictures in a batch.
+        shuffle: whether in another order in each epoch.
+        seed: of order and changes.
+        data_format: "channels_last" or "channels_first".
+        save_to_dir, save_prefix, save_format: where to write the changed pictures, how their names begin, "png" or "jpeg".
+        subset: "training" or "validation", where the generator splits; all when None.
+        dtype: of the batches.
+
+    Raises:
+        ValueError: arrays of different lengths, of another rank than 4, or an unknown subset.
+    """
 
     def __init__(
         self, x: Nest, y: Nest, image_data_generator: Generator, batch_size: int = 32, shuffle: bool = False,
@@ -210,7 +227,28 @@ def _warn_of_channels(x: Array, data_format: str) -> None:
 
 
 class DirectoryIterator(Iterator):
-    """Batches of picture files in a folder for each class; made by `ImageDataGenerator.flow_from_directory`."""
+    """Batches of picture files in a folder for each class; made by `ImageDataGenerator.flow_from_directory`.
+
+    Args:
+        directory: the folder with a folder for each class.
+        image_data_generator: what changes the pictures, an ImageDataGenerator.
+        target_size: rows and columns of the pictures in the batches.
+        color_mode: "rgb", "rgba" or "grayscale".
+        classes: the folders' names in the order of the labels; sorted when None.
+        class_mode: the labels: "categorical", "binary", "sparse", "input" for the pictures themselves, or None for none.
+        follow_links: whether links to folders are followed.
+        interpolation: of changed sizes, such as "nearest" or "bilinear".
+        batch_size: how many pictures in a batch.
+        shuffle: whether in another order in each epoch.
+        seed: of order and changes.
+        data_format: "channels_last" or "channels_first".
+        save_to_dir, save_prefix, save_format: where to write the changed pictures, how their names begin, "png" or "jpeg".
+        subset: "training" or "validation", where the generator splits; all when None.
+        dtype: of the batches.
+
+    Raises:
+        ValueError: an unknown mode, format or subset.
+    """
 
     allowed_class_modes: Final = ("categorical", "binary", "sparse", "input", None)
 

@@ -60,7 +60,13 @@ def apply_affine_transform(
 
 
 def apply_channel_shift(x: Array, intensity: float, channel_axis: int = 0) -> Array:
-    """A picture with `intensity` added to each channel, within the least and the greatest value that it had."""
+    """A picture with `intensity` added to each channel, within the least and the greatest value that it had.
+
+    Args:
+        x: the picture, of rank 3.
+        intensity: what is added.
+        channel_axis: the dimension of the channels.
+    """
     return np.clip(np.asarray(x) + np.asarray(intensity, x.dtype), np.min(x), np.max(x))
 
 
@@ -69,6 +75,10 @@ def apply_brightness_shift(x: Array, brightness: float) -> Array:
 
     Raises:
         ImportError: Pillow is not installed.
+
+    Args:
+        x: the picture, `[rows, columns, channels]`.
+        brightness: the factor.
     """
     picture = array_to_img(x)
     enhance = importlib.import_module("PIL.ImageEnhance")
@@ -79,7 +89,16 @@ def random_rotation(
     x: Array, rg: float, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0, fill_mode: str = "nearest",
     cval: float = 0.0, interpolation_order: int = 1,
 ) -> Array:  # fmt: skip
-    """A picture turned by up to `rg` degrees either way; further arguments are those of `apply_affine_transform`."""
+    """A picture turned by up to `rg` degrees either way.
+
+    Args:
+        x: the picture, of rank 3.
+        rg: the greatest angle, in degrees.
+        row_axis, col_axis, channel_axis: which dimension is which.
+        fill_mode: what is seen outside: "nearest", "constant", "reflect" or "wrap".
+        cval: the number outside with "constant".
+        interpolation_order: of the spline, 0 to 5.
+    """
     theta = np.random.uniform(-rg, rg)
     return apply_affine_transform(
         x, theta=theta, channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order
@@ -90,7 +109,16 @@ def random_shift(
     x: Array, wrg: float, hrg: float, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0,
     fill_mode: str = "nearest", cval: float = 0.0, interpolation_order: int = 1,
 ) -> Array:  # fmt: skip
-    """A picture shifted by up to a part `wrg` of its width and `hrg` of its height."""
+    """A picture shifted by up to a part `wrg` of its width and `hrg` of its height.
+
+    Args:
+        x: the picture, of rank 3.
+        wrg, hrg: the greatest parts of width and height.
+        row_axis, col_axis, channel_axis: which dimension is which.
+        fill_mode: what is seen outside: "nearest", "constant", "reflect" or "wrap".
+        cval: the number outside with "constant".
+        interpolation_order: of the spline, 0 to 5.
+    """
     tx = np.random.uniform(-hrg, hrg) * x.shape[row_axis]
     ty = np.random.uniform(-wrg, wrg) * x.shape[col_axis]
     return apply_affine_transform(
@@ -102,7 +130,16 @@ def random_shear(
     x: Array, intensity: float, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0, fill_mode: str = "nearest",
     cval: float = 0.0, interpolation_order: int = 1,
 ) -> Array:  # fmt: skip
-    """A picture sheared by up to `intensity` degrees."""
+    """A picture sheared by up to `intensity` degrees.
+
+    Args:
+        x: the picture, of rank 3.
+        intensity: the greatest angle, in degrees.
+        row_axis, col_axis, channel_axis: which dimension is which.
+        fill_mode: what is seen outside: "nearest", "constant", "reflect" or "wrap".
+        cval: the number outside with "constant".
+        interpolation_order: of the spline, 0 to 5.
+    """
     shear = np.random.uniform(-intensity, intensity)
     return apply_affine_transform(
         x, shear=shear, channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order
@@ -117,6 +154,14 @@ def random_zoom(
 
     Raises:
         ValueError: these are not two.
+
+    Args:
+        x: the picture, of rank 3.
+        zoom_range: the least and the greatest factor.
+        row_axis, col_axis, channel_axis: which dimension is which.
+        fill_mode: what is seen outside: "nearest", "constant", "reflect" or "wrap".
+        cval: the number outside with "constant".
+        interpolation_order: of the spline, 0 to 5.
     """
     if len(zoom_range) != 2:
         raise ValueError(f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}")
@@ -127,7 +172,13 @@ def random_zoom(
 
 
 def random_channel_shift(x: Array, intensity_range: float, channel_axis: int = 0) -> Array:
-    """A picture with up to `intensity_range` added to its channels, or taken from them."""
+    """A picture with up to `intensity_range` added to its channels, or taken from them.
+
+    Args:
+        x: the picture, of rank 3.
+        intensity_range: the greatest sum that is added.
+        channel_axis: the dimension of the channels.
+    """
     return apply_channel_shift(x, np.random.uniform(-intensity_range, intensity_range), channel_axis)
 
 
@@ -136,6 +187,10 @@ def random_brightness(x: Array, brightness_range: Sequence[float]) -> Array:
 
     Raises:
         ValueError: these are not two.
+
+    Args:
+        x: the picture, `[rows, columns, channels]`.
+        brightness_range: the least and the greatest factor.
     """
     if len(brightness_range) != 2:
         raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}")

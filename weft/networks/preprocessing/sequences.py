@@ -14,7 +14,7 @@ def pad_sequences(
     sequences: Sequence[Sequence[Nest]], maxlen: int | None = None, dtype: str = "int32", padding: str = "pre",
     truncating: str = "pre", value: float | str = 0.0,
 ) -> Array:  # fmt: skip
-    """Sequences as one array: `[count, maxlen, ...]`.
+    """The sequences as one array: `[count, maxlen, ...]`.
 
     Args:
         sequences: lists of numbers, or of arrays of one shape.
@@ -23,6 +23,9 @@ def pad_sequences(
         padding: where values are added to shorter ones, "pre" or "post".
         truncating: where longer ones are cut, "pre" or "post".
         value: what is added.
+
+    Raises:
+        ValueError: no list of lists, rows of different shapes, or an unknown mode.
     """
     if not hasattr(sequences, "__len__"):
         raise ValueError("`sequences` must be iterable.")
@@ -44,7 +47,12 @@ def pad_sequences(
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> Array:
-    """The probability that each word is kept, by its rank, if words are as frequent as Zipf's law says: `[size]`."""
+    """The probability that each word is kept, by its rank, if words are as frequent as Zipf's law says: `[size]`.
+
+    Args:
+        size: the number of words.
+        sampling_factor: the less, the fewer of the frequent words are kept.
+    """
     gamma = 0.577
     rank = np.arange(size)
     rank[0] = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,24 +17,57 @@ _FILTERS: Final = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
 def text_to_word_sequence(text: str, filters: str = _FILTERS, lower: bool = True, split: str = " ") -> list[str]:
-    """The words of a text: split where `split` or one of the filtered characters is."""
+    """The words of a text: split where `split` or one of the filtered characters is.
+
+    Args:
+        text: the text.
+        filters: the characters that separate words.
+        lower: whether letters are made small.
+        split: the separator of words.
+    """
     given = text.lower() if lower else text
     table: dict[str, str | int | None] = dict.fromkeys(filters, split)
     return [each for each in given.translate(str.maketrans(table)).split(split) if each]
 
 
 def one_hot(text: str, n: int, filters: str = _FILTERS, lower: bool = True, split: str = " ") -> list[int]:
-    """The words' hashes, between 1 and `n - 1`; they differ from process to process."""
+    """The words' hashes, between 1 and `n - 1`; they differ from process to process.
+
+    Args:
+        text: the text.
+        n: the number of hashes, 0 among them.
+        filters: the characters that separate words.
+        lower: whether letters are made small.
+        split: the separator of words.
+    """
     return hashing_trick(text, n, hash, filters, lower, split)
 
 
 def hashing_trick(
-    text: str, n: int, hash_function: Callable[[str], int] | None = None, filters: str = _FILTERS, lower: bool = True,
+    text: str, n: int, hash_function: Callable[[str], int] | str | None = None, filters: str = _FILTERS, lower: bool = True,
     split: str = " ",
 ) -> list[int]:  # fmt: skip
-    """The words' hashes by a function, between 1 and `n - 1`."""
-    function = hash if hash_function is None else hash_function
+    """The words' hashes by a function, between 1 and `n - 1`.
+
+    Args:
+        text: the text.
+        n: the number of hashes, 0 among them.
+        hash_function: a function of a word, or "md5", which is the same in each process; Python's `hash` when None.
+        filters: the characters that separate words.
+        lower: whether letters are made small.
+        split: the separator of words.
+
+    Raises:
+        ValueError: another name of a function.
+    """
+    if isinstance(hash_function, str) and hash_function != "md5":
+        raise ValueError(f'hashing_trick: hash_function is a function of a word, "md5" or None, but is {hash_function!r}')
+    function = _md5 if isinstance(hash_function, str) else hash_function or hash
     return [function(word) % (n - 1) + 1 for word in text_to_word_sequence(text, filters, lower, split)]
+
+
+def _md5(word: str) -> int:
+    return int(hashlib.md5(word.encode(), usedforsecurity=False).hexdigest(), 16)
 
 
 class Tokenizer:
@@ -47,6 +81,10 @@ class Tokenizer:
         char_level: whether characters are words.
         oov_token: the word for unknown ones, number 1; they are left out when None.
         document_count: how many texts were seen already.
+        kwargs: none.
+
+    Raises:
+        TypeError: unknown arguments.
     """
 
     def __init__(

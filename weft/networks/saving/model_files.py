@@ -118,6 +118,9 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
     Raises:
         OSError: there is no HDF5 file.
         ValueError: the file has no model in it, or a class that nobody knows.
+
+    Returns:
+        The model, compiled where the file says how and `compile` is true.
     """
     if isinstance(filepath, str | os.PathLike):
         path = os.fspath(filepath)

@@ -56,7 +56,12 @@ class _ZeroPadding(_Spatial):
 
 
 class ZeroPadding1D(_ZeroPadding):
-    """Sequences with zeros at both ends: `[batch, steps, channels] -> [batch, more, channels]`."""
+    """Sequences with zeros at both ends: `[batch, steps, channels] -> [batch, more, channels]`.
+
+    Args:
+        padding: how many at each end, a number or two.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     rank = 1
 
@@ -89,7 +94,12 @@ class _Cropping(_Spatial):
 
 
 class Cropping1D(_Cropping):
-    """Sequences without their ends: `[batch, steps, channels] -> [batch, fewer, channels]`."""
+    """Sequences without their ends: `[batch, steps, channels] -> [batch, fewer, channels]`.
+
+    Args:
+        cropping: how many steps from each end, a number or two.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     rank = 1
 
@@ -103,7 +113,13 @@ class Cropping2D(_Cropping):
 
 
 class Cropping3D(_Cropping):
-    """Volumes without their borders."""
+    """Volumes without their borders.
+
+    Args:
+        cropping: how many from each end, a number, or a number or a pair for each spatial dimension.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     rank = 3
 
@@ -113,7 +129,12 @@ class Cropping3D(_Cropping):
 
 
 class UpSampling1D(_Spatial):
-    """Sequences with each step repeated: `[batch, steps, channels] -> [batch, size * steps, channels]`."""
+    """Sequences with each step repeated: `[batch, steps, channels] -> [batch, size * steps, channels]`.
+
+    Args:
+        size: how many times.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     rank = 1
 
@@ -129,7 +150,17 @@ class UpSampling1D(_Spatial):
 
 
 class UpSampling2D(_Spatial):
-    """Images made larger, by repetition or bilinearly: `[batch, rows, columns, channels] -> [batch, ..., channels]`."""
+    """Images made larger, by repetition or bilinearly: `[batch, rows, columns, channels] -> [batch, ..., channels]`.
+
+    Args:
+        size: how many times as high and as wide.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        interpolation: "nearest" or "bilinear".
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: another interpolation.
+    """
 
     @keeps_arguments
     def __init__(
@@ -161,7 +192,13 @@ class UpSampling2D(_Spatial):
 
 
 class UpSampling3D(_Spatial):
-    """Volumes made larger by repetition."""
+    """Volumes made larger by repetition.
+
+    Args:
+        size: how many times as deep, high and wide.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+    """
 
     rank = 3
 

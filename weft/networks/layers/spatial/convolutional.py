@@ -49,9 +49,21 @@ class _Conv(Layer, conv.Convolution):
 
 
 class Conv1D(_Conv, conv.Conv1D):
-    """A convolution of sequences, a bias and an activation; `padding` may be "causal" too. Other arguments as of Conv2D.
+    """A convolution of sequences, a bias and an activation: `[batch, steps, channels] -> [batch, new_steps, filters]`.
 
-    `[batch, steps, channels] -> [batch, new_steps, filters]`
+    Args:
+        filters: the number of outputs for each step.
+        kernel_size: the size of the window, a number or one for each spatial dimension.
+        strides: how far it moves, likewise.
+        padding: "valid", "same", or "causal" where no output sees later steps.
+        data_format: "channels_last", or "channels_first" for `[batch, channels, steps]`.
+        dilation_rate: the distance of the window's elements.
+        activation: a function or its name; none when None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: what the variables begin with.
+        kernel_regularizer, bias_regularizer, activity_regularizer: penalties on the variables and the outputs.
+        kernel_constraint, bias_constraint: projections after updates.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
     """
 
     @keeps_arguments
@@ -130,9 +142,25 @@ class _ConvTranspose(Layer, conv.Transpose):
 
 
 class Conv2DTranspose(_ConvTranspose, conv.Conv2DTranspose):
-    """The transpose of a convolution, which makes images larger; arguments as of Conv2D.
+    """The transpose of a convolution, which makes images larger: `[batch, rows, columns, channels] -> [batch, ..., filters]`.
 
-    `output_padding` tells how much longer than the shortest each dimension becomes.
+    Args:
+        filters: the number of outputs for each place.
+        kernel_size: the size of the window, a number or one for each spatial dimension.
+        strides: how far it moves, likewise.
+        padding: "valid" or "same".
+        output_padding: how much longer than the shortest each dimension becomes; as TensorFlow chooses when None.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        dilation_rate: 1; others are refused.
+        activation: a function or its name; none when None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: what the variables begin with.
+        kernel_regularizer, bias_regularizer, activity_regularizer: penalties on the variables and the outputs.
+        kernel_constraint, bias_constraint: projections after updates.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
+
+    Raises:
+        NotImplementedError: a dilation other than 1.
     """
 
     @keeps_arguments
@@ -214,6 +242,19 @@ class DepthwiseConv2D(Layer):
     """A convolution of images, each channel by itself, with `depth_multiplier` outputs for each.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, channels * depth_multiplier]`
+
+    Args:
+        kernel_size: the size of the window, a number or one for each spatial dimension.
+        strides: how far it moves, likewise.
+        padding: "valid" or "same".
+        depth_multiplier: the number of outputs for each channel.
+        data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
+        activation: a function or its name; none when None.
+        use_bias: whether there is a bias.
+        depthwise_initializer, bias_initializer: what the variables begin with.
+        depthwise_regularizer, bias_regularizer, activity_regularizer: penalties on the variables and the outputs.
+        depthwise_constraint, bias_constraint: projections after updates.
+        kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
     """
 
     @keeps_arguments
