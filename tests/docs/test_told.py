@@ -44,6 +44,14 @@ def _names_of(found: object) -> list[str]:
     return [each.name for each in arguments_of(found) if each.name != "cls"]
 
 
+def _hands_all_on(found: object) -> bool:
+    """Whether a signature is `(*args, **kwargs)`, for another to bind: the docstring tells what that one has."""
+    kinds = [each.kind for each in arguments_of(found)]
+    return kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD] and "Args:" in (
+        inspect.getdoc(found) or ""
+    )
+
+
 def _pointed_at(doc: str) -> object | None:
     match = _POINTER.search(doc)
     return match and functools.reduce(getattr, match[1].split("."), tf)
@@ -54,6 +62,8 @@ def _untold_arguments(found: object, doc: str) -> Iterator[str]:
         return
     other = _pointed_at(doc)
     told = set(_names_of(other) if other is not None else described(doc)) | _FEWER_ALLOWED
+    if _hands_all_on(found):
+        return
     yield from (each for each in _names_of(found) if each not in told)
     if other is not None and set(_names_of(other)) - set(_names_of(found)):
         yield f"the pointer is to {sorted(set(_names_of(other)) - set(_names_of(found)))} too"

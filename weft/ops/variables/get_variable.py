@@ -66,6 +66,7 @@ def get_variable(
 
     Raises:
         ValueError: the scope's reuse setting forbids what would have to be done, or arguments don't fit.
+        TypeError: `name` is no string, as where the shape stands first.
 
     >>> with tf.variable_scope("layer"):
     ...     w = tf.get_variable("w", [2, 3])
