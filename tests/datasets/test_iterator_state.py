@@ -45,7 +45,7 @@ def _one_in_a_row(size):
         lambda: DS.range(9).window(3, 2).flat_map(lambda window: window.batch(3)),
         lambda: DS.range(9).batch(4).unbatch(),
         lambda: more.sample_from_datasets([DS.range(9), DS.range(100, 109)], seed=1),
-        lambda: DS.from_tensor_slices(["a", "b"]).flat_map(_twice).shuffle(3, seed=1).repeat(2).batch(3),
+        lambda: DS.from_tensor_slices(["a", "b"]).flat_map(_twice).shuffle(3, seed=1).repeat(4).batch(3),
         lambda: DS.range(1, 9).map(_one_in_a_row).shuffle(4, seed=1).map(lambda row: tf.sparse.to_dense(row)[-1]),
     ],
 )
