@@ -15,11 +15,11 @@ from weft.models.linear_operators.dense import LinearOperatorToeplitz as LinearO
 from weft.models.linear_operators.diagonal import LinearOperatorDiag as LinearOperatorDiag
 from weft.models.linear_operators.diagonal import LinearOperatorIdentity as LinearOperatorIdentity
 from weft.models.linear_operators.diagonal import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
-from weft.models.linear_operators.diagonal import LinearOperatorZeros as LinearOperatorZeros
 from weft.models.linear_operators.low_rank_update import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
 from weft.models.linear_operators.operator import LinearOperator as LinearOperator
 from weft.models.linear_operators.wrapped import LinearOperatorAdjoint as LinearOperatorAdjoint
 from weft.models.linear_operators.wrapped import LinearOperatorInversion as LinearOperatorInversion
+from weft.models.linear_operators.zeros import LinearOperatorZeros as LinearOperatorZeros
 from weft.ops.array.transposing import matrix_transpose as matrix_transpose
 from weft.ops.linalg.decompositions import cholesky as cholesky
 from weft.ops.linalg.decompositions import cholesky_solve as cholesky_solve

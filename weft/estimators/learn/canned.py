@@ -17,7 +17,8 @@ from weft.framework.aliases import Activation, Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.models.functional.layer_functions import dropout, fully_connected
+from weft.models.functional.layer_functions import fully_connected
+from weft.models.functional.weightless_layers import dropout
 from weft.models.layer_columns.column import LayerColumn
 from weft.models.layer_columns.layers import input_from_feature_columns, weighted_sum_from_feature_columns
 from weft.ops.control_flow.ordering import group

@@ -75,6 +75,9 @@ def kl_divergence(
         allow_nan_stats: whether NaN may come out; the run fails on one otherwise.
         name: the scope's name.
 
+    Returns:
+        A tensor of the batch shapes, broadcast, of the distributions' dtype.
+
     Raises:
         NotImplementedError: no form is registered for these classes; see `RegisterKL`.
     """

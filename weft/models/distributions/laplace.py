@@ -18,7 +18,15 @@ from weft.ops.random.functions import random_uniform
 
 
 class Laplace(LocationScale):
-    """The Laplace distribution, with density `exp(-|x - loc| / scale) / (2 scale)`."""
+    """The Laplace distribution, with density `exp(-|x - loc| / scale) / (2 scale)`.
+
+    Args:
+        loc: `[...]` floats, the means.
+        scale: floats of a shape that broadcasts with `loc`, positive.
+        validate_args: whether runs check the arguments; without it, wrong ones give wrong numbers or NaN.
+        allow_nan_stats: whether a statistic that is not defined is NaN; an error otherwise.
+        name: the scope's name.
+    """
 
     def __init__(
         self,
@@ -58,7 +66,15 @@ class Laplace(LocationScale):
 
 
 class Logistic(LocationScale):
-    """The logistic distribution, whose distribution function is `sigmoid((x - loc) / scale)`."""
+    """The logistic distribution, whose distribution function is `sigmoid((x - loc) / scale)`.
+
+    Args:
+        loc: `[...]` floats, the means.
+        scale: floats of a shape that broadcasts with `loc`, positive.
+        validate_args: whether runs check the arguments; without it, wrong ones give wrong numbers or NaN.
+        allow_nan_stats: whether a statistic that is not defined is NaN; an error otherwise.
+        name: the scope's name.
+    """
 
     def __init__(
         self,

@@ -103,6 +103,9 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         validate_args: whether runs check that it is symmetric.
         allow_nan_stats: whether a statistic that is not defined is NaN.
         name: the scope's name.
+
+    Raises:
+        ValueError: there is no covariance.
     """
 
     def __init__(
@@ -126,7 +129,15 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
-    """MultivariateNormalDiag with the scale `softplus(scale_diag)`; the arguments are its."""
+    """The normal distribution of vectors with independent elements, of deviations `softplus(scale_diag)`.
+
+    Args:
+        loc: `[..., size]` floats, the means; 0 when None.
+        scale_diag: `[..., size]` floats of any sign.
+        validate_args: whether runs check the arguments; without it, wrong ones give wrong numbers or NaN.
+        allow_nan_stats: whether a statistic that is not defined is NaN; an error otherwise.
+        name: the scope's name.
+    """
 
     def __init__(
         self,

@@ -114,7 +114,15 @@ class Normal(ScalarDistribution):
 
 
 class NormalWithSoftplusScale(Normal):
-    """The normal distribution whose standard deviation is `softplus(scale)`; the arguments are those of `Normal`."""
+    """The normal distribution whose standard deviation is `softplus(scale)`.
+
+    Args:
+        loc: `[...]` floats, the means.
+        scale: floats of any sign, of a shape that broadcasts with `loc`.
+        validate_args: whether runs check the arguments; without it, wrong ones give wrong numbers or NaN.
+        allow_nan_stats: whether a statistic that is not defined is NaN; an error otherwise.
+        name: the scope's name.
+    """
 
     def __init__(
         self,

@@ -133,7 +133,7 @@ class ExpRelaxedOneHotCategorical(HasOdds, VectorDistribution):
 class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
     """A distribution of vectors that sum to 1 and near one-hot ones as the temperature nears 0.
 
-    The arguments are those of ExpRelaxedOneHotCategorical.
+    Args: those of `tf.contrib.distributions.ExpRelaxedOneHotCategorical`.
     """
 
     def __init__(

@@ -155,6 +155,12 @@ def element_count(shape: TensorShape) -> int:
 def make_parse_example_spec(feature_columns: FeatureColumns) -> ParseSpec:
     """What `tf.parse_example` must look for, to feed these columns.
 
+    Args:
+        feature_columns: columns of tf.feature_column, in any iterable.
+
+    Returns:
+        FixedLenFeatures, VarLenFeatures and the like by the features' names.
+
     Raises:
         ValueError: something is no column, or two columns want one feature in two forms.
     """

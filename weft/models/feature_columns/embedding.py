@@ -263,16 +263,23 @@ def shared_embedding_columns(
 
     Args:
         categorical_columns: columns of one type and one number of buckets, weighted or not.
-        shared_embedding_collection_name: the collection of the graph that has the table, and the table's variable scope;
-            made of the columns' names when None.
-        dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable: as in
-            `embedding_column`.
+        dimension: the size of a row, a positive int.
+        combiner: how the rows of an example's ids become one: "mean", "sqrtn" or "sum".
+        initializer: makes the table's first value; truncated normal numbers of deviation `1 / sqrt(dimension)` when None.
+        shared_embedding_collection_name: the collection of the graph that has the table, and the table's variable scope; made
+            of the columns' names when None.
+        ckpt_to_load_from, tensor_name_in_ckpt: a checkpoint, and the name of the tensor in it, that the table begins with;
+            both or none.
+        max_norm: the norm to which longer rows are cut when they are used; none are when None.
+        trainable: whether the table is trained.
 
     Returns:
         One column for each that was given, in that order.
 
     Raises:
-        ValueError: the columns do not fit together, or as in `embedding_column`.
+        ValueError: the columns do not fit together, the dimension is not positive, or only one of the checkpoint and the name
+            is given.
+        TypeError: the columns don't come in a list or tuple.
     """
     _check_table(dimension, ckpt_to_load_from, tensor_name_in_ckpt)
     if initializer is not None and not callable(initializer):

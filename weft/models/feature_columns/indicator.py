@@ -80,5 +80,12 @@ class IndicatorColumn(DenseColumn, SequenceDenseColumn, _IndicatorFields):
 
 
 def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
-    """A dense column that counts the ids of a categorical one: for each example a vector over all ids."""
+    """A dense column that counts the ids of a categorical one: for each example a vector over all ids.
+
+    Args:
+        categorical_column: a column of `n` ids; of a weighted one the weights are summed up in place of the counts.
+
+    Returns:
+        A column that is `[batch, n]` float32.
+    """
     return IndicatorColumn(categorical_column)

@@ -109,14 +109,20 @@ def check_sequence(maker: str, name: str, ids: CategoricalColumn) -> None:
 def sequence_categorical_column_with_identity(
     key: str, num_buckets: int, default_value: int | None = None
 ) -> SequenceCategoricalColumn:
-    """`categorical_column_with_identity` for sequences."""
+    """A column of sequences of integers that are ids already, from zero to `num_buckets - 1`.
+
+    Args: those of `tf.feature_column.categorical_column_with_identity`.
+    """
     return SequenceCategoricalColumn(categorical_column_with_identity(key, num_buckets, default_value))
 
 
 def sequence_categorical_column_with_hash_bucket(
     key: str, hash_bucket_size: int, dtype: DType = dtypes.string
 ) -> SequenceCategoricalColumn:
-    """`categorical_column_with_hash_bucket` for sequences."""
+    """A column of sequences of ids: FarmHash64 of strings, or of integers written as text, modulo the number of buckets.
+
+    Args: those of `tf.feature_column.categorical_column_with_hash_bucket`.
+    """
     return SequenceCategoricalColumn(categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
 
 
@@ -128,7 +134,10 @@ def sequence_categorical_column_with_vocabulary_file(
     default_value: int | None = None,
     dtype: DType = dtypes.string,
 ) -> SequenceCategoricalColumn:
-    """`categorical_column_with_vocabulary_file` for sequences."""
+    """A column of sequences of ids by the lines of a text file.
+
+    Args: those of `tf.feature_column.categorical_column_with_vocabulary_file`.
+    """
     ids = categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype)
     return SequenceCategoricalColumn(ids)
 
@@ -140,6 +149,9 @@ def sequence_categorical_column_with_vocabulary_list(
     default_value: int = -1,
     num_oov_buckets: int = 0,
 ) -> SequenceCategoricalColumn:
-    """`categorical_column_with_vocabulary_list` for sequences."""
+    """A column of sequences of ids by the entries of a list.
+
+    Args: those of `tf.feature_column.categorical_column_with_vocabulary_list`.
+    """
     ids = categorical_column_with_vocabulary_list(key, vocabulary_list, dtype, default_value, num_oov_buckets)
     return SequenceCategoricalColumn(ids)

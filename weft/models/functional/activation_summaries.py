@@ -30,7 +30,12 @@ def _zero_fraction(tensor: Tensor) -> Tensor:
 
 
 def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
-    """A scalar summary of a scalar, a histogram of anything else; None for strings and bools, which have none."""
+    """A scalar summary of a scalar, a histogram of anything else; None for strings and bools, which have none.
+
+    Args:
+        tensor: a tensor of any dtype and shape.
+        tag: the summary's name; the operation's when None.
+    """
     kind = tensor.dtype.base_dtype
     if not (kind.is_floating or kind.is_integer):
         return None
@@ -39,7 +44,14 @@ def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
 
 
 def summarize_activation(op: Tensor) -> Tensor:
-    """Summaries of a layer's outputs: a histogram, and for Relu, Softplus, Relu6 and Sigmoid the shares at their ends."""
+    """Summaries of a layer's outputs: a histogram, and for Relu, Softplus, Relu6 and Sigmoid the shares at their ends.
+
+    Args:
+        op: the outputs, a float tensor of any shape; its operation's name is the summaries'.
+
+    Returns:
+        The histogram's [] string tensor; all are in the collection SUMMARIES.
+    """
     name = op.op.name
     if op.op.op_def in _WITH_ZEROS:
         scalar(f"{name}/zeros", _zero_fraction(op))
@@ -51,14 +63,31 @@ def summarize_activation(op: Tensor) -> Tensor:
 
 
 def summarize_tensors(tensors: Iterable[Tensor], summarizer: Summarizer = summarize_tensor) -> list[Tensor | None]:
-    """The summaries of tensors."""
+    """The summaries of tensors.
+
+    Args:
+        tensors: the tensors.
+        summarizer: a function from a tensor to its summary, or None.
+
+    Returns:
+        The [] string tensors, in the order of the tensors; None where the summarizer gave none.
+    """
     return [summarizer(tensor) for tensor in tensors]
 
 
 def summarize_collection(
     collection: str, name_filter: str | None = None, summarizer: Summarizer = summarize_tensor
 ) -> list[Tensor | None]:
-    """The summaries of a collection's tensors, of those whose names match when a pattern is given."""
+    """The summaries of a collection's tensors.
+
+    Args:
+        collection: the collection's name.
+        name_filter: a regular expression that the operations' names must match from their start; all when None.
+        summarizer: a function from a tensor to its summary, or None.
+
+    Returns:
+        The [] string tensors, in the order of the tensors; None where the summarizer gave none.
+    """
     found = []
     for item in get_default_graph().get_collection(collection):
         if name_filter is None or re.match(name_filter, item.op.name):
@@ -67,5 +96,13 @@ def summarize_collection(
 
 
 def summarize_activations(name_filter: str | None = None, summarizer: Summarizer = summarize_activation) -> list[Tensor | None]:
-    """The summaries of the collection ACTIVATIONS."""
+    """The summaries of the tensors in the collection ACTIVATIONS.
+
+    Args:
+        name_filter: a regular expression that the operations' names must match from their start; all when None.
+        summarizer: a function from a tensor to its summary, or None.
+
+    Returns:
+        The [] string tensors, in the order of the tensors; None where the summarizer gave none.
+    """
     return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)

@@ -66,9 +66,13 @@ def batch_norm(
         trainable: whether offset and factor are to be trained.
         batch_weights: a weight per example; the one-node form does not take them.
         fused: whether one node is used where it can be, for 2 or 4 dimensions; it can when None.
+        data_format: "NHWC", channels last, or "NCHW", channels second, for any rank.
         zero_debias_moving_mean: correct the averaged mean for having begun at zero.
         scope: the variable scope, "BatchNorm" when None.
         renorm, renorm_clipping, renorm_decay, adjustment: not supported.
+
+    Returns:
+        The shape and dtype of `inputs`.
 
     Raises:
         ValueError: the layout or the shape does not fit, `fused` is asked for with weights, or an option is not supported.
@@ -236,10 +240,26 @@ def layer_norm(
     reuse: Reuse = None, variables_collections: VariableCollections = None, outputs_collections: Collections = None,
     trainable: bool = True, begin_norm_axis: int = 1, begin_params_axis: int = -1, scope: ScopeLike = None,
 ) -> Tensor:  # fmt: skip
-    """Each example normalized by its own mean and variance from `begin_norm_axis` on.
+    """Each example normalized by its own mean and variance from `begin_norm_axis` on (Ba et al. 2016).
 
-    "beta" (with `center`) and "gamma" (with `scale`) have the inputs' dimensions from `begin_params_axis` on. The other
-    arguments are those of `batch_norm`.
+    Args:
+        inputs: `[batch, ...]` floats of known rank, of known size from `begin_params_axis` on.
+        center: whether an offset "beta" is added; it has the inputs' dimensions from `begin_params_axis` on.
+        scale: whether there is a factor "gamma", of the same shape.
+        activation_fn: a function of the outputs; None for none.
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        begin_norm_axis: the first of the dimensions that mean and variance are taken over.
+        begin_params_axis: the first of the dimensions that "beta" and "gamma" have.
+        scope: the variable scope, "LayerNorm" when None.
+
+    Returns:
+        The shape and dtype of `inputs`.
+
+    Raises:
+        ValueError: the rank is not known, an axis is beyond it, or a size that "beta" and "gamma" need is not known.
     """
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as opened:
         inputs = convert_to_tensor(inputs)

@@ -32,8 +32,17 @@ from weft.ops.variables.variable_scope import variable_scope
 def maxout(inputs: TensorLike, num_units: int, axis: int = -1, scope: ScopeLike = None) -> Tensor:
     """The greatest of each `features // num_units` neighbours along an axis (Goodfellow et al. 2013).
 
+    Args:
+        inputs: `[..., features, ...]` of known rank.
+        num_units: how many outputs there are along the axis.
+        axis: the dimension of the features.
+        scope: the variable scope, "MaxOut" when None.
+
+    Returns:
+        The inputs' shape with `num_units` in the dimension `axis`.
+
     Raises:
-        ValueError: the number of features is no multiple of `num_units`.
+        ValueError: the number of features is not known, or no multiple of `num_units`.
     """
     with variable_scope(scope, "MaxOut", [inputs]):
         inputs = convert_to_tensor(inputs)
@@ -48,7 +57,20 @@ def maxout(inputs: TensorLike, num_units: int, axis: int = -1, scope: ScopeLike 
 
 @add_arg_scope
 def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope: ScopeLike = None) -> Tensor:
-    """The inputs divided by their lengths along one dimension, which is not negative; `epsilon` is added to the squares."""
+    """The inputs divided by their lengths along one dimension.
+
+    Args:
+        inputs: floats of known rank.
+        dim: the dimension, from 0 on; negative ones are not taken.
+        epsilon: a small float that is added to the sum of the squares.
+        scope: the variable scope, "UnitNorm" when None.
+
+    Returns:
+        The shape and dtype of `inputs`.
+
+    Raises:
+        ValueError: the rank is not known, or has no such dimension.
+    """
     with variable_scope(scope, "UnitNorm", [inputs]):
         inputs = convert_to_tensor(inputs)
         if not inputs.dims:
@@ -103,7 +125,14 @@ def spatial_softmax(
 def dense_to_sparse(
     tensor: TensorLike, eos_token: TensorLike = 0, outputs_collections: Collections = None, scope: ScopeLike = None
 ) -> SparseTensor:
-    """The elements of a tensor that are not `eos_token`, as a sparse one."""
+    """The elements of a tensor that are not `eos_token`, as a sparse one.
+
+    Args:
+        tensor: a tensor of any shape and dtype.
+        eos_token: [] of that dtype, the element to leave out.
+        outputs_collections: the collection, or collections, that the values are added to; none when None.
+        scope: the variable scope, "dense_to_sparse" when None.
+    """
     with variable_scope(scope, "dense_to_sparse", [tensor]) as opened:
         tensor = convert_to_tensor(tensor)
         indices = where(not_equal(tensor, eos_token))

@@ -78,9 +78,12 @@ def group_norm(
         epsilon: what is added to the variance.
         activation_fn: a function of the outputs, or None.
         param_initializers: a dict of initializers for "beta" and "gamma".
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        scope: the variable scope, "GroupNorm" when None.
         mean_close_to_zero: take the variance from sums of squares.
-
-    The other arguments are those of `fully_connected`.
 
     Raises:
         ValueError: the rank or the channels are not known, the axes do not fit, or the groups do not divide the channels.
@@ -134,9 +137,24 @@ def instance_norm(
     """Each channel of each example normalized by its own mean and variance (Ulyanov et al. 2016).
 
     Args:
-        inputs: `[batch, ..., channels]`, or `[batch, channels, ...]` with `data_format` "NCHW".
+        inputs: `[batch, ..., channels]` floats, or `[batch, channels, ...]` with `data_format` "NCHW"; of known rank and
+            channels.
+        center, scale: whether there are an offset "beta" and a factor "gamma" per channel.
+        epsilon: a small float that is added to the variance.
+        activation_fn: a function of the outputs; None for none.
+        param_initializers: a dict of initializers for "beta" and "gamma".
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        data_format: "NHWC" or "NCHW", for any rank.
+        scope: the variable scope, "InstanceNorm" when None.
 
-    The other arguments are those of `group_norm`.
+    Returns:
+        The shape and dtype of `inputs`.
+
+    Raises:
+        ValueError: the layout is none of the two, or the rank or the channels are not known.
     """
     inputs = convert_to_tensor(inputs)
     if inputs.dims is None:

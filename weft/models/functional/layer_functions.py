@@ -13,7 +13,6 @@ from weft.framework.aliases import (
     Getter,
     Initializer,
     Regularizer,
-    ShapeLike,
     Sizes,
     TensorLike,
     VariableCollections,
@@ -25,17 +24,12 @@ from weft.models.functional.layer_outputs import add_variable, collected, variab
 from weft.models.layers import core as layer_core
 from weft.models.layers.conv import Conv1D, Conv2D, Conv2DTranspose, Conv3D
 from weft.models.layers.layer import Layer
-from weft.models.layers.pool import AveragePooling2D, AveragePooling3D, MaxPooling2D, MaxPooling3D, Pooling
 from weft.ops.arg_scope import add_arg_scope
-from weft.ops.array.filling import one_hot
-from weft.ops.array.shape_ops import reshape, shape
-from weft.ops.input_scope import input_scope
 from weft.ops.nn.activation import elu as elu_function
 from weft.ops.nn.activation import relu as relu_function
 from weft.ops.nn.activation import relu6 as relu6_function
 from weft.ops.nn.bias import bias_add as nn_bias_add
 from weft.ops.nn.embedding import embedding_lookup
-from weft.ops.nn.softmax import softmax as nn_softmax
 from weft.ops.variables.fan_initializers import xavier_initializer
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.model_variables import model_variable
@@ -136,6 +130,9 @@ def fully_connected(
         outputs_collections: where to add the outputs.
         trainable: whether the variables are to be trained.
         scope: the variable scope, "fully_connected" when None.
+
+    Raises:
+        ValueError: `num_outputs` is no int.
     """
     options = dict(locals())
     if not isinstance(num_outputs, int):
@@ -157,14 +154,30 @@ def convolution(
     """`activation_fn` of a convolution with weights and biases, over sequences, images or volumes as the inputs' rank says.
 
     Args:
-        inputs: `[batch, ...spatial, channels]`, or `[batch, channels, ...spatial]` with a `data_format` such as "NCHW".
-        num_outputs: the number of outputs.
-        kernel_size, stride, rate: one number, or one per spatial dimension.
-        padding: "SAME" or "VALID".
-        data_format: the layout.
+        inputs: `[batch, ...spatial, channels]` floats, or `[batch, channels, ...spatial]` with a `data_format` such as
+            "NCHW".
+        num_outputs: the number of output channels.
+        kernel_size: the size of the window, one int or one for each spatial dimension.
+        stride: how far the window moves, one int or one for each spatial dimension.
+        padding: "SAME", which pads with zeros, or "VALID", which uses whole windows only.
+        data_format: "NWC", "NHWC" or "NDHWC", or with the channels second "NCW", "NCHW" or "NCDHW"; channels last when None.
+        rate: the distance between the elements that a window takes, one int or one for each spatial dimension.
+        activation_fn: a function of the outputs; relu by default, None for none.
+        normalizer_fn: a function such as `batch_norm`, in place of the biases.
+        normalizer_params: a dict of its further arguments.
+        weights_initializer, biases_initializer: make the variables' first values, by default Glorot's uniform numbers and
+            zeros; there are no biases where theirs is None.
+        weights_regularizer, biases_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES.
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        scope: the variable scope, "Conv" when None.
         conv_dims: how many spatial dimensions there must be; any when None.
 
-    The other arguments are those of `fully_connected`.
+    Returns:
+        The activated outputs, with `num_outputs` channels.
 
     Raises:
         ValueError: the rank or the layout does not fit.
@@ -189,7 +202,12 @@ def _convolution_of(dims: int) -> Callable[..., Any]:
         return convolution(*args, **{**kwargs, "conv_dims": dims})
 
     function.__name__ = f"convolution{dims}d"
-    function.__doc__ = f"`convolution` of inputs with {dims} spatial dimension{'s' if dims > 1 else ''}."
+    function.__doc__ = (
+        f"`convolution` of inputs with {dims} spatial dimension{'s' if dims > 1 else ''}, whatever `conv_dims` is.\n\n"
+        "Args: those of `tf.contrib.layers.convolution`.\n\n"
+        "Returns:\n    The activated outputs, with `num_outputs` channels.\n\n"
+        "Raises:\n    ValueError: the rank or the layout does not fit.\n"
+    )
     # Its signature tells arg_scope which arguments there are.
     function.__wrapped__ = convolution  # type: ignore[attr-defined]
     function._key_op = f"convolution{dims}d"  # type: ignore[attr-defined]
@@ -210,90 +228,40 @@ def convolution2d_transpose(
     variables_collections: VariableCollections = None, outputs_collections: Collections = None,
     trainable: bool = True, scope: ScopeLike = None,
 ) -> Tensor:  # fmt: skip
-    """`activation_fn` of the transpose of a convolution; arguments as of `convolution`, without `rate`."""
+    """`activation_fn` of the transpose of a convolution with weights and biases, which makes images larger.
+
+    Args:
+        inputs: `[batch, height, width, channels]` floats, or `[batch, channels, height, width]` with "NCHW".
+        num_outputs: the number of output channels.
+        kernel_size: the size of the window, one int or one for each spatial dimension.
+        stride: how far the window moves, one int or one for each spatial dimension.
+        padding: "SAME", which pads with zeros, or "VALID", which uses whole windows only.
+        data_format: "NHWC", channels last, or "NCHW", channels second.
+        activation_fn: a function of the outputs; relu by default, None for none.
+        normalizer_fn: a function such as `batch_norm`, in place of the biases.
+        normalizer_params: a dict of its further arguments.
+        weights_initializer, biases_initializer: make the variables' first values, by default Glorot's uniform numbers and
+            zeros; there are no biases where theirs is None.
+        weights_regularizer, biases_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES.
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        scope: the variable scope, "Conv2d_transpose" when None.
+
+    Returns:
+        The activated outputs, with `num_outputs` channels.
+
+    Raises:
+        ValueError: the rank or the layout does not fit.
+    """
     options = dict(locals())
 
     def make(shared: dict[str, Any]) -> Layer:
         return Conv2DTranspose(num_outputs, kernel_size, stride, padding, layout(data_format), **shared)
 
     return _weighted(make, inputs, "Conv2d_transpose", scope, reuse, options)
-
-
-def _pooled(
-    kind: type[Pooling], default: str, inputs: TensorLike, kernel_size: Sizes,
-    stride: Sizes, padding: str, data_format: str, collections: Collections, scope: str | None,
-) -> Tensor:  # fmt: skip
-    with input_scope(scope, default, (inputs,)) as name:
-        layer = kind(kernel_size, stride, padding, layout(data_format))
-        inputs = convert_to_tensor(inputs)
-        layer.check_inputs(inputs)
-        outputs = layer.call(inputs)
-        return collected(collections, name.rstrip("/"), outputs)
-
-
-@add_arg_scope
-def max_pool2d(
-    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NHWC",
-    outputs_collections: Collections = None, scope: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The greatest values of windows over images; `kernel_size` and `stride` are one number, or one per dimension."""
-    return _pooled(MaxPooling2D, "MaxPool2D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
-
-
-@add_arg_scope
-def avg_pool2d(
-    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NHWC",
-    outputs_collections: Collections = None, scope: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The means of windows over images; `kernel_size` and `stride` are one number, or one per dimension."""
-    return _pooled(AveragePooling2D, "AvgPool2D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
-
-
-@add_arg_scope
-def max_pool3d(
-    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NDHWC",
-    outputs_collections: Collections = None, scope: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The greatest values of windows over volumes; `kernel_size` and `stride` are one number, or one per dimension."""
-    _check_volumes(data_format)
-    return _pooled(MaxPooling3D, "MaxPool3D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
-
-
-@add_arg_scope
-def avg_pool3d(
-    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NDHWC",
-    outputs_collections: Collections = None, scope: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The means of windows over volumes; `kernel_size` and `stride` are one number, or one per dimension."""
-    _check_volumes(data_format)
-    return _pooled(AveragePooling3D, "AvgPool3D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
-
-
-def _check_volumes(data_format: str) -> None:
-    if data_format not in ("NDHWC", "NCDHW"):
-        raise ValueError(f"data_format has to be either NCDHW or NDHWC. It is {data_format!r}.")
-
-
-@add_arg_scope
-def dropout(
-    inputs: TensorLike, keep_prob: float | Tensor = 0.5, noise_shape: ShapeLike = None,
-    is_training: TensorLike = True, outputs_collections: Collections = None, scope: ScopeLike = None,
-    seed: int | None = None,
-) -> Tensor:  # fmt: skip
-    """Drop elements with probability `1 - keep_prob` while `is_training`, a bool or a tensor of one."""
-    with variable_scope(scope, "Dropout", [inputs]) as opened:
-        layer = layer_core.Dropout(1 - keep_prob, noise_shape, seed, opened.name, _scope=opened)
-        return collected(outputs_collections, opened.name, layer(inputs, training=is_training))
-
-
-@add_arg_scope
-def flatten(inputs: TensorLike, outputs_collections: Collections = None, scope: str | None = None) -> Tensor:
-    """All dimensions but the batch made one; the rank must be known and at least 2."""
-    with input_scope(scope, "Flatten", (inputs,)) as name:
-        inputs = convert_to_tensor(inputs)
-        if inputs.shape.ndims is None or inputs.shape.ndims < 2:
-            raise ValueError(f"Inputs must have a rank of at least 2, got shape {inputs.shape}")
-        return collected(outputs_collections, name.rstrip("/"), layer_core.flatten(inputs))
 
 
 @add_arg_scope
@@ -303,7 +271,20 @@ def bias_add(
     outputs_collections: Collections = None, trainable: bool = True, data_format: str = "NHWC",
     scope: ScopeLike = None,
 ) -> Tensor:  # fmt: skip
-    """Add a bias per channel and activate; arguments as of `fully_connected`."""
+    """The inputs with a bias per channel, a variable "biases" that this makes, activated.
+
+    Args:
+        inputs: `[..., channels]` numbers, or `[batch, channels, ...]` with "NCHW".
+        activation_fn: a function of the outputs; None for none.
+        initializer: makes the bias's first value.
+        regularizer: a function of the bias; what it returns is added to the collection REGULARIZATION_LOSSES.
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        data_format: "NHWC", channels last, or "NCHW", channels second.
+        scope: the variable scope, "BiasAdd" when None.
+    """
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as opened:
         inputs = convert_to_tensor(inputs)
         channels = inputs.shape[1 if data_format.startswith("NC") else -1].value
@@ -315,39 +296,26 @@ def bias_add(
         return finished(outputs, None, None, activation_fn, opened, outputs_collections)
 
 
-@add_arg_scope
-def one_hot_encoding(
-    labels: TensorLike,
-    num_classes: int,
-    on_value: TensorLike = 1.0,
-    off_value: TensorLike = 0.0,
-    outputs_collections: Collections = None,
-    scope: str | None = None,
-) -> Tensor:
-    """`[batch, num_classes]` with `on_value` at each label and `off_value` elsewhere."""
-    with input_scope(scope, "OneHotEncoding", (labels,)) as name:
-        labels = convert_to_tensor(labels)
-        outputs = one_hot(labels, num_classes, on_value=on_value, off_value=off_value)
-        return collected(outputs_collections, name.rstrip("/"), outputs)
-
-
-@add_arg_scope
-def softmax(logits: TensorLike, scope: ScopeLike = None) -> Tensor:
-    """Softmax over the last dimension of logits of any rank."""
-    with variable_scope(scope, "softmax", [logits]):
-        logits = convert_to_tensor(logits)
-        flat = reshape(logits, [-1, logits.shape[-1].value])
-        predictions = reshape(nn_softmax(flat), shape(logits))
-        predictions.set_shape(logits.shape)
-        return predictions
-
-
 def embed_sequence(
     ids: TensorLike, vocab_size: int | None = None, embed_dim: int | None = None, unique: bool = False,
     initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
     scope: ScopeLike = None, reuse: Reuse = None,
 ) -> Tensor:  # fmt: skip
-    """The rows `[..., embed_dim]` of a table `[vocab_size, embed_dim]` for ids; ValueError without its sizes, unless reused."""
+    """The rows of a table for ids, as `[..., embed_dim]` float32.
+
+    Args:
+        ids: `[...]` int32 or int64, from 0 to `vocab_size - 1`.
+        vocab_size, embed_dim: the table's sizes, ints; needed unless it is reused.
+        unique: accepted; the rows of ids that come twice are looked up twice.
+        initializer: makes the table's first value; that of the scope when None.
+        regularizer: a function of the table; what it returns is added to the collection REGULARIZATION_LOSSES.
+        trainable: whether the table is added to the collection TRAINABLE_VARIABLES.
+        scope: the variable scope, "EmbedSequence" when None.
+        reuse: whether the table exists already; needs `scope`.
+
+    Raises:
+        ValueError: a size is not given, nor is the table reused.
+    """
     if not (reuse or (vocab_size and embed_dim)):
         raise ValueError(f"Must specify vocab size and embedding dimension when not reusing. Got vocab_size={vocab_size} and "
                          f"embed_dim={embed_dim}")  # fmt: skip
@@ -361,7 +329,17 @@ def embed_sequence(
 
 
 def repeat(inputs: Any, repetitions: int, layer: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
-    """A layer applied again and again, each with variables of its own: scopes `NAME/NAME_1`, `NAME/NAME_2` ..."""
+    """A layer applied again and again, each with variables of its own: scopes `NAME/NAME_1`, `NAME/NAME_2` ...
+
+    Args:
+        inputs: what the first layer takes, usually a tensor.
+        repetitions: how many times, an int.
+        layer: a function of the inputs and a `scope`, such as `tf.contrib.layers.conv2d`.
+        args, kwargs: the layer's further arguments; a `scope` among them is NAME, in place of the layer's own name.
+
+    Returns:
+        What the last layer returns.
+    """
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, "Repeat", [inputs]):
         scope = scope or getattr(layer, "__name__", None) or layer.func.__name__  # type: ignore[attr-defined]
@@ -372,7 +350,17 @@ def repeat(inputs: Any, repetitions: int, layer: Callable[..., Tensor], *args: A
 
 
 def stack(inputs: Any, layer: Callable[..., Tensor], stack_args: Iterable[Any], **kwargs: Any) -> Tensor:
-    """A layer applied once for each item of `stack_args`, its further arguments: scopes `NAME/NAME_1`, `NAME/NAME_2` ..."""
+    """A layer applied once for each item of `stack_args`, its further arguments: scopes `NAME/NAME_1`, `NAME/NAME_2` ...
+
+    Args:
+        inputs: what the first layer takes, usually a tensor.
+        layer: a function of the inputs, the item and a `scope`, such as `tf.contrib.layers.fully_connected`.
+        stack_args: for each layer its second argument, or a list or tuple of its further arguments.
+        kwargs: arguments by name for all layers; a `scope` among them is NAME, in place of the layer's own name.
+
+    Returns:
+        What the last layer returns.
+    """
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, "Stack", [inputs]):
         scope = scope or getattr(layer, "__name__", None) or layer.func.__name__  # type: ignore[attr-defined]

@@ -39,28 +39,58 @@ def collected(collections: Collections, alias: str, outputs: Tensor) -> Tensor:
 
 
 def collect_named_outputs(collections: Collections, alias: str, outputs: Tensor) -> Tensor:
-    """Add outputs to collections under an alias, as contrib's layers do; returns them."""
+    """Add outputs to collections under an alias, as contrib's layers do.
+
+    Args:
+        collections: a collection's name, a list of them, or None for none.
+        alias: the name under which `convert_collection_to_dict` finds them.
+        outputs: the tensor.
+
+    Returns:
+        `outputs` itself.
+    """
     return collected(collections, alias, outputs)
 
 
 def append_tensor_alias(tensor: Tensor, alias: str) -> Tensor:
-    """Give a tensor a further alias; returns it."""
+    """Give a tensor a further alias.
+
+    Args:
+        tensor: the tensor.
+        alias: a name for it, as `convert_collection_to_dict` uses.
+
+    Returns:
+        The tensor itself.
+    """
     _ALIASES.setdefault(tensor, []).append(alias)
     return tensor
 
 
 def get_tensor_aliases(tensor: Tensor) -> list[str]:
-    """The aliases of a tensor; its name without the output's number where it has none."""
+    """The aliases of a tensor, in a list.
+
+    Args:
+        tensor: the tensor; without an alias it gives its name, without `:0`.
+    """
     return list(_ALIASES.get(tensor, [tensor.name.removesuffix(":0")]))
 
 
 def gather_tensors_aliases(tensors: Sequence[Tensor]) -> list[str]:
-    """The aliases of some tensors."""
+    """The aliases of some tensors, in one list.
+
+    Args:
+        tensors: the tensors; one without an alias gives its name, without `:0`.
+    """
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 
 
 def convert_collection_to_dict(collection: str, clear_collection: bool = False) -> OrderedDict[str, Any]:
-    """A collection of outputs by alias."""
+    """A collection of outputs by alias, in the order in which they were added.
+
+    Args:
+        collection: the collection's name.
+        clear_collection: whether to empty the collection.
+    """
     items = get_default_graph().get_collection(collection)
     found = OrderedDict((alias, item) for item in items for alias in _ALIASES.get(item, [item.name]))
     if clear_collection:

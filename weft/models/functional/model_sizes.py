@@ -9,7 +9,11 @@ from weft.framework.graph import Graph
 
 
 def tensor_description(var: Nest) -> str:
-    """The type and shape of a variable or tensor, such as `(float32 3x4)`."""
+    """The type and shape of a variable or tensor, such as `(float32 3x4)`.
+
+    Args:
+        var: a variable or tensor whose shape is known.
+    """
     return f"({var.dtype.name} {'x'.join(str(size) for size in var.get_shape().as_list())})"
 
 

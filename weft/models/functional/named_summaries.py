@@ -55,7 +55,17 @@ def add_image_summary(
 def add_scalar_summary(
     tensor: Tensor, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
-    """A summary of a number; see `add_image_summary`."""
+    """A summary of a number.
+
+    Args:
+        tensor: a [] number.
+        name: the summary's name; the operation's when None.
+        prefix: what stands before the name, with a slash; nothing when None.
+        print_summary: whether to print the number when the summary is run, and to keep it out of the collection SUMMARIES.
+
+    Returns:
+        A [] string tensor.
+    """
     own = _name(tensor, name, prefix)
     return _printing(scalar(own, tensor, collections=[] if print_summary else None), tensor, own, print_summary)
 
@@ -63,26 +73,69 @@ def add_scalar_summary(
 def add_zero_fraction_summary(
     tensor: Tensor, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
-    """A summary of which part of a tensor is zero; see `add_image_summary`."""
+    """A scalar summary of which part of a tensor is zero, NAME/Fraction_of_Zero_Values.
+
+    Args:
+        tensor: a tensor of numbers.
+        name: the summary's name; the operation's when None.
+        prefix: what stands before the name, with a slash; nothing when None.
+        print_summary: whether to print the number when the summary is run, and to keep it out of the collection SUMMARIES.
+
+    Returns:
+        A [] string tensor.
+    """
     own = f"{_name(tensor, name, prefix)}/Fraction_of_Zero_Values"
     return add_scalar_summary(zero_fraction(tensor), own, print_summary=print_summary)
 
 
 def add_histogram_summaries(tensors: Iterable[Tensor], prefix: str | None = None) -> list[Tensor]:
-    """`add_histogram_summary` of each tensor."""
+    """The histogram summaries of tensors, each by the name of its operation.
+
+    Args:
+        tensors: the tensors, of numbers.
+        prefix: what stands before each name, with a slash; nothing when None.
+
+    Returns:
+        A [] string tensor for each.
+    """
     return [add_histogram_summary(each, prefix=prefix) for each in tensors]
 
 
 def add_image_summaries(tensors: Iterable[Tensor], prefix: str | None = None) -> list[Tensor]:
-    """`add_image_summary` of each tensor."""
+    """The image summaries of tensors, each by the name of its operation.
+
+    Args:
+        tensors: images, `[batch, height, width, channels]` uint8 or float32 with 1, 3 or 4 channels.
+        prefix: what stands before each name, with a slash; nothing when None.
+
+    Returns:
+        A [] string tensor for each.
+    """
     return [add_image_summary(each, prefix=prefix) for each in tensors]
 
 
 def add_scalar_summaries(tensors: Iterable[Tensor], prefix: str | None = None, print_summary: bool = False) -> list[Tensor]:
-    """`add_scalar_summary` of each tensor."""
+    """The scalar summaries of tensors, each by the name of its operation.
+
+    Args:
+        tensors: [] numbers.
+        prefix: what stands before each name, with a slash; nothing when None.
+        print_summary: whether to print each number when its summary is run, and to keep it out of the collection SUMMARIES.
+
+    Returns:
+        A [] string tensor for each.
+    """
     return [add_scalar_summary(each, prefix=prefix, print_summary=print_summary) for each in tensors]
 
 
 def add_zero_fraction_summaries(tensors: Iterable[Tensor], prefix: str | None = None) -> list[Tensor]:
-    """`add_zero_fraction_summary` of each tensor."""
+    """The summaries of which part of each tensor is zero.
+
+    Args:
+        tensors: the tensors, of numbers.
+        prefix: what stands before each name, with a slash; nothing when None.
+
+    Returns:
+        A [] string tensor for each.
+    """
     return [add_zero_fraction_summary(each, prefix=prefix) for each in tensors]

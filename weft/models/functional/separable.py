@@ -45,12 +45,30 @@ def separable_convolution2d(
     """A convolution of images in two parts: "depthwise_weights" for each channel, "pointwise_weights" across all channels.
 
     Args:
-        inputs: `[batch, height, width, channels]`, or `[batch, channels, height, width]` with "NCHW".
-        num_outputs: the number of outputs; None for the first part alone.
-        depth_multiplier: how many outputs the first part makes of each channel.
+        inputs: `[batch, height, width, channels]` floats, or `[batch, channels, height, width]` with "NCHW".
+        num_outputs: the number of output channels; None for the first part alone.
+        kernel_size: the size of the window, one int or one for each spatial dimension.
+        depth_multiplier: how many channels the first part makes of each channel.
+        stride: how far the window moves, one int or one for each spatial dimension.
+        padding: "SAME", which pads with zeros, or "VALID", which uses whole windows only.
+        data_format: "NHWC", channels last, or "NCHW", channels second.
+        rate: the distance between the elements that a window takes, one int or one for each spatial dimension.
+        activation_fn: a function of the outputs; relu by default, None for none.
+        normalizer_fn: a function such as `batch_norm`, in place of the biases.
+        normalizer_params: a dict of its further arguments.
+        weights_initializer: makes the first value of the first part's weights; Glorot's uniform numbers by default.
         pointwise_initializer: the second part's; `weights_initializer` when None.
+        weights_regularizer, biases_regularizer: functions of the variable; what they return is added to the collection
+            REGULARIZATION_LOSSES.
+        biases_initializer: makes the biases' first value; there are no biases when None.
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by the variable's name.
+        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
+        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
+        scope: the variable scope, "SeparableConv2d" when None.
 
-    The other arguments are those of `convolution`.
+    Returns:
+        The activated outputs.
     """
     options = dict(locals())
     names = {

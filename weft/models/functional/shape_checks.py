@@ -21,7 +21,15 @@ from weft.ops.math.reduce_functions import reduce_all, reduce_sum
 
 
 def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
-    """A tensor, checked to have the shape of another; see `with_shape`."""
+    """A tensor that has the shape of another: itself, or one whose run fails with InvalidArgumentError where it has not.
+
+    Args:
+        expected_tensor: the tensor whose shape is expected.
+        tensor: the tensor to check.
+
+    Raises:
+        ValueError: the shapes are known to differ.
+    """
     known = expected_tensor.shape
     return with_shape(known.as_list() if known.is_fully_defined() else shape(expected_tensor), tensor)
 
@@ -88,7 +96,15 @@ def _assertion(expected: list[int] | Tensor, tensor: Tensor) -> Operation:
 
 
 def reduce_sum_n(tensors: list[Tensor], name: str | None = None) -> Tensor:
-    """The sum of all elements of all tensors; ValueError where there are none."""
+    """The sum of all elements of all tensors, a [] tensor.
+
+    Args:
+        tensors: a list of number tensors of one dtype, of any shapes.
+        name: the name scope.
+
+    Raises:
+        ValueError: there are no tensors.
+    """
     if not tensors:
         raise ValueError("No tensors provided.")
     with get_default_graph().name_scope(name or "reduce_sum_n"):

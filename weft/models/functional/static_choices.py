@@ -19,7 +19,18 @@ T = TypeVar("T")
 
 
 def constant_value(value_or_tensor_or_var: Nest, dtype: DTypeLike | None = None) -> Nest:
-    """The value of a Python value or of a constant tensor, None where only a run tells; ValueError for None."""
+    """The value of a Python value or of a constant tensor; None where only a run tells.
+
+    Args:
+        value_or_tensor_or_var: the value; any Python value comes back as it is, a variable gives None.
+        dtype: the dtype that a tensor must have; any when None.
+
+    Returns:
+        A Python number for a scalar, else an array.
+
+    Raises:
+        ValueError: it is None, or a tensor of another dtype.
+    """
     if value_or_tensor_or_var is None:
         raise ValueError("value_or_tensor_or_var cannot be None")
     value = value_or_tensor_or_var
@@ -33,7 +44,15 @@ def constant_value(value_or_tensor_or_var: Nest, dtype: DTypeLike | None = None)
 
 
 def static_cond(pred: bool, fn1: Callable[[], T], fn2: Callable[[], T]) -> T:
-    """The result of `fn1` or `fn2`, chosen by a Python bool; TypeError for functions that are none."""
+    """The result of `fn1` or `fn2`, chosen by a Python bool.
+
+    Args:
+        pred: the bool.
+        fn1, fn2: functions without arguments, for True and for False; one of them is called.
+
+    Raises:
+        TypeError: one of the two is no function.
+    """
     for name, function in (("fn1", fn1), ("fn2", fn2)):
         if not callable(function):
             raise TypeError(f"{name} must be callable.")
@@ -44,6 +63,16 @@ def smart_cond(pred: TensorLike, fn1: Callable[[], T], fn2: Callable[[], T], nam
     """The result of `fn1` or `fn2`, chosen while building where the predicate is known, by tf.cond otherwise.
 
     As in TensorFlow, the name of the tf.cond is the default whatever `name` is.
+
+    Args:
+        pred: a bool, or a [] bool tensor.
+        fn1: a function without arguments, for true.
+        fn2: the same for false; both return tensors of one structure and of the same dtypes.
+        name: not looked at.
+
+    Raises:
+        ValueError: the predicate is None, or a constant of another dtype.
+        TypeError: the predicate is known and one of the two is no function.
     """
     known = constant_value(pred, dtypes.bool)
     if known is not None:
@@ -53,12 +82,24 @@ def smart_cond(pred: TensorLike, fn1: Callable[[], T], fn2: Callable[[], T], nam
 
 
 def get_variable_collections(variables_collections: VariableCollections, name: str) -> Sequence[str] | None:
-    """The collections for a variable: those given, or those that a dict gives for its name."""
+    """The collections for a variable: those given, or those that a dict gives for its name.
+
+    Args:
+        variables_collections: a list of collections, a dict of such lists, or None.
+        name: the variable's name within its layer, such as "weights".
+    """
     return variable_collections(variables_collections, name)
 
 
 def two_element_tuple(int_or_tuple: ShapeLike) -> tuple[int, int]:
-    """One number twice, or two numbers, as a tuple; ValueError for anything else."""
+    """One number twice, or two numbers, as a tuple.
+
+    Args:
+        int_or_tuple: an int, or a list, tuple or TensorShape of two.
+
+    Raises:
+        ValueError: it is anything else.
+    """
     if isinstance(int_or_tuple, int):
         return int_or_tuple, int_or_tuple
     dims = as_dims(int_or_tuple)
@@ -70,7 +111,15 @@ def two_element_tuple(int_or_tuple: ShapeLike) -> tuple[int, int]:
 
 
 def n_positive_integers(n: int, value: ShapeLike) -> tuple[int, ...]:
-    """One positive number `n` times, or `n` of them; ValueError for anything else, and for an `n` that is not positive."""
+    """One positive number `n` times, or `n` of them, as a tuple.
+
+    Args:
+        n: how many, a positive int.
+        value: an int, or a list, tuple or TensorShape of n ints.
+
+    Raises:
+        ValueError: `n` or one of the values is no positive int, or there are more or fewer values.
+    """
     if not isinstance(n, int) or n < 1:
         raise ValueError(f"n must be a positive integer, got {n!r}")
     values = (value,) * n if isinstance(value, int) else tuple(value or ())
@@ -80,12 +129,29 @@ def n_positive_integers(n: int, value: ShapeLike) -> tuple[int, ...]:
 
 
 def last_dimension(shape: ShapeLike, min_rank: int = 1) -> int:
-    """The last dimension; ValueError where it is not known, or the rank is less than `min_rank`."""
+    """The size of the last dimension.
+
+    Args:
+        shape: a TensorShape, or a list of sizes.
+        min_rank: how many dimensions there must be.
+
+    Raises:
+        ValueError: the size is not known, or there are fewer dimensions.
+    """
     return _known(as_dims(shape), -1, min_rank)
 
 
 def channel_dimension(shape: ShapeLike, data_format: str, min_rank: int = 1) -> int:
-    """The dimension of the channels: the second with "channels_first", else the last; ValueError as `last_dimension`."""
+    """The size of the channels' dimension: the second with "channels_first", else the last.
+
+    Args:
+        shape: a TensorShape, or a list of sizes.
+        data_format: "channels_first" or "channels_last".
+        min_rank: how many dimensions there must be.
+
+    Raises:
+        ValueError: the size is not known, or there are fewer dimensions.
+    """
     return _known(as_dims(shape), 1 if data_format == "channels_first" else -1, min_rank)
 
 

@@ -90,7 +90,11 @@ class OneHotColumn(LayerColumn, DenseColumn, _OneHotFields):
 
 
 def one_hot_column(sparse_id_column: SparseColumn | WeightedSparseColumn) -> OneHotColumn:
-    """A dense column that counts the ids of another column."""
+    """A dense column that counts the ids of another column.
+
+    Args:
+        sparse_id_column: a column of ids; of a weighted one the weights are summed up in place of the counts.
+    """
     return OneHotColumn(sparse_id_column)
 
 
@@ -220,9 +224,16 @@ def embedding_column(
     max_norm: float | None = None,
     trainable: bool = True,
 ) -> EmbeddingColumn:
-    """A dense column of the rows of a table at the ids of another column; see `tf.feature_column.embedding_column`.
+    """A dense column of the rows of a table at the ids of another column.
 
-    The table starts with truncated normal numbers of deviation `1 / sqrt(number of ids)` unless an initializer is given.
+    Args:
+        sparse_id_column: a column of ids, weighted or not.
+        dimension: the size of a row, a positive int.
+        combiner: how the rows of an example's ids become one: "mean", "sqrtn" or "sum".
+        initializer: makes the table's first value; truncated normal numbers of deviation `1 / sqrt(number of ids)` when None.
+        ckpt_to_load_from, tensor_name_in_ckpt: a checkpoint and the name in it of what the table begins with; both or none.
+        max_norm: the norm to which longer rows are cut when they are used; none are when None.
+        trainable: whether the table is trained.
 
     Raises:
         ValueError: only one of the checkpoint and the name is given, or the initializer is no function.
@@ -254,8 +265,22 @@ def shared_embedding_columns(
 ) -> list[EmbeddingColumn] | tuple[EmbeddingColumn, ...]:
     """Dense columns of the rows of one table, for several columns with the same ids.
 
+    Args:
+        sparse_id_columns: a list or tuple of columns of one type and one number of ids.
+        dimension: the size of a row, a positive int.
+        combiner: how the rows of an example's ids become one: "mean", "sqrtn" or "sum".
+        shared_embedding_name: the name of the table; made of the columns' names when None.
+        initializer: makes the table's first value; truncated normal numbers of deviation `1 / sqrt(number of ids)` when None.
+        ckpt_to_load_from, tensor_name_in_ckpt: a checkpoint and the name in it of what the table begins with; both or none.
+        max_norm: the norm to which longer rows are cut when they are used; none are when None.
+        trainable: whether the table is trained.
+
+    Returns:
+        One column for each that was given: a tuple, but a list for a single one, as in TensorFlow.
+
     Raises:
-        TypeError: something is no column of ids. ValueError: there is none, or they do not fit together.
+        TypeError: something is no column of ids.
+        ValueError: there is none, or they do not fit together.
     """
     if not isinstance(sparse_id_columns, Sequence) or isinstance(sparse_id_columns, str):
         raise TypeError(

@@ -32,7 +32,14 @@ from weft.ops.variables.variable_scope import variable_scope
 
 
 def check_feature_columns(feature_columns: Iterable[LayerColumn]) -> None:
-    """Raise ValueError where two columns are the same but for a function, or columns stand in a dict."""
+    """Refuse two columns that are the same but for a function, and columns in a dict.
+
+    Args:
+        feature_columns: the columns, in any other iterable.
+
+    Raises:
+        ValueError: there are two such columns, or a dict.
+    """
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
     seen: set[str] = set()
@@ -196,7 +203,18 @@ def joint_weighted_sum_from_feature_columns(
     trainable: bool = True,
     scope: ScopeLike = None,
 ) -> tuple[Tensor, list[VariableLike], VariableLike]:
-    """`weighted_sum_from_feature_columns` with the weights of all columns in one variable; see there.
+    """The sums of weights over all columns, the weights of all of them in one variable.
+
+    Args:
+        columns_to_tensors: tensors or SparseTensors by the features' names.
+        feature_columns: sparse columns, which all sum their weights.
+        num_outputs: how many sums there are for an example.
+        weight_collections: further collections for the variables.
+        trainable: whether the variables are trained.
+        scope: the variable scope, "joint_weighted_sum_from_feature_columns" when None.
+
+    Returns:
+        The sums `[batch, num_outputs]` float32 with the bias, a list of the weights, and the bias.
 
     Raises:
         NotImplementedError: a column is one of numbers.
@@ -234,7 +252,17 @@ def _check_joint(lookup: Lookup) -> None:
 
 
 def create_feature_spec_for_parsing(feature_columns: Iterable[LayerColumn] | dict[str, LayerColumn]) -> ParseSpec:
-    """What `tf.parse_example` must look for, to feed these columns."""
+    """What `tf.parse_example` must look for, to feed these columns.
+
+    Args:
+        feature_columns: columns of tf.contrib.layers, in an iterable or as the values of a dict.
+
+    Returns:
+        FixedLenFeatures and VarLenFeatures by the features' names.
+
+    Raises:
+        TypeError: something is no column.
+    """
     columns = feature_columns.values() if isinstance(feature_columns, dict) else feature_columns
     spec: ParseSpec = {}
     for column in columns:
@@ -250,7 +278,17 @@ def parse_feature_columns_from_examples(
     name: str | None = None,
     example_names: TensorLike | None = None,
 ) -> dict[object, FeatureTensor]:
-    """Parse Examples: the features that the columns want by name, and what the columns make of them by column."""
+    """Parse Examples: the features that the columns want by name, and what the columns make of them by column.
+
+    Args:
+        serialized: `[batch]` strings, serialized Examples.
+        feature_columns: columns of tf.contrib.layers.
+        name: the name of the parsing operation.
+        example_names: `[batch]` strings that errors name the examples by; none when None.
+
+    Returns:
+        One dict of tensors and SparseTensors with both kinds of keys.
+    """
     columns = _in_order(feature_columns)
     features = parse_example(serialized, create_feature_spec_for_parsing(columns), name=name, example_names=example_names)
     parsed: dict[object, FeatureTensor] = {}
@@ -260,13 +298,21 @@ def parse_feature_columns_from_examples(
 
 
 def transform_features(features: FeatureMap, feature_columns: Iterable[LayerColumn]) -> dict[object, FeatureTensor]:
-    """What the columns make of features, by column."""
+    """What the columns make of features, by column.
+
+    Args:
+        features: tensors or SparseTensors by the features' names; a new dict is returned.
+        feature_columns: columns of tf.contrib.layers.
+    """
     cache, state = FeatureTransformationCache(features), ScopeStateManager(None, True)
     return {column: cache.get(column, state) for column in _in_order(feature_columns)}
 
 
 def infer_real_valued_columns(features: Tensor | dict[str, Tensor]) -> list[RealValuedColumn]:
     """A column of numbers for each tensor; one alone has the name "".
+
+    Args:
+        features: a tensor `[batch, size]` of numbers, or a dict of them by name.
 
     Raises:
         ValueError: a tensor is sparse, or not of numbers.

@@ -185,10 +185,16 @@ class BucketizedColumn(LayerColumn, DenseColumn, CategoricalColumn, _BucketizedF
 
 
 def bucketized_column(source_column: RealValuedColumn, boundaries: Sequence[float]) -> BucketizedColumn:
-    """A column of buckets, of a column of numbers; boundaries that come twice count once.
+    """A column of buckets, of a column of numbers.
+
+    Args:
+        source_column: a `real_valued_column`.
+        boundaries: rising numbers; each bucket begins with one of them, and one more lies below the first. Those that come
+            twice count once.
 
     Raises:
-        TypeError: the source is no such column. ValueError: there are no boundaries, or they fall.
+        TypeError: the source is no such column.
+        ValueError: there are no boundaries, or they fall.
     """
     if not isinstance(source_column, RealValuedColumn):
         raise TypeError(f"source_column must be an instance of _RealValuedColumn. source_column: {source_column}")

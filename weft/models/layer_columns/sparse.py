@@ -176,7 +176,17 @@ def _check(name: str, size: int | None, dtype: DType) -> None:
 def sparse_column_with_integerized_feature(
     column_name: str, bucket_size: int, combiner: str = "sum", dtype: DType = dtypes.int64
 ) -> IntegerizedColumn:
-    """A column of integers modulo `bucket_size`."""
+    """A column of ids that are integers modulo `bucket_size`.
+
+    Args:
+        column_name: the feature's name.
+        bucket_size: the number of ids.
+        combiner: how the weights of an example's ids become one in a linear model: "sum", "mean" or "sqrtn".
+        dtype: a type of integers.
+
+    Raises:
+        ValueError: there is no number of ids, or the dtype is none of integers.
+    """
     if bucket_size is None:
         raise ValueError(f"bucket_size must be set if is_integerized is True. column_name: {column_name}")
     if not dtype.is_integer:
@@ -192,7 +202,18 @@ def sparse_column_with_hash_bucket(
     dtype: DType = dtypes.string,
     hash_keys: HashKeys = None,
 ) -> HashedColumn:
-    """A column of ids by FarmHash64 modulo the number of buckets, or by the strong hash with each of `hash_keys`."""
+    """A column of ids by FarmHash64 modulo the number of buckets, or by the strong hash with each of `hash_keys`.
+
+    Args:
+        column_name: the feature's name.
+        hash_bucket_size: the number of buckets, 2 at least.
+        combiner: how the weights of an example's ids become one in a linear model: "sum", "mean" or "sqrtn".
+        dtype: string, or a type of integers, which are hashed as text.
+        hash_keys: pairs of integers, the keys of hashes that each give an id; None for one id by FarmHash64.
+
+    Raises:
+        ValueError: `hash_keys` are no list of pairs, or there is no number of buckets, or the name or dtype does not do.
+    """
     if hash_keys is not None:
         if not isinstance(hash_keys, list) or not hash_keys:
             raise ValueError("hash_keys must be a non-empty list.")
@@ -214,7 +235,15 @@ def sparse_column_with_keys(
     combiner: str = "sum",
     dtype: DType = dtypes.string,
 ) -> KeysColumn:
-    """A column of ids by the entries of a list; `default_value` for what is not in it."""
+    """A column of ids by the entries of a list.
+
+    Args:
+        column_name: the feature's name.
+        keys: strings or integers; the first has id 0.
+        default_value: the id of what is not among them; -1 for no id.
+        combiner: how the weights of an example's ids become one in a linear model: "sum", "mean" or "sqrtn".
+        dtype: string, or a type of integers, that of the feature.
+    """
     _check(column_name, None, dtype)
     entries = tuple(keys)
     config = SparseIdLookupConfig(keys=entries, vocab_size=len(entries), default_value=default_value)
@@ -230,7 +259,20 @@ def sparse_column_with_vocabulary_file(
     combiner: str = "sum",
     dtype: DType = dtypes.string,
 ) -> VocabularyColumn:
-    """A column of ids by the first `vocab_size` lines of a file, and buckets for what is not among them."""
+    """A column of ids by the first lines of a file, and buckets for what is not among them.
+
+    Args:
+        column_name: the feature's name.
+        vocabulary_file: the file, one entry a line.
+        num_oov_buckets: how many ids there are, behind those of the file, for what is not in it; chosen by hash.
+        vocab_size: how many lines to use; needed.
+        default_value: without such buckets, the id of what is not in the file; -1 for no id.
+        combiner: how the weights of an example's ids become one in a linear model: "sum", "mean" or "sqrtn".
+        dtype: string, or a type of integers.
+
+    Raises:
+        ValueError: there is no `vocab_size`.
+    """
     if vocab_size is None:
         raise ValueError(f"vocab_size should be defined. column_name: {column_name}")
     _check(column_name, None, dtype)
@@ -308,7 +350,16 @@ class WeightedSparseColumn(LayerColumn, CategoricalColumn, _WeightedFields):
 def weighted_sparse_column(
     sparse_id_column: SparseColumn, weight_column_name: str, dtype: DType = dtypes.float32
 ) -> WeightedSparseColumn:
-    """A column of ids with weights: the two features have the same shape, element by element."""
+    """A column of ids with weights: the two features have the same shape, element by element.
+
+    Args:
+        sparse_id_column: the column of ids.
+        weight_column_name: the name of the feature with the weights.
+        dtype: the dtype of that feature, of integers or floats.
+
+    Raises:
+        ValueError: the dtype is another.
+    """
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype is not convertible to float. Given {dtype}")
     return WeightedSparseColumn(sparse_id_column, weight_column_name, dtype)

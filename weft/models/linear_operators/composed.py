@@ -68,7 +68,19 @@ class _Several(LinearOperator):
 
 
 class LinearOperatorComposition(_Several):
-    """The product of operators, the last of which is applied first."""
+    """The product of operators, the last of which is applied first.
+
+    Args:
+        operators: LinearOperators of one dtype, one at least.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: there is no operator, their sizes are known not to fit, or a hint contradicts the operators'.
+        TypeError: their dtypes differ.
+    """
 
     def __init__(
         self,
@@ -120,7 +132,19 @@ class LinearOperatorComposition(_Several):
 
 
 class LinearOperatorBlockDiag(_Several):
-    """Operators as the blocks along the diagonal of a larger one, zeros elsewhere."""
+    """Operators as the blocks along the diagonal of a larger one, zeros elsewhere.
+
+    Args:
+        operators: LinearOperators of one dtype, one at least.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: an operator is not square, there is none, or a hint contradicts the operators'.
+        TypeError: their dtypes differ.
+    """
 
     def __init__(
         self,
@@ -193,7 +217,19 @@ class LinearOperatorBlockDiag(_Several):
 
 
 class LinearOperatorKronecker(_Several):
-    """The Kronecker product of operators; it multiplies by the dense matrix, and solves by those of its factors."""
+    """The Kronecker product of operators; it multiplies by the dense matrix, and solves by those of its factors.
+
+    Args:
+        operators: LinearOperators of one dtype, one at least.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: there is no operator, their sizes are known not to fit, or a hint contradicts the operators'.
+        TypeError: their dtypes differ.
+    """
 
     def __init__(
         self,

@@ -28,7 +28,18 @@ from weft.ops.nn.norm import l2_normalize
 
 
 class LinearOperatorFullMatrix(LinearOperator):
-    """The matrices of a tensor, `[..., m, n]`, as they are."""
+    """The matrices of a tensor, `[..., m, n]`, as they are.
+
+    Args:
+        matrix: `[..., m, n]` floats or complex numbers.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: the matrix has less than two dimensions.
+    """
 
     def __init__(
         self,
@@ -60,7 +71,18 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """The lower triangles of the matrices `tril`, `[..., n, n]`; what is above the diagonal is not looked at."""
+    """The lower triangles of the matrices `tril`, `[..., n, n]`; what is above the diagonal is not looked at.
+
+    Args:
+        tril: `[..., n, n]` floats or complex numbers.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: there are less than two dimensions, or a hint says that it is not square.
+    """
 
     def __init__(
         self,
@@ -118,7 +140,19 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """The reflections `I - 2 v v^H` at the hyperplanes orthogonal to `reflection_axis`, `[..., n]`, of any length."""
+    """The reflections `I - 2 v v^H` at the hyperplanes orthogonal to `reflection_axis`, `[..., n]`, of any length.
+
+    Args:
+        reflection_axis: `[..., n]` floats or complex numbers.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: the axis is a scalar, or a hint says that the reflections are positive definite, or not self-adjoint or
+            square.
+    """
 
     def __init__(
         self,
@@ -183,6 +217,17 @@ class LinearOperatorToeplitz(LinearOperator):
     """Matrices that are constant along each diagonal, by their first column and first row, `[..., n]` each.
 
     It multiplies by the dense matrix, which a gather makes of `2n - 1` numbers.
+
+    Args:
+        col: `[..., n]` floats or complex numbers, the first column.
+        row: `[..., n]` of the same dtype, the first row; its first element is not looked at.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: one of them is a scalar, or a hint says that it is not square.
     """
 
     def __init__(

@@ -28,7 +28,18 @@ from weft.ops.math.unary import log, sqrt
 
 
 class LinearOperatorDiag(LinearOperator):
-    """A diagonal matrix with the entries `diag`, `[..., n]`."""
+    """A diagonal matrix with the entries `diag`, `[..., n]`.
+
+    Args:
+        diag: `[..., n]` floats or complex numbers.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: the diagonal is a scalar, or a hint contradicts it: it is always square, and self-adjoint when real.
+    """
 
     def __init__(
         self,
@@ -131,7 +142,7 @@ def _conj(tensor: Tensor) -> Tensor:
     return conj(tensor) if tensor.dtype.is_complex else tensor
 
 
-class _Sized(LinearOperator):
+class Sized(LinearOperator):
     """An operator that is known by its size and batch shape."""
 
     _rows: Tensor
@@ -139,8 +150,8 @@ class _Sized(LinearOperator):
     _batch: Tensor
 
     def _set_size(self, rows: SizeLike, columns: SizeLike | None, batch_shape: DynamicShape) -> None:
-        self._rows = _size(rows, "num_rows")
-        self._columns = self._rows if columns is None else _size(columns, "num_columns")
+        self._rows = size_tensor(rows, "num_rows")
+        self._columns = self._rows if columns is None else size_tensor(columns, "num_columns")
         self._batch = convert_to_tensor([] if batch_shape is None else batch_shape, dtypes.int32, name="batch_shape")
         known = constant_value(self._batch)
         if self._batch.shape.ndims not in (None, 1):
@@ -167,7 +178,7 @@ class _Sized(LinearOperator):
         return broadcast_to(x, concat([broadcast_dynamic_shape(self._batch, sizes[:-2]), sizes[-2:]], axis=0))
 
 
-def _size(size: SizeLike, name: str) -> Tensor:
+def size_tensor(size: SizeLike, name: str) -> Tensor:
     tensor = convert_to_tensor(size, name=name)
     if not tensor.dtype.is_integer:
         raise TypeError(f"Argument {name} must be integer type.  Found: {size}")
@@ -179,8 +190,22 @@ def _size(size: SizeLike, name: str) -> Tensor:
     return cast(tensor, dtypes.int32)
 
 
-class LinearOperatorIdentity(_Sized):
-    """The identity of size `num_rows`, once for each place of `batch_shape`."""
+class LinearOperatorIdentity(Sized):
+    """The identity of size `num_rows`, once for each place of `batch_shape`.
+
+    Args:
+        num_rows: [] int or int tensor, the number of rows.
+        batch_shape: a list or an int32 vector, the batch's shape; no batch when None.
+        dtype: the elements' dtype; float32 when None.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+        assert_proper_shapes: whether runs check that sizes are scalars and vectors that are not negative.
+
+    Raises:
+        ValueError: a hint is False, where an identity is all four.
+    """
 
     def __init__(
         self,
@@ -244,8 +269,21 @@ class LinearOperatorIdentity(_Sized):
         return right
 
 
-class LinearOperatorScaledIdentity(_Sized):
-    """The identity of size `num_rows` times each number of `multiplier`, `[...]`."""
+class LinearOperatorScaledIdentity(Sized):
+    """The identity of size `num_rows` times each number of `multiplier`, `[...]`.
+
+    Args:
+        num_rows: [] int or int tensor, the number of rows.
+        multiplier: `[...]` floats or complex numbers, the batch's shape.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+        assert_proper_shapes: whether runs check that sizes are scalars and vectors that are not negative.
+
+    Raises:
+        ValueError: a hint contradicts it: it is always square, and self-adjoint when real.
+    """
 
     def __init__(
         self,
@@ -345,48 +383,3 @@ class LinearOperatorScaledIdentity(_Sized):
                 right.diag * expand_dims(self._multiplier, -1), is_non_singular=both(self, right, "is_non_singular")
             )
         return super().product_with(right)
-
-
-class LinearOperatorZeros(_Sized):
-    """Matrices of zeros, `num_rows` by `num_columns`."""
-
-    def __init__(
-        self,
-        num_rows: SizeLike,
-        num_columns: SizeLike | None = None,
-        batch_shape: DynamicShape = None,
-        dtype: DTypeLike | None = None,
-        is_non_singular: bool | None = False,
-        is_self_adjoint: bool | None = True,
-        is_positive_definite: bool | None = False,
-        is_square: bool | None = True,
-        assert_proper_shapes: bool = False,
-        name: str = "LinearOperatorZeros",
-    ) -> None:
-        square = num_columns is None or (isinstance(num_rows, int) and num_rows == num_columns)
-        if square and not is_self_adjoint:
-            raise ValueError("A zero operator is always self adjoint.")
-        if is_non_singular:
-            raise ValueError("A zero operator is always singular.")
-        if is_positive_definite:
-            raise ValueError("A zero operator is always not positive-definite.")
-        super().__init__(as_dtype(dtype or dtypes.float32), None, False, bool(is_self_adjoint) and square, False,
-                         is_square if square else False, name)  # fmt: skip
-        self._set_size(num_rows, num_columns, batch_shape)
-
-    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        right = self._widened(adjoint_of(x) if adjoint_arg else x)
-        sizes = shape_of(right)
-        rows = self._columns if adjoint else self._rows
-        return zeros(concat([sizes[:-2], stack([rows]), sizes[-1:]], axis=0), self.dtype)
-
-    def _determinant(self) -> Tensor:
-        return zeros(self._batch, self.dtype)
-
-    def _trace(self) -> Tensor:
-        return zeros(self._batch, self.dtype)
-
-    def add_to_tensor(self, mat: TensorLike, name: str = "add_to_tensor") -> Tensor:
-        """The matrices as they are, at least as many as the operator has."""
-        with self._name_scope(name):
-            return self._widened(self._checked(mat, "mat"))

@@ -31,7 +31,18 @@ def _combined(
 
 
 class LinearOperatorAdjoint(LinearOperator):
-    """The conjugate transpose of an operator."""
+    """The conjugate transpose of an operator.
+
+    Args:
+        operator: a LinearOperator `[..., m, n]`.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: a hint contradicts the operator's.
+    """
 
     def __init__(
         self,
@@ -86,7 +97,18 @@ def _conj(tensor: Tensor) -> Tensor:
 
 
 class LinearOperatorInversion(LinearOperator):
-    """The inverse of an operator, which multiplies by solving."""
+    """The inverse of an operator, which multiplies by solving.
+
+    Args:
+        operator: a LinearOperator `[..., n, n]` that is not singular.
+        is_non_singular, is_self_adjoint, is_positive_definite, is_square: what the caller knows of the matrices, which
+            decides how they are solved; None where it is not known. Nothing checks what is promised but `assert_non_singular`
+            and the like.
+        name: the scope's name.
+
+    Raises:
+        ValueError: the operator is known to be singular, or a hint contradicts its own.
+    """
 
     def __init__(
         self,

@@ -8,8 +8,9 @@ from typing import Protocol
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.models.functional.layer_functions import conv2d, dropout
+from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.layer_outputs import convert_collection_to_dict
+from weft.models.functional.weightless_layers import dropout
 from weft.ops.array.shape_ops import squeeze
 from weft.ops.variables.initializers import TruncatedNormal
 

@@ -8,7 +8,8 @@ from weft.framework.aliases import Collections, Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Tensor
 from weft.models.functional.batch_norm import batch_norm
-from weft.models.functional.layer_functions import avg_pool2d, conv2d, dropout, fully_connected, max_pool2d, softmax
+from weft.models.functional.layer_functions import conv2d, fully_connected
+from weft.models.functional.weightless_layers import avg_pool2d, dropout, max_pool2d, softmax
 from weft.models.nets.image_classifier import EndPoints, sized, trunc_normal
 from weft.models.nets.inception_plans import INCEPTION_V1, INCEPTION_V2, INCEPTION_V3
 from weft.models.nets.planned_layers import Depth, built

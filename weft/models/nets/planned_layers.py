@@ -9,8 +9,9 @@ from typing import Final, Self
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.models.functional.layer_functions import avg_pool2d, conv2d, max_pool2d
+from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.separable import separable_convolution2d
+from weft.models.functional.weightless_layers import avg_pool2d, max_pool2d
 from weft.models.nets.image_classifier import EndPoints, trunc_normal
 from weft.ops.arg_scope import arg_scope
 from weft.ops.array.joining import concat

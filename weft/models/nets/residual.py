@@ -9,8 +9,9 @@ from weft.framework.aliases import Collections, Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Tensor
 from weft.models.functional.batch_norm import batch_norm
-from weft.models.functional.layer_functions import conv2d, max_pool2d
+from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.layer_outputs import collected
+from weft.models.functional.weightless_layers import max_pool2d
 from weft.ops.arg_scope import add_arg_scope, arg_scope
 from weft.ops.array.padding import pad
 from weft.ops.nn.activation import relu

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
 from weft.models.functional.batch_norm import batch_norm
-from weft.models.functional.layer_functions import conv2d, max_pool2d, softmax
+from weft.models.functional.layer_functions import conv2d
 from weft.models.functional.layer_outputs import convert_collection_to_dict
+from weft.models.functional.weightless_layers import max_pool2d, softmax
 from weft.models.nets.residual import Block, conv2d_same, stack_blocks_dense
 from weft.ops.arg_scope import arg_scope
 from weft.ops.math.reduce_functions import reduce_mean

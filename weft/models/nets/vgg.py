@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.models.functional.layer_functions import conv2d, fully_connected, max_pool2d, repeat
+from weft.models.functional.layer_functions import conv2d, fully_connected, repeat
+from weft.models.functional.weightless_layers import max_pool2d
 from weft.models.nets.image_classifier import class_scores, outcome, sized
 from weft.ops.arg_scope import arg_scope
 from weft.ops.nn.activation import relu
