@@ -129,6 +129,7 @@ def test_optimize_loss_trains_and_counts(optimizer):
     assert _names(tf.get_collection(tf.GraphKeys.SUMMARIES)) == [
         "OptimizeLoss/global_norm/gradient_norm:0",
         "OptimizeLoss/loss:0",
+        "OptimizeLoss/global_norm/clipped_gradient_norm:0",
     ]
     with _initialized() as session:
         losses = [session.run(train) for _ in range(20)]

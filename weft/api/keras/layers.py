@@ -57,6 +57,8 @@ from weft.networks.layers.recurrent.cells import LSTMCell as LSTMCell
 from weft.networks.layers.recurrent.cells import SimpleRNNCell as SimpleRNNCell
 from weft.networks.layers.recurrent.cells import StackedRNNCells as StackedRNNCells
 from weft.networks.layers.recurrent.convolutional import ConvLSTM2D as ConvLSTM2D
+from weft.networks.layers.recurrent.cudnn import CuDNNGRU as CuDNNGRU
+from weft.networks.layers.recurrent.cudnn import CuDNNLSTM as CuDNNLSTM
 from weft.networks.layers.recurrent.layers import GRU as GRU
 from weft.networks.layers.recurrent.layers import LSTM as LSTM
 from weft.networks.layers.recurrent.layers import SimpleRNN as SimpleRNN

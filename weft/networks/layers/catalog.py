@@ -21,15 +21,15 @@ from weft.networks.layers import (
     normalization,
     wrappers,
 )
-from weft.networks.layers.recurrent import cells, rnn
+from weft.networks.layers.recurrent import cells, cudnn, rnn
 from weft.networks.layers.recurrent import convolutional as conv_recurrent
 from weft.networks.layers.recurrent import layers as recurrent
 from weft.networks.layers.spatial import borders, convolutional, local, pooling
 from weft.networks.objects import registry
 
 _MODULES: Final = (
-    activation_layers, attention, borders, cells, conv_recurrent, convolutional, core, embeddings, feature_columns, local,
-    merging, noise, normalization, pooling, recurrent, rnn, wrappers,
+    activation_layers, attention, borders, cells, conv_recurrent, convolutional, core, cudnn, embeddings, feature_columns,
+    local, merging, noise, normalization, pooling, recurrent, rnn, wrappers,
 )  # fmt: skip
 
 

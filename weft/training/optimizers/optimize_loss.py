@@ -88,9 +88,16 @@ def optimize_loss(
         rate = _rate(learning_rate, learning_rate_decay_fn, global_step, wanted)
         chosen = _optimizer(optimizer, rate)
         pairs = chosen.compute_gradients(loss, variables, colocate_gradients_with_ops=colocate_gradients_with_ops)
-        pairs = _changed(pairs, gradient_noise_scale, gradient_multipliers, clip_gradients, wanted)
+        pairs = _changed(pairs, gradient_noise_scale, gradient_multipliers)
+        told = "global_gradient_norm" in wanted or "gradient_norm" in wanted
+        if told:
+            scalar("global_norm/gradient_norm", global_norm([gradient for gradient, _ in pairs]))
+        pairs = _clipped(pairs, clip_gradients)
         if "loss" in wanted:
             scalar("loss", loss)
+        _summarize(pairs, wanted)
+        if told and clip_gradients is not None:
+            scalar("global_norm/clipped_gradient_norm", global_norm([gradient for gradient, _ in pairs]))
         step = global_step if increment_global_step else None
         return with_dependencies([chosen.apply_gradients(pairs, global_step=step, name="train")], loss)
 
@@ -135,27 +142,31 @@ def _optimizer(optimizer: object, rate: TensorLike) -> Optimizer:
     return made
 
 
-def _changed(pairs: Any, noise: float | None, multipliers: Any, clip: Any, wanted: Sequence[str]) -> Any:
+def _changed(pairs: Any, noise: float | None, multipliers: Any) -> Any:
     if noise is not None:
         pairs = [(_noisy(gradient, noise), variable) for gradient, variable in pairs]
-    if multipliers is not None:
-        pairs = _multiplied(pairs, multipliers)
-    if "global_gradient_norm" in wanted:
-        scalar("global_norm/gradient_norm", global_norm([gradient for gradient, _ in pairs]))
+    return pairs if multipliers is None else _multiplied(pairs, multipliers)
+
+
+def _clipped(pairs: Any, clip: Any) -> Any:
     if isinstance(clip, float):
         clipped, _ = clip_by_global_norm([gradient for gradient, _ in pairs], clip)
-        pairs = list(zip(clipped, [variable for _, variable in pairs], strict=True))
-    elif callable(clip):
-        pairs = clip(pairs)
-    elif clip is not None:
+        return list(zip(clipped, [variable for _, variable in pairs], strict=True))
+    if callable(clip):
+        return clip(pairs)
+    if clip is not None:
         raise ValueError(f"Unknown type {type(clip)} for clip_gradients")
+    return pairs
+
+
+def _summarize(pairs: Any, wanted: Sequence[str]) -> None:
     for gradient, variable in pairs:
         values = gradient.values if isinstance(gradient, IndexedSlices) else gradient
+        name = variable.name.replace(":", "_")
         if values is not None and "gradients" in wanted:
-            histogram(f"gradients/{variable.op.name}", values)
+            histogram(f"gradients/{name}", values)
         if values is not None and "gradient_norm" in wanted:
-            scalar(f"gradient_norm/{variable.op.name}", global_norm([values]))
-    return pairs
+            scalar(f"gradient_norm/{name}", global_norm([values]))
 
 
 def _noisy(gradient: Tensor | IndexedSlices, scale: float) -> Any:

@@ -67,6 +67,10 @@ class Cell(Layer):
     def _bias_initializer(self, given: Nest) -> Nest:
         return given
 
+    def step_bias(self) -> Nest:
+        """The bias as a step adds it, where there is one."""
+        return self.bias
+
     def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states of one step."""
         raise NotImplementedError
@@ -174,12 +178,13 @@ class GRUCell(Cell):
         past = _masked(before, masks[1])
         of_inputs = matmul(_masked(inputs, masks[0]), self.kernel)
         if self.bias is not None:
-            of_inputs = bias_add(of_inputs, self.bias[0] if self.reset_after else self.bias)
+            bias = self.step_bias()
+            of_inputs = bias_add(of_inputs, bias[0] if self.reset_after else bias)
         x_z, x_r, x_h = split(of_inputs, 3, axis=1)
         if self.reset_after:
             of_state = matmul(past, self.recurrent_kernel)
             if self.bias is not None:
-                of_state = bias_add(of_state, self.bias[1])
+                of_state = bias_add(of_state, bias[1])
             s_z, s_r, s_h = split(of_state, 3, axis=1)
             update, reset = self.recurrent_activation(x_z + s_z), self.recurrent_activation(x_r + s_r)
             candidate = self.activation(x_h + reset * s_h)
@@ -234,7 +239,7 @@ class LSTMCell(Cell):
         past, memory = states
         made = matmul(_masked(inputs, masks[0]), self.kernel) + matmul(_masked(past, masks[1]), self.recurrent_kernel)
         if self.bias is not None:
-            made = bias_add(made, self.bias)
+            made = bias_add(made, self.step_bias())
         i, f, c, o = split(made, 4, axis=1)
         kept = self.recurrent_activation(f) * memory + self.recurrent_activation(i) * self.activation(c)
         output = self.recurrent_activation(o) * self.activation(kept)

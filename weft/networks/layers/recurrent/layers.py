@@ -10,8 +10,8 @@ from weft.networks.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCel
 from weft.networks.layers.recurrent.rnn import RNN
 
 
-def _over(cell_class: Named, what: str, doc: str) -> type[RNN]:
-    """An RNN over one of the cells, which takes the cell's arguments and its own."""
+def over(cell_class: Named, what: str, doc: str, module: str = __name__) -> type[RNN]:
+    """A class of RNNs over one of the cells, which take the cell's arguments and their own."""
     own = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
     rest = ("name", "trainable", "input_shape", "batch_input_shape", "input_dim", "batch_size", "weights", "dynamic")
 
@@ -34,9 +34,9 @@ def _over(cell_class: Named, what: str, doc: str) -> type[RNN]:
         depth = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()[-1]
         self.input_spec = [InputSpec(shape=(None, None, depth))]
 
-    return type(what, (RNN,), {"__init__": __init__, "build": build, "__doc__": doc, "__module__": __name__})
+    return type(what, (RNN,), {"__init__": __init__, "build": build, "__doc__": doc, "__module__": module})
 
 
-SimpleRNN = _over(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell over sequences; arguments as of the cell and of RNN.")
-GRU = _over(GRUCell, "GRU", "A GRUCell over sequences; arguments as of the cell and of RNN.")
-LSTM = _over(LSTMCell, "LSTM", "An LSTMCell over sequences; arguments as of the cell and of RNN.")
+SimpleRNN = over(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell over sequences; arguments as of the cell and of RNN.")
+GRU = over(GRUCell, "GRU", "A GRUCell over sequences; arguments as of the cell and of RNN.")
+LSTM = over(LSTMCell, "LSTM", "An LSTMCell over sequences; arguments as of the cell and of RNN.")
