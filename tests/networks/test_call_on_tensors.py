@@ -104,3 +104,23 @@ def test_what_weft_has_not_says_what_to_do_instead() -> None:
         _ = keras.applications.ResNet50
     with pytest.raises(NotImplementedError, match=r"under tf\.device"):
         keras.utils.multi_gpu_model(None, gpus=2)
+
+
+def test_a_model_that_two_branches_share_keeps_its_own_input_and_output():
+    layers = tf.keras.layers
+    own = layers.Input((3,))
+    base = tf.keras.Model(own, layers.Dense(2)(own))
+    outputs = [base(layers.Input((3,))), base(layers.Input((3,)))]
+    assert base.input is own
+    assert base.output is base.outputs[0]
+    assert base.layers[1].input is own
+    assert base.get_output_at(2) is outputs[1]
+
+
+def test_the_shape_of_a_layer_on_unlike_inputs_is_none():
+    layer = tf.keras.layers.Activation("relu")
+    layer(tf.keras.layers.Input((3,)))
+    layer(tf.keras.layers.Input((4,)))
+    assert layer.input.shape.as_list() == [None, 3]
+    with pytest.raises(AttributeError, match="ill-defined"):
+        _ = layer.output_shape

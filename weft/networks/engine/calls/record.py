@@ -53,7 +53,7 @@ class CallRecord:
 
 
 class SharedByCalls:
-    """What all calls of a layer share, as an attribute of the layer: its `input`, `output`, or one of their shapes.
+    """The `input` or `output` of a layer's first call, or the shape of either, which all calls share, as an attribute of it.
 
     Setting the attribute does nothing: the record tells it.
 
@@ -76,7 +76,7 @@ class SharedByCalls:
 
 
 def _only(what: str, values: Sequence[Nest], name: str) -> Nest:
-    """The one value that all calls share, for `input`, `output` and their shapes."""
+    """That of the first call, for `input` and `output`; the shape that all calls share, for their shapes."""
     if not values:
         if what.endswith("shape"):
             raise AttributeError(f"The layer has never been called and thus has no defined {what.replace('_', ' ')}.")
@@ -84,15 +84,11 @@ def _only(what: str, values: Sequence[Nest], name: str) -> Nest:
             raise AttributeError(f"Layer {name} has no inbound nodes.")
         raise AttributeError(f"Layer {name} is not connected, no input to return.")
     words = what.replace("_", " ")
-    if what.endswith("shape"):
-        if len({str(each) for each in values}) > 1:
-            raise AttributeError(
-                f'The layer "{name} has multiple inbound nodes, with different {words}s. '
-                f'Hence the notion of "{words}" is ill-defined for the layer. Use `get_{what}_at(node_index)` instead.'
-            )
-    elif len(values) > 1:
-        raise AttributeError(f'Layer {name} has multiple inbound nodes, hence the notion of "layer {what}" is '
-                             f"ill-defined. Use `get_{what}_at(node_index)` instead.")  # fmt: skip
+    if what.endswith("shape") and len({str(each) for each in values}) > 1:
+        raise AttributeError(
+            f'The layer "{name} has multiple inbound nodes, with different {words}s. '
+            f'Hence the notion of "{words}" is ill-defined for the layer. Use `get_{what}_at(node_index)` instead.'
+        )
     return values[0]
 
 

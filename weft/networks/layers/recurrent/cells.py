@@ -44,7 +44,7 @@ class Cell(Layer):
         self.recurrent_kernel = self.add_weight(
             "recurrent_kernel", of_states, None, recurrent[0], recurrent[1], constraint=recurrent[2]
         )
-        self.bias = None
+        self.bias: Nest = None
         if self.use_bias:
             self.bias = self.add_weight(
                 "bias", self._bias_shape(), None, self._bias_initializer(bias[0]), bias[1], constraint=bias[2]
