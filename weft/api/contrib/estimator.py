@@ -46,7 +46,16 @@ def binary_classification_head(
     loss_fn: LossFn | None = None,
     name: str | None = None,
 ) -> BinaryClassHead:
-    """One of two classes, by a single logit; the loss is the mean over the batch."""
+    """One of two classes, by a single logit; the loss is the mean over the batch.
+
+    Args:
+        weight_column: the feature, or its numeric column, with each example's weight; all count once when None.
+        thresholds: the probabilities at which accuracy, precision and recall are told too; none when None.
+        label_vocabulary: the two labels where they are strings; 0 and 1 when None.
+        loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`; the mean by default.
+        loss_fn: a function of labels and logits that gives each example's loss, `[batch, 1]`; the head's own when None.
+        name: the head's name, which goes before those of metrics and outputs; none when None.
+    """
     return BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
 
 
@@ -58,7 +67,16 @@ def multi_class_head(
     loss_fn: LossFn | None = None,
     name: str | None = None,
 ) -> MultiClassHead:
-    """One of more than two classes; the loss is the mean over the batch."""
+    """One of more than two classes; the loss is the mean over the batch.
+
+    Args:
+        n_classes: the number of classes, more than 2.
+        weight_column: the feature, or its numeric column, with each example's weight; all count once when None.
+        label_vocabulary: the labels where they are strings; numbers from 0 on when None.
+        loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`; the mean by default.
+        loss_fn: a function of labels and logits that gives each example's loss, `[batch, 1]`; the head's own when None.
+        name: the head's name, which goes before those of metrics and outputs; none when None.
+    """
     return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
 
 
@@ -70,7 +88,16 @@ def regression_head(
     inverse_link_fn: Callable[[Tensor], Tensor] | None = None,
     name: str | None = None,
 ) -> RegressionHead:
-    """Numbers, by squared error; the loss is the mean over the batch."""
+    """A head for numbers, by squared error; the loss is the mean over the batch.
+
+    Args:
+        weight_column: the feature, or its numeric column, with each example's weight; all count once when None.
+        label_dimension: how many numbers an example's label has.
+        loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`; the mean by default.
+        loss_fn: a function of labels and logits that gives each example's loss, `[batch, 1]`; the head's own when None.
+        inverse_link_fn: a function from logits to predictions; none when None.
+        name: the head's name, which goes before those of metrics and outputs; none when None.
+    """
     return RegressionHead(weight_column, label_dimension, loss_reduction, loss_fn, inverse_link_fn, name)
 
 
@@ -81,7 +108,18 @@ def poisson_regression_head(
     compute_full_loss: bool = True,
     name: str | None = None,
 ) -> RegressionHead:
-    """Counts, by `tf.nn.log_poisson_loss`; the predictions are `exp(logits)`, the loss is the mean over the batch."""
+    """A head for counts, by `tf.nn.log_poisson_loss`; the predictions are `exp(logits)`, the loss is the mean over the batch.
+
+    Args:
+        weight_column: the feature, or its numeric column, with each example's weight; all count once when None.
+        label_dimension: how many numbers an example's label has.
+        loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`; the mean by default.
+        compute_full_loss: whether the loss has Stirling's approximation of the term of the labels alone.
+        name: the head's name, which goes before those of metrics and outputs; none when None.
+
+    Returns:
+        The head.
+    """
     return _poisson_regression_head(weight_column, label_dimension, loss_reduction, compute_full_loss, name)
 
 
@@ -90,7 +128,17 @@ def logistic_regression_head(
     loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
     name: str | None = None,
 ) -> RegressionHead:
-    """Probabilities, whose labels are numbers in [0, 1], by sigmoid cross entropy; the loss is the mean over the batch."""
+    """A head for probabilities, whose labels are numbers in [0, 1], by sigmoid cross entropy; the loss is the mean over the
+    batch.
+
+    Args:
+        weight_column: the feature, or its numeric column, with each example's weight; all count once when None.
+        loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`; the mean by default.
+        name: the head's name, which goes before those of metrics and outputs; none when None.
+
+    Returns:
+        The head.
+    """
     return _logistic_regression_head(weight_column, loss_reduction, name)
 
 

@@ -60,7 +60,11 @@ from weft.training.training_util import get_or_create_global_step as get_or_crea
 
 
 def smart_constant_value(pred: TensorLike) -> bool | None:
-    """The value of a Python bool, of 0 or 1, or of a constant tensor; None where only a run tells; TypeError for others."""
+    """The value of a Python bool, of 0 or 1, or of a constant tensor; None where only a run tells; TypeError for others.
+
+    Args:
+        pred: a bool, 0 or 1, or a tensor.
+    """
     if not isinstance(pred, Tensor) and pred not in (0, 1):
         raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
     known = static_choices.constant_value(pred)
@@ -71,7 +75,17 @@ def smart_cond(
     pred: TensorLike, true_fn: Callable[[], Nest] | None = None, false_fn: Callable[[], Nest] | None = None,
     name: str | None = None,
 ) -> Nest:  # fmt: skip
-    """What one of two functions returns, chosen while building where the predicate is known, by `tf.cond` otherwise."""
+    """What one of two functions returns, chosen while building where the predicate is known, by `tf.cond` otherwise.
+
+    Args:
+        pred: a bool, 0 or 1, or a [] bool tensor.
+        true_fn, false_fn: functions without arguments, both needed; they return tensors of one structure and of the same
+            dtypes.
+        name: not looked at.
+
+    Raises:
+        TypeError: one of them is no function.
+    """
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("`true_fn` and `false_fn` must be callable.")
     return static_choices.smart_cond(pred, true_fn, false_fn, name)

@@ -48,7 +48,14 @@ def _with_predictions_first(metric: Callable[..., Any]) -> Callable[..., tuple[T
         return value, update
 
     streaming.__name__ = f"streaming_{metric.__name__}"
-    streaming.__doc__ = f"`tf.metrics.{metric.__name__}` with the predictions before the labels."
+    streaming.__doc__ = (
+        f"`tf.metrics.{metric.__name__}` with the predictions before the labels.\n\n"
+        "Args:\n"
+        f"    predictions, labels: those of `tf.metrics.{metric.__name__}`.\n"
+        "    args, kwargs: its further arguments, in its order or by name.\n\n"
+        "Returns:\n"
+        "    The value and a tensor that takes in a batch whenever it is run, of the shapes and dtypes that it has there.\n"
+    )
     return streaming
 
 
@@ -94,7 +101,17 @@ def streaming_sparse_precision_at_top_k(
     top_k_predictions: TensorLike, labels: TensorLike, class_id: int | None = None, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """`tf.metrics.precision_at_top_k` with the predictions before the labels."""
+    """The share of classes that were chosen before that are labels: `tf.metrics.precision_at_top_k`, predictions first.
+
+    Args:
+        top_k_predictions: `[..., k]` int64, the classes that were chosen.
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        class_id: the only class to look at, an int; all when None.
+        weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+    """
     collections = metrics_collections, updates_collections
     return top_k.precision_at_top_k(labels, top_k_predictions, None, class_id, weights, *collections, name)
 
@@ -103,7 +120,17 @@ def sparse_recall_at_top_k(
     labels: TensorLike, top_k_predictions: TensorLike, class_id: int | None = None, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """`tf.metrics.recall_at_top_k` under its first name."""
+    """The share of labels that are among the classes that were chosen before: `tf.metrics.recall_at_top_k` by its first name.
+
+    Args:
+        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        top_k_predictions: `[..., k]` int64, the classes that were chosen.
+        class_id: the only class to look at, an int; all when None.
+        weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+    """
     collections = metrics_collections, updates_collections
     return top_k.recall_at_top_k(labels, top_k_predictions, None, class_id, weights, *collections, name)
 
@@ -136,7 +163,14 @@ def accuracy(predictions: Tensor, labels: Tensor, weights: TensorLike | None = N
 
 
 def aggregate_metrics(*value_update_tuples: object) -> tuple[list[Any], list[Any]]:
-    """The values and the updates of several metrics; ValueError without any."""
+    """The values and the updates of several metrics, a list each.
+
+    Args:
+        value_update_tuples: pairs of value and update operation, at least one.
+
+    Raises:
+        ValueError: there are none.
+    """
     if not value_update_tuples:
         raise ValueError("Expected at least one value_tensor/update_op pair")
     values, updates = zip(*value_update_tuples, strict=True)
@@ -144,6 +178,13 @@ def aggregate_metrics(*value_update_tuples: object) -> tuple[list[Any], list[Any
 
 
 def aggregate_metric_map(names_to_tuples: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values and the updates of several metrics by name."""
+    """The values and the updates of several metrics by name.
+
+    Args:
+        names_to_tuples: pairs of value and update operation by name.
+
+    Returns:
+        A dict of the values and a dict of the updates.
+    """
     pairs = names_to_tuples.items()
     return {name: value for name, (value, _) in pairs}, {name: update for name, (_, update) in pairs}

@@ -14,19 +14,35 @@ from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as _spa
 def deprecated_flipped_softmax_cross_entropy_with_logits(
     logits: TensorLike, labels: TensorLike, dim: int = -1, name: str | None = None
 ) -> Tensor:
-    """`tf.nn.softmax_cross_entropy_with_logits`, logits first."""
+    """The cross-entropy of softmax: `tf.nn.softmax_cross_entropy_with_logits`, logits first.
+
+    Args:
+        logits: `[..., classes]` floats.
+        labels: probabilities of the same shape and dtype, which sum up to 1.
+        dim: the dimension of the classes, an int.
+    """
     return _softmax(labels=labels, logits=logits, dim=dim, name=name)
 
 
 def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
     logits: TensorLike, labels: TensorLike, name: str | None = None
 ) -> Tensor:
-    """`tf.nn.sparse_softmax_cross_entropy_with_logits`, logits first."""
+    """The cross-entropy of softmax: `tf.nn.sparse_softmax_cross_entropy_with_logits`, logits first.
+
+    Args:
+        logits: `[..., classes]` floats.
+        labels: `[...]` int32 or int64, class numbers.
+    """
     return _sparse_softmax(labels=labels, logits=logits, name=name)
 
 
 def deprecated_flipped_sigmoid_cross_entropy_with_logits(
     logits: TensorLike, targets: TensorLike, name: str | None = None
 ) -> Tensor:
-    """`tf.nn.sigmoid_cross_entropy_with_logits`, logits first."""
+    """The cross-entropy of sigmoid for each logit: `tf.nn.sigmoid_cross_entropy_with_logits`, logits first.
+
+    Args:
+        logits: floats of any shape.
+        targets: probabilities, of the logits' shape and dtype.
+    """
     return _sigmoid(labels=targets, logits=logits, name=name)

@@ -80,7 +80,13 @@ def overfeat(
     inputs: Tensor, num_classes: int = 1000, is_training: bool | Tensor = True, dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True, scope: str = "overfeat",
 ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """OverFeat's fast network; images are 231 by 231, and arguments and results else those of `alexnet_v2`."""
+    """OverFeat's fast network, for images of 231 by 231 where `spatial_squeeze`.
+
+    Args: those of `tf.contrib.slim.nets.alexnet.alexnet_v2`.
+
+    Returns:
+        The scores of the classes, `[batch, num_classes]`, and the outputs of all layers by name.
+    """
     with variable_scope(scope, "overfeat", [inputs]) as opened:
         collection = f"{opened.name}_end_points"
         with arg_scope([conv2d, fully_connected, max_pool2d], outputs_collections=collection):

@@ -36,7 +36,11 @@ def sized(size: int) -> Callable[[Callable[..., Nest]], Nest]:
 
 
 def trunc_normal(stddev: float) -> TruncatedNormal:
-    """The initializer of normal numbers around zero, those beyond two deviations drawn again."""
+    """The initializer of normal numbers around zero, those beyond two deviations drawn again.
+
+    Args:
+        stddev: the standard deviation before the drawing again.
+    """
     return TruncatedNormal(0.0, stddev)
 
 

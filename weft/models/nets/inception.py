@@ -66,7 +66,12 @@ def inception_v1_arg_scope(
 
 
 def inception_v2_arg_scope(weight_decay: float = 0.00004, batch_norm_var_collection: str = "moving_vars") -> dict[str, Nest]:
-    """The arguments of Inception v2's layers; see `inception_v1_arg_scope`."""
+    """The arguments that Inception v2's layers had when it was trained, for `with arg_scope(...):`.
+
+    Args:
+        weight_decay: how much of the squared weights is a regularization loss.
+        batch_norm_var_collection: the collection of the moving averages.
+    """
     return _arg_scope(weight_decay, batch_norm, _norm(batch_norm_var_collection))
 
 
@@ -123,6 +128,9 @@ def inception_v2_base(
         min_depth: the least depth of a layer.
         depth_multiplier: which part of its depth each layer has.
         scope: the variable scope.
+
+    Returns:
+        The outputs of the last layer, and those of all layers by name.
     """
     depth = _thinned(depth_multiplier, min_depth)
     return built(INCEPTION_V2, inputs, final_endpoint, depth, scope, "InceptionV2", separable=True)
@@ -131,7 +139,13 @@ def inception_v2_base(
 def inception_v3_base(
     inputs: Tensor, final_endpoint: str = "Mixed_7c", min_depth: int = 16, depth_multiplier: float = 1.0, scope: Scope = None
 ) -> Net:
-    """Inception v3 up to one of its layers; see `inception_v2_base`. There are Mixed_5b to 5d, 6a to 6e and 7a to 7c."""
+    """Inception v3 up to one of its layers; there are Mixed_5b to 5d, 6a to 6e and 7a to 7c.
+
+    Args: those of `tf.contrib.slim.nets.inception.inception_v2_base`.
+
+    Returns:
+        The outputs of the last layer, and those of all layers by name.
+    """
     depth = _thinned(depth_multiplier, min_depth)
     return built(INCEPTION_V3, inputs, final_endpoint, depth, scope, "InceptionV3", stem_padding="VALID")
 
@@ -202,11 +216,22 @@ def inception_v2(
     min_depth: int = 16, depth_multiplier: float = 1.0, prediction_fn: Callable[..., Tensor] = softmax,
     spatial_squeeze: bool = True, reuse: bool | None = None, scope: Scope = "InceptionV2",
 ) -> Net:  # fmt: skip
-    """Inception v2; further arguments and results are those of `inception_v1`.
+    """Inception v2.
 
     Args:
+        inputs: images, `[batch, 224, 224, channels]` float32.
+        num_classes: the number of classes.
+        is_training: whether dropout drops and batch normalization uses the batch's statistics, a bool or a [] bool tensor.
+        dropout_keep_prob: which part of the last features dropout keeps.
         min_depth: the least depth of a layer.
         depth_multiplier: which part of its depth each layer has.
+        prediction_fn: makes predictions of scores; takes `scope`.
+        spatial_squeeze: whether to take the dimensions of places out of the scores.
+        reuse: whether the variables exist already; needs `scope`.
+        scope: the variable scope.
+
+    Returns:
+        The scores, `[batch, num_classes]`, and the outputs of all layers, `Logits` and `Predictions` by name.
 
     Raises:
         ValueError: `depth_multiplier` is not positive.
@@ -235,9 +260,17 @@ def inception_v3(
     min_depth: int = 16, depth_multiplier: float = 1.0, prediction_fn: Callable[..., Tensor] = softmax,
     spatial_squeeze: bool = True, reuse: bool | None = None, scope: Scope = "InceptionV3",
 ) -> Net:  # fmt: skip
-    """Inception v3, for images of 299 by 299; arguments and results are those of `inception_v2`.
+    """Inception v3, for images of 299 by 299.
 
     The outputs have `AuxLogits`, too: scores that are made of the layer Mixed_6e, for a loss beside that of the last ones.
+
+    Args: those of `tf.contrib.slim.nets.inception.inception_v2`.
+
+    Returns:
+        The scores, `[batch, num_classes]`, and the outputs of all layers, `Logits` and `Predictions` by name.
+
+    Raises:
+        ValueError: `depth_multiplier` is not positive.
     """
     depth = _thinned(depth_multiplier, min_depth)
     with (

@@ -57,6 +57,9 @@ def subsample(inputs: Tensor, factor: int, scope: str | None = None) -> Tensor:
         inputs: feature maps.
         factor: 1 leaves them as they are.
         scope: the name of what does it.
+
+    Returns:
+        `[batch, ceil(height / factor), ceil(width / factor), depth]`.
     """
     return inputs if factor == 1 else max_pool2d(inputs, [1, 1], stride=factor, scope=scope)
 

@@ -93,7 +93,24 @@ def resnet_v1_50(
     inputs: Tensor, num_classes: int | None = None, is_training: bool | Tensor = True, global_pool: bool = True,
     output_stride: int | None = None, reuse: bool | None = None, scope: str = "resnet_v1_50",
 ) -> Built:  # fmt: skip
-    """The network of 50 layers; arguments and results are those of `resnet_v1`."""
+    """The residual network of 50 layers, version 1 of its units.
+
+    Args:
+        inputs: images, `[batch, height, width, channels]` float32.
+        num_classes: the number of classes; None for features without a last layer.
+        is_training: whether batch normalization uses the batch's statistics, a bool or a [] bool tensor.
+        global_pool: whether to average over all places.
+        output_stride: the stride of the result against the images, a multiple of 4; None for what the blocks make.
+        reuse: whether the variables exist already; needs `scope`.
+        scope: the variable scope.
+
+    Returns:
+        `[batch, 1, 1, num_classes or depth]`, with a height and width where not `global_pool`; and the outputs of all blocks
+        by name.
+
+    Raises:
+        ValueError: the `output_stride` cannot be had.
+    """
     blocks = blocks_of(bottleneck, (3, 4, 6, 3))
     return built(_FORM, inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
 
@@ -102,7 +119,17 @@ def resnet_v1_101(
     inputs: Tensor, num_classes: int | None = None, is_training: bool | Tensor = True, global_pool: bool = True,
     output_stride: int | None = None, reuse: bool | None = None, scope: str = "resnet_v1_101",
 ) -> Built:  # fmt: skip
-    """The network of 101 layers; arguments and results are those of `resnet_v1`."""
+    """The residual network of 101 layers, version 1 of its units.
+
+    Args: those of `tf.contrib.slim.nets.resnet_v1.resnet_v1_50`.
+
+    Returns:
+        `[batch, 1, 1, num_classes or depth]`, with a height and width where not `global_pool`; and the outputs of all blocks
+        by name.
+
+    Raises:
+        ValueError: the `output_stride` cannot be had.
+    """
     blocks = blocks_of(bottleneck, (3, 4, 23, 3))
     return built(_FORM, inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
 
@@ -111,7 +138,17 @@ def resnet_v1_152(
     inputs: Tensor, num_classes: int | None = None, is_training: bool | Tensor = True, global_pool: bool = True,
     output_stride: int | None = None, reuse: bool | None = None, scope: str = "resnet_v1_152",
 ) -> Built:  # fmt: skip
-    """The network of 152 layers; arguments and results are those of `resnet_v1`."""
+    """The residual network of 152 layers, version 1 of its units.
+
+    Args: those of `tf.contrib.slim.nets.resnet_v1.resnet_v1_50`.
+
+    Returns:
+        `[batch, 1, 1, num_classes or depth]`, with a height and width where not `global_pool`; and the outputs of all blocks
+        by name.
+
+    Raises:
+        ValueError: the `output_stride` cannot be had.
+    """
     blocks = blocks_of(bottleneck, (3, 8, 36, 3))
     return built(_FORM, inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
 
@@ -120,6 +157,16 @@ def resnet_v1_200(
     inputs: Tensor, num_classes: int | None = None, is_training: bool | Tensor = True, global_pool: bool = True,
     output_stride: int | None = None, reuse: bool | None = None, scope: str = "resnet_v1_200",
 ) -> Built:  # fmt: skip
-    """The network of 200 layers; arguments and results are those of `resnet_v1`."""
+    """The residual network of 200 layers, version 1 of its units.
+
+    Args: those of `tf.contrib.slim.nets.resnet_v1.resnet_v1_50`.
+
+    Returns:
+        `[batch, 1, 1, num_classes or depth]`, with a height and width where not `global_pool`; and the outputs of all blocks
+        by name.
+
+    Raises:
+        ValueError: the `output_stride` cannot be had.
+    """
     blocks = blocks_of(bottleneck, (3, 24, 36, 3))
     return built(_FORM, inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)

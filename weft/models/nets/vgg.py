@@ -76,7 +76,13 @@ def vgg_16(
     inputs: Tensor, num_classes: int = 1000, is_training: bool | Tensor = True, dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True, scope: str = "vgg_16",
 ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """VGG with 16 layers; arguments and results are those of `vgg_a`."""
+    """VGG with 16 layers.
+
+    Args: those of `tf.contrib.slim.nets.vgg.vgg_a`.
+
+    Returns:
+        The scores of the classes, `[batch, num_classes]`, and the outputs of all layers by name.
+    """
     return _vgg((2, 2, 3, 3, 3), inputs, num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope, "vgg_16")
 
 
@@ -85,7 +91,13 @@ def vgg_19(
     inputs: Tensor, num_classes: int = 1000, is_training: bool | Tensor = True, dropout_keep_prob: float = 0.5,
     spatial_squeeze: bool = True, scope: str = "vgg_19",
 ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """VGG with 19 layers; arguments and results are those of `vgg_a`."""
+    """VGG with 19 layers.
+
+    Args: those of `tf.contrib.slim.nets.vgg.vgg_a`.
+
+    Returns:
+        The scores of the classes, `[batch, num_classes]`, and the outputs of all layers by name.
+    """
     return _vgg((2, 2, 4, 4, 4), inputs, num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope, "vgg_19")
 
 

@@ -40,6 +40,10 @@ class RNNCell:
         trainable: whether the variables are trainable.
         name: the name of the cell's variable scope; made of the class's name when None.
         dtype: the type of the variables; that of the inputs when None.
+        kwargs: `_reuse`, whether the variables exist already, which cells hand on.
+
+    Raises:
+        TypeError: there are other arguments.
     """
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any) -> None:

@@ -31,6 +31,7 @@ class BasicRNNCell(RNNCell):
         reuse: whether the variables exist already.
         name: the name of the variable scope.
         dtype: the type of the variables; that of the inputs when None.
+        kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class GRUCell(RNNCell):
         bias_initializer: of gates and candidate; ones for the gates and zeros for the candidate when None.
         name: the name of the variable scope.
         dtype: the type of the variables; that of the inputs when None.
+        kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
     """
 
     def __init__(
@@ -131,7 +133,11 @@ class GRUCell(RNNCell):
 
 
 class LSTMStateTuple(NamedTuple):
-    """The state of an LSTM: its memory `c`, `[batch, num_units]`, and its output `h`, `[batch, output size]`.
+    """The state of an LSTM.
+
+    Args:
+        c: the memory, `[batch, num_units]`.
+        h: the output, `[batch, output size]`.
 
     >>> tf.contrib.rnn.LSTMStateTuple(c=1, h=2)
     LSTMStateTuple(c=1, h=2)
@@ -173,6 +179,7 @@ class BasicLSTMCell(RNNCell):
         reuse: whether the variables exist already.
         name: the name of the variable scope.
         dtype: the type of the variables; that of the inputs when None.
+        kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
 
     >>> cell = tf.contrib.rnn.BasicLSTMCell(4)
     >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.zeros([2, 3, 5]), dtype=tf.float32)
@@ -246,6 +253,7 @@ class LSTMCell(RNNCell):
         reuse: whether the variables exist already.
         name: the name of the variable scope.
         dtype: the type of the variables; that of the inputs when None.
+        kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
     """
 
     def __init__(

@@ -29,6 +29,9 @@ class ConvLSTMCell(RNNCell):
         forget_bias: added to the forget gate.
         initializers: has no effect.
         name: the name of the variable scope.
+
+    Raises:
+        ValueError: `input_shape` has another number of dimensions.
     """
 
     def __init__(
@@ -94,7 +97,21 @@ class ConvLSTMCell(RNNCell):
 
 
 class Conv1DLSTMCell(ConvLSTMCell):
-    """The ConvLSTMCell of sequences, `[batch, length, channels]`; the arguments are those of ConvLSTMCell."""
+    """The ConvLSTMCell of sequences, `[batch, length, channels]`.
+
+    Args:
+        name: the name of the variable scope.
+        input_shape: the shape of the inputs without the batch, channels last.
+        output_channels: how many channels memory and output have.
+        kernel_shape: the shape of the kernel, one size for each dimension that is convolved.
+        use_bias: whether there is a bias.
+        skip_connection: whether the output has the channels of the input, too.
+        forget_bias: added to the forget gate.
+        initializers: has no effect.
+
+    Raises:
+        ValueError: `input_shape` has another number of dimensions.
+    """
 
     def __init__(
         self,
@@ -114,7 +131,21 @@ class Conv1DLSTMCell(ConvLSTMCell):
 
 
 class Conv2DLSTMCell(ConvLSTMCell):
-    """The ConvLSTMCell of images, `[batch, height, width, channels]`; the arguments are those of ConvLSTMCell."""
+    """The ConvLSTMCell of images, `[batch, height, width, channels]`.
+
+    Args:
+        name: the name of the variable scope.
+        input_shape: the shape of the inputs without the batch, channels last.
+        output_channels: how many channels memory and output have.
+        kernel_shape: the shape of the kernel, one size for each dimension that is convolved.
+        use_bias: whether there is a bias.
+        skip_connection: whether the output has the channels of the input, too.
+        forget_bias: added to the forget gate.
+        initializers: has no effect.
+
+    Raises:
+        ValueError: `input_shape` has another number of dimensions.
+    """
 
     def __init__(
         self,
@@ -134,7 +165,21 @@ class Conv2DLSTMCell(ConvLSTMCell):
 
 
 class Conv3DLSTMCell(ConvLSTMCell):
-    """The ConvLSTMCell of volumes, `[batch, depth, height, width, channels]`; the arguments are those of ConvLSTMCell."""
+    """The ConvLSTMCell of volumes, `[batch, depth, height, width, channels]`.
+
+    Args:
+        name: the name of the variable scope.
+        input_shape: the shape of the inputs without the batch, channels last.
+        output_channels: how many channels memory and output have.
+        kernel_shape: the shape of the kernel, one size for each dimension that is convolved.
+        use_bias: whether there is a bias.
+        skip_connection: whether the output has the channels of the input, too.
+        forget_bias: added to the forget gate.
+        initializers: has no effect.
+
+    Raises:
+        ValueError: `input_shape` has another number of dimensions.
+    """
 
     def __init__(
         self,

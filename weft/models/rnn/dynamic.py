@@ -172,10 +172,25 @@ def bidirectional_dynamic_rnn(
     time_major: bool = False,
     scope: ScopeLike = None,
 ) -> tuple[tuple[Nest, Nest], tuple[Nest, Nest]]:
-    """Two networks over the inputs, the second from the end of each sequence.
+    """The outputs of two networks over the inputs, the second from the end of each sequence.
+
+    Args:
+        cell_fw, cell_bw: the cells of the two.
+        inputs: `[batch, steps, ...]`, or a nested tuple of such; `[steps, batch, ...]` with `time_major`.
+        sequence_length: `[batch]` ints, how many steps each sequence has; past it outputs are zero and the state stays. All
+            steps when None.
+        initial_state_fw, initial_state_bw: the first states; zeros when None.
+        dtype: the type of the states; needed without initial ones.
+        parallel_iterations, swap_memory: kept with the loops; XLA orders the work and places memory itself.
+        time_major: whether time is the first dimension of inputs and outputs.
+        scope: the variable scope, "bidirectional_rnn" when None.
 
     Returns:
-        `(outputs of the first, of the second)` and `(last state of the first, of the second)`.
+        `(outputs of the first, of the second)`, laid out as the inputs are, and `(last state of the first, of the second)`.
+
+    Raises:
+        TypeError: a cell is none.
+        ValueError: there is neither state nor type, or a depth is unknown.
     """
     assert_like_rnn_cell("cell_fw", cell_fw)
     assert_like_rnn_cell("cell_bw", cell_bw)

@@ -334,6 +334,9 @@ class GRUBlockCellV2(GRUCell):
         cell_size: another name of `num_units`.
         reuse: whether the variables exist already.
         name: the name of the variable scope.
+
+    Raises:
+        ValueError: both `num_units` and `cell_size` are given, or none.
     """
 
     def __init__(
