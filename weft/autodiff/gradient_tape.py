@@ -13,6 +13,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
@@ -31,6 +32,8 @@ class GradientTape:
         persistent: whether `gradient` may be called more than once.
         watch_accessed_variables: whether trainable variables are watched without being named.
     """
+
+    __repr__ = printed("tf")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent

@@ -10,6 +10,7 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.checkpoint import records
 from weft.errors import FailedPreconditionError
+from weft.framework.printed import printed
 from weft.platform import gfile
 from weft.platform.text import as_bytes, as_text
 
@@ -36,6 +37,8 @@ class TFRecordOptions:
         TFRecordCompressionType.GZIP: "GZIP",
         TFRecordCompressionType.NONE: "",
     }
+
+    __repr__ = printed("tf.io")
 
     def __init__(
         self,
@@ -88,6 +91,8 @@ class TFRecordWriter:
     with tf.python_io.TFRecordWriter(path) as writer:
         writer.write(example.SerializeToString())
     """
+
+    __repr__ = printed("tf.io")
 
     def __init__(self, path: str | os.PathLike[str], options: object = None) -> None:
         if not isinstance(options, TFRecordOptions):

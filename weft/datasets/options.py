@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Self
 
 from weft.framework.aliases import Nest
+from weft.framework.printed import printed
 
 
 class Option:
@@ -41,6 +42,8 @@ class OptionSet:
     """A set of options; equal when all of them are."""
 
     values: dict[str, Nest]
+
+    __repr__ = printed("tf.data")
 
     def __init__(self) -> None:
         object.__setattr__(self, "values", {})

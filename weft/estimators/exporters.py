@@ -13,6 +13,7 @@ from weft.estimators.estimator_spec import LOSS_METRIC_KEY
 from weft.estimators.export.saved_model_export import ReceiverFn
 from weft.events.summary_iterator import summary_iterator
 from weft.framework.function_signatures import fn_args
+from weft.framework.printed import printed
 from weft.platform import gfile, tf_logging
 
 # Tells from `best_eval_result` and `current_eval_result` whether the second is better.
@@ -24,6 +25,8 @@ _COMPARED = frozenset(("best_eval_result", "current_eval_result"))
 
 class Exporter:
     """Exports a model after its evaluations; subclasses say when."""
+
+    __repr__ = printed("tf.estimator")
 
     @property
     def name(self) -> str:

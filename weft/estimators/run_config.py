@@ -13,6 +13,7 @@ from weft.estimators.aliases import Settings
 from weft.estimators.cluster_environment import TaskType, cluster_task, tf_config
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.function_signatures import fn_args
+from weft.framework.printed import printed
 from weft.platform import tf_logging
 from weft.strategies.distribute_config import DistributeConfig
 from weft.strategies.strategy import Strategy
@@ -103,6 +104,8 @@ class RunConfig:
     _experimental_distribute: object
     _experimental_max_worker_delay_secs: int | None
     _session_creation_timeout_secs: float
+
+    __repr__ = printed("tf.estimator", lambda config: f"task {config.task_type}:{config.task_id}")
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from weft.framework.aliases import SessionLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_list import describe
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.ops.variables.variable import Variable
 from weft.proto.messages import RunMetadata
 
@@ -38,6 +39,8 @@ class FileWriter:
     ...     print(len(os.listdir(folder)))
     1
     """
+
+    __repr__ = printed("tf.summary", lambda writer: "closed" if getattr(writer, "_closed", False) else "")
 
     def __init__(
         self,

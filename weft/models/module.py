@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 from weft.framework.graph import get_default_graph
 from weft.framework.graph_functions import name_scope
+from weft.framework.printed import printed
 from weft.ops.variables.variable import Variable
 
 _Path = tuple[object, ...]
@@ -41,6 +42,8 @@ class Module:
 
     # Attributes that `variables` and `submodules` do not look into.
     _TF_MODULE_IGNORED_PROPERTIES: ClassVar[frozenset[str]] = frozenset()
+
+    __repr__ = printed("tf")
 
     def __init__(self, name: str | None = None) -> None:
         name = _snake_case(type(self).__name__) if name is None else name

@@ -8,6 +8,7 @@ from typing import Final, Self
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.weights_broadcast import broadcast_weights
 from weft.networks import loss_functions as functions
@@ -75,6 +76,8 @@ class Loss:
         reduction: a Reduction.
         name: the name scope.
     """
+
+    __repr__ = printed("tf.keras.losses")
 
     def __init__(self, reduction: str = Reduction.AUTO, name: str | None = None) -> None:
         Reduction.validate(reduction)

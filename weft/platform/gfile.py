@@ -60,6 +60,9 @@ class GFile:
         self._reader: IO[bytes] | None = None
         self._writer: IO[bytes] | None = None
 
+    def __repr__(self) -> str:
+        return f"<tf.gfile.GFile {os.fspath(self._name)!r} mode={self._mode!r}>"
+
     @property
     def name(self) -> Path:
         """The path that the file was made with."""

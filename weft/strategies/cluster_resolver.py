@@ -6,6 +6,7 @@ import json
 import os
 
 from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.printed import printed
 from weft.framework.replica_values import Value
 
 
@@ -18,6 +19,8 @@ class ClusterResolver:
     task_type: str | None = None
     task_id: int | None = None
     rpc_layer: str | None = "grpc"
+
+    __repr__ = printed("tf.contrib.cluster_resolver")
 
     def cluster_spec(self) -> ClusterSpec:
         """The cluster; one without jobs where there is none."""

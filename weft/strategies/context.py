@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from weft.autodiff.custom_gradient import custom_gradient
 from weft.framework import nest, replication
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.replica_values import Function, StrategyLike, Value
 from weft.framework.replication import Mode
 from weft.strategies.reduction.reduce_op import as_reduce_op
@@ -21,6 +22,8 @@ class ReplicaContext:
         replica_id_in_sync_group: a scalar int32 tensor, the replica's number among all that are in sync.
         local_index: its number among those of this process.
     """
+
+    __repr__ = printed("tf.distribute")
 
     def __init__(self, strategy: StrategyLike, replica_id_in_sync_group: Value, local_index: int = 0) -> None:
         self._strategy = strategy

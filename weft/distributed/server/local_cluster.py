@@ -18,6 +18,7 @@ from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.master_requests import wait_until_serving
 from weft.distributed.server.server import Server
 from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.printed import printed
 from weft.platform.collections import no_collections
 from weft.platform.free_ports import free_ports
 
@@ -45,6 +46,8 @@ class LocalCluster:
     Raises:
         ValueError: a job has less than one task.
     """
+
+    __repr__ = printed("tf", lambda cluster: repr(cluster.spec))
 
     def __init__(self, jobs: Mapping[str, int] | None = None, *, config: Any = None, **more_jobs: int) -> None:
         if _is_main_program_again():

@@ -15,6 +15,7 @@ from weft.framework.aliases import Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
 from weft.models.metrics.mean import mean
@@ -60,6 +61,8 @@ class Head:
     Raises:
         ValueError: the reduction is none, or the function takes other arguments.
     """
+
+    __repr__ = printed("tf.contrib.estimator")
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef
 from weft.framework import dtypes
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.ops.array.constant import constant
 from weft.training.saved_model import layout
 from weft.training.saved_model.signatures import (
@@ -23,6 +24,8 @@ from weft.training.saved_model.signatures import (
 
 class ExportOutput:
     """One output of an exported model."""
+
+    __repr__ = printed("tf.estimator.export")
 
     def as_signature_def(self, receiver_tensors: Mapping[str, Tensor]) -> SignatureDef:
         """The signature that leads from the tensors of a request to this output.

@@ -26,6 +26,7 @@ from weft.estimators.run_config import RunConfig
 from weft.framework.aliases import Feeds, Nest
 from weft.framework.function_signatures import fn_args
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.ops.array.identity import identity
 from weft.platform import tf_logging
 from weft.training.hooks.feed_hooks import FeedFnHook
@@ -44,6 +45,8 @@ class BaseEstimator:
         config: the RunConfig.
     """
 
+    __repr__ = printed("tf.contrib.learn")
+
     def __init__(self, model_dir: str | os.PathLike[str] | None = None, config: RunConfig | None = None) -> None:
         if config is None:
             config = LearnRunConfig()
@@ -58,8 +61,7 @@ class BaseEstimator:
     @property
     def model_dir(self) -> str:
         """The directory of checkpoints and events."""
-        assert self._config.model_dir is not None
-        return self._config.model_dir
+        return str(self._config.model_dir)
 
     @property
     def model_fn(self) -> Callable[[Features, Labels, str, RunConfig], ModelFnOps]:

@@ -19,6 +19,7 @@ from weft.estimators.learn.run_config import Environment
 from weft.estimators.learn.run_config import RunConfig as LearnRunConfig
 from weft.framework.collections import GraphKeys
 from weft.framework.function_signatures import fn_args
+from weft.framework.printed import printed
 from weft.platform import tf_logging
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 from weft.training.hooks.feed_hooks import GlobalStepWaiterHook
@@ -55,6 +56,8 @@ class Experiment:
     Raises:
         ValueError: it is no estimator, or something does not go with its kind.
     """
+
+    __repr__ = printed("tf.contrib.learn")
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Final
 
 from weft.framework.aliases import Nest
 from weft.framework.function_signatures import fn_args, get_func_name
+from weft.framework.printed import printed
 from weft.platform import tf_logging
 
 _LABELS: Final = ("labels", "label", "targets", "target")
@@ -27,6 +28,8 @@ class MetricSpec:
     Raises:
         ValueError: the function does not take what a key names, or takes it under two names.
     """
+
+    __repr__ = printed("tf.contrib.learn")
 
     def __init__(
         self,

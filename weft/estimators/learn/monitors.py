@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.estimators.aliases import ByAnyKey, InputFn, Metrics
 from weft.framework.aliases import Fetches, Nest, SessionLike
+from weft.framework.printed import printed
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
@@ -31,6 +32,8 @@ class Evaluated(Protocol):
 
 class BaseMonitor:
     """Is called around each step. Every method does nothing unless a subclass says otherwise."""
+
+    __repr__ = printed("tf.contrib.learn.monitors")
 
     def __init__(self) -> None:
         self._estimator: Any = None

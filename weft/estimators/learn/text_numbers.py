@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.estimators.learn.category_numbers import CategoricalVocabulary
+from weft.framework.printed import printed
 from weft.platform import gfile
 
 TOKENIZER_RE: Final = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
@@ -69,6 +70,8 @@ class VocabularyProcessor:
         vocabulary: the words; learnt by `fit` when None.
         tokenizer_fn: makes lists of words of texts; `tokenizer` when None.
     """
+
+    __repr__ = printed("tf.contrib.learn.preprocessing")
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.identity import identity
@@ -56,6 +57,8 @@ class Layer:
         scope: a variable scope or its name to put the variables in as it is.
         reuse: whether they exist already in that scope.
     """
+
+    __repr__ = printed("tf.layers", told_size)
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None,

@@ -12,6 +12,7 @@ from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype, int32
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.linear_operators.matrices import adjoint_of, check_dimensions, epsilon, implied, real_of, same_batch
@@ -45,6 +46,8 @@ class LinearOperator:
     Raises:
         ValueError: the promises contradict each other.
     """
+
+    __repr__ = printed("tf.linalg")
 
     def __init__(
         self,

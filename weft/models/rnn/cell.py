@@ -17,6 +17,7 @@ from weft.framework.dimension import Dimension
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros
@@ -45,6 +46,8 @@ class RNNCell:
     Raises:
         TypeError: there are other arguments.
     """
+
+    __repr__ = printed("tf.contrib.rnn", told_size)
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any) -> None:
         self._reuse = kwargs.pop("_reuse", None)

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, TypeAlias
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Initializer, Nest, SizeLike, TensorLike, VariableLike
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, batch_size_of, known_depth
@@ -114,6 +115,8 @@ class CudnnLayer:
     _NAME: ClassVar[str] = ""
     _GATES: ClassVar[int] = 1
     _STATES: ClassVar[int] = 1
+
+    __repr__ = printed("tf.contrib.cudnn_rnn")
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.rnn.cell import batch_size_of
 from weft.models.rnn.cells import LSTMBlockCell, LSTMStateTuple
@@ -29,6 +30,8 @@ from weft.ops.variables.variable_scope import variable_scope
 
 class FusedRNNCell:
     """A layer over all steps: `layer(inputs, initial_state, dtype, sequence_length, scope) -> (outputs, last state)`."""
+
+    __repr__ = printed("tf.contrib.rnn")
 
     def __call__(
         self,

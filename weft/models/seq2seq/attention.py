@@ -8,6 +8,7 @@ from collections.abc import Callable
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike, VariableLike
 from weft.framework.dtypes import as_dtype
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.layers.core import Dense
 from weft.models.layers.layer import Layer
@@ -50,6 +51,8 @@ class AttentionMechanism:
     """
 
     scope_name = ""
+
+    __repr__ = printed("tf.contrib.seq2seq")
 
     def __init__(
         self, query_layer: Layer | None, memory: TensorLike, probability_fn: Probability,

@@ -8,6 +8,7 @@ from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, SizeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.layer import Layer
@@ -28,6 +29,8 @@ from weft.ops.variables.variable_scope import variable_scope
 
 class Decoder:
     """What makes a sequence step by step: subclasses give sizes and types, `initialize` and `step`, and perhaps `finalize`."""
+
+    __repr__ = printed("tf.contrib.seq2seq")
 
     @property
     def batch_size(self) -> SizeLike:

@@ -8,6 +8,7 @@ from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.batch_gather import gather_nd
@@ -46,6 +47,8 @@ def swapped(tensor: Tensor) -> Tensor:
 
 class Helper:
     """What a BasicDecoder asks: `initialize`, `sample` and `next_inputs`, and the size of the batch and of what is sampled."""
+
+    __repr__ = printed("tf.contrib.seq2seq")
 
     @property
     def batch_size(self) -> SizeLike:

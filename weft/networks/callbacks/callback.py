@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft.framework.aliases import Nest
+from weft.framework.printed import printed
 from weft.networks.config import Config, KerasObject, Options
 
 Logs = Config
@@ -19,6 +20,8 @@ class Callback:
         model: the model, and `params`, how it is trained: batch_size, epochs, steps, samples, verbose, do_validation, metrics.
         validation_data: the arrays that epochs end with, or None.
     """
+
+    __repr__ = printed("tf.keras.callbacks")
 
     def __init__(self) -> None:
         self.validation_data: Any = None

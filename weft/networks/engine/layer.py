@@ -12,6 +12,7 @@ from weft.framework import nest
 from weft.framework.aliases import DTypeLike, Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
+from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.layer import Layer as GraphLayer
@@ -52,6 +53,8 @@ class Layer(LayerState):
     """
 
     call_record: CallRecord
+
+    __repr__ = printed("tf.keras.layers", told_size)
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, dynamic: bool = False,

@@ -8,6 +8,7 @@ from typing import Any
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
+from weft.framework.printed import printed, told_size
 from weft.networks.config import Config, Options
 from weft.networks.engine import layer_state, summaries
 from weft.networks.engine.calls import history, operations
@@ -32,6 +33,9 @@ class Network(Layer):
     """
 
     topology: Topology | None = None
+
+    __repr__ = printed("tf.keras", lambda network: f"{len(network.layers)} layers, {told_size(network)}")
+    _repr_html_ = summaries.table_of
 
     def __init__(self, *args: Options, **kwargs: Options) -> None:
         given = dict(zip(("inputs", "outputs", "name"), args, strict=False))

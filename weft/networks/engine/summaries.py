@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from html import escape
 
 from weft.framework.aliases import VariableLike
 from weft.networks.config import KerasObject
@@ -33,6 +34,19 @@ def print_summary(
     print_fn("_" * length)
 
 
+def table_of(network: KerasObject) -> str:
+    """HTML of a network's layers: what each gives, how many numbers it learns, and what it is called on."""
+    lines: list[list[object]] = [
+        [network.name, "", f"{_count(network.weights):,} in all" if network.built else "not built", ""]
+    ]
+    for layer in network.layers:
+        # A layer that no call has given its variables cannot count them.
+        lines += _rows_of(layer, network, network.topology is None) if layer.built else [[_title(layer), "", "not built", ""]]
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(str(field))}</td>' for field in fields)}</tr>" for fields in lines)
+    heads = "".join(f"<th>{head}</th>" for head in ("layer (type)", "output shape", "parameters", "connected to"))
+    return f"<table><tr>{heads}</tr>{rows}</table>"
+
+
 def _row(fields: Sequence[object], ends: Sequence[int]) -> str:
     line = ""
     for index, (field, end) in enumerate(zip(fields, ends, strict=False)):
@@ -59,13 +73,17 @@ def _is_chain(network: KerasObject) -> bool:
     return not has_forks and all(count == 1 for count in (*users.values(), *calls.values()))
 
 
+def _title(layer: KerasObject) -> str:
+    return f"{layer.name} ({type(layer).__name__})"
+
+
 def _rows_of(layer: KerasObject, network: KerasObject, is_chain: bool) -> list[list[object]]:
     try:
         shape = layer.output_shape
     except AttributeError:
         shape = "multiple"
     parameters = layer.count_params() if hasattr(layer, "count_params") else _count(layer.weights)
-    fields = [f"{layer.name} ({type(layer).__name__})", shape, parameters]
+    fields: list[object] = [_title(layer), shape, parameters]
     if is_chain:
         return [fields]
     own = {id(node) for node in network.topology.nodes}

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weft.framework.aliases import Nest
+from weft.framework.printed import printed
 
 
 class Sequence:
     """The base of objects that give batches by index: subclasses write `__getitem__` and `__len__`."""
+
+    __repr__ = printed("tf.keras.utils")
 
     def __getitem__(self, index: int) -> Nest:
         """A batch."""

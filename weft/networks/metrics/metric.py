@@ -11,6 +11,7 @@ import numpy as np
 from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.weights_broadcast import broadcast_weights
 from weft.networks.config import Config, Options
@@ -58,6 +59,8 @@ class Metric(Layer):
 
     # What it gathers of a batch is no update of the layer that holds it: who evaluates runs it.
     gathers_values = True
+
+    __repr__ = printed("tf.keras.metrics")
 
     def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Options) -> None:
         super().__init__(name=name, dtype=dtype or floatx(), **kwargs)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Self
 
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.networks.objects import registry
 from weft.networks.state.defaults import epsilon
 from weft.ops.array.shape_ops import reshape, shape
@@ -26,6 +27,8 @@ def _norm(w: Tensor, axis: _Axes) -> Tensor:
 
 class Constraint:
     """The base of constraints: a function of weights that gives weights, and its config."""
+
+    __repr__ = printed("tf.keras.constraints")
 
     def __call__(self, w: Tensor) -> Tensor:
         """The weights, projected."""

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from weft.framework.aliases import Nest, VariableLike
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.objects import registry
 from weft.networks.state.defaults import cast_to_floatx
@@ -18,6 +19,8 @@ from weft.ops.math.reduce_functions import reduce_sum
 
 class Regularizer:
     """The base of regularizers: a function of weights that gives a penalty, and its config."""
+
+    __repr__ = printed("tf.keras.regularizers")
 
     def __call__(self, x: VariableLike) -> Tensor:
         """The penalty."""

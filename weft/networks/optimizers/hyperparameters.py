@@ -11,6 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Nest, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
+from weft.framework.printed import shown
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.config import Config, Hyperparameter
 from weft.networks.optimizers.schedules import LearningRateSchedule, serialize_schedule
@@ -38,6 +39,10 @@ class Hyperparameters:
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
+
+    def told(self) -> str:
+        """What they were set to; of those that steps may have changed since, which variable has them."""
+        return " ".join(f"{name}={shown(self.variables.get(name, value))}" for name, value in self._values.items())
 
     def set(self, name: str, value: Hyperparameter) -> None:
         """Give a hyperparameter a value."""

@@ -14,6 +14,7 @@ from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.config import Config, GivenConfig, Hyperparameter, Options
 from weft.networks.optimizers.clipping import CLIPS, GradientClips
@@ -39,6 +40,8 @@ class Optimizer:
         TypeError: unknown arguments.
         ValueError: a negative number.
     """
+
+    __repr__ = printed("tf.keras.optimizers", lambda optimizer: optimizer.hypers.told())
 
     def __init__(self, name: str, **kwargs: Options) -> None:
         object.__setattr__(self, "hypers", Hyperparameters())

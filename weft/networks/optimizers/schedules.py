@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from weft.framework.aliases import VariableLike
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.config import Config, GivenConfig
 from weft.networks.objects import registry
@@ -16,6 +17,8 @@ from weft.training.optimizers import learning_rate_decay as decay
 
 class LearningRateSchedule:
     """The base of schedules: a function of the step that gives the learning rate, and its config."""
+
+    __repr__ = printed("tf.keras.optimizers.schedules")
 
     def __call__(self, step: VariableLike) -> Tensor:
         """The learning rate at a step."""

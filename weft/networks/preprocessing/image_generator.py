@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from weft.framework.aliases import Array, Nest
+from weft.framework.printed import printed
 from weft.networks.preprocessing.image_batches import DirectoryIterator, NumpyArrayIterator
 from weft.networks.preprocessing.picture_transforms import (
     apply_affine_transform,
@@ -47,6 +48,8 @@ class ImageDataGenerator:
     Raises:
         ValueError: an argument has no such value.
     """
+
+    __repr__ = printed("tf.keras.preprocessing.image")
 
     def __init__(
         self, featurewise_center: bool = False, samplewise_center: bool = False,

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.framework.printed import printed
 from weft.networks.config import Config, Options
 
 _FILTERS: Final = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
@@ -86,6 +87,8 @@ class Tokenizer:
     Raises:
         TypeError: unknown arguments.
     """
+
+    __repr__ = printed("tf.keras.preprocessing.text")
 
     def __init__(
         self, num_words: int | None = None, filters: str = _FILTERS, lower: bool = True, split: str = " ",

@@ -10,6 +10,7 @@ from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
@@ -40,6 +41,8 @@ class TensorArray:
         colocate_with_first_write_call: accepted; the array is where its values are.
         name: the node's name.
     """
+
+    __repr__ = printed("tf")
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from weft.framework.dtypes import DType, as_dtype
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.data_flow import accumulators
@@ -27,6 +28,8 @@ class ConditionalAccumulatorBase:
         shape: their shape.
         accumulator_ref: the accumulator's handle.
     """
+
+    __repr__ = printed("tf")
 
     def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Tensor) -> None:
         self._dtype = as_dtype(dtype)

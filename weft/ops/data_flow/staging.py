@@ -12,6 +12,7 @@ from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.control_flow.ordering import no_op
@@ -85,6 +86,8 @@ class StagingArea:
     Raises:
         ValueError: there are not as many shapes or names as dtypes, or a limit is negative.
     """
+
+    __repr__ = printed("tf.contrib.staging")
 
     def __init__(
         self,

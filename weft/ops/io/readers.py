@@ -13,6 +13,7 @@ from weft.framework.aliases import Array, Nest, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.data_flow.queue import QueueBase
 from weft.ops.data_flow.queue_nodes import SharedQueue
@@ -167,6 +168,8 @@ class ReaderBase:
         reader_ref: the reader's handle.
         supports_serialize: whether its state can be saved.
     """
+
+    __repr__ = printed("tf", lambda reader: f"of {reader.reader_ref.op.name!r}")
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False) -> None:
         self._reader_ref = reader_ref

@@ -10,6 +10,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.lookup import vocabulary_file
 from weft.ops.lookup.nodes import initialize_table_from_text_file_v2, lookup_table_import_v2
@@ -21,6 +22,8 @@ class TableInitializerBase:
     Args:
         key_dtype, value_dtype: the types of keys and values.
     """
+
+    __repr__ = printed("tf.contrib.lookup")
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = as_dtype(key_dtype)

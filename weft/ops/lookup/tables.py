@@ -13,6 +13,7 @@ from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
@@ -46,6 +47,8 @@ class LookupInterface:
     Args:
         key_dtype, value_dtype: the types of keys and values.
     """
+
+    __repr__ = printed("tf.contrib.lookup", lambda table: f"{table.key_dtype.name} -> {table.value_dtype.name}")
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = as_dtype(key_dtype)

@@ -15,6 +15,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, DynamicShape, ShapeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.ops.array.constant import constant as constant_tensor
 from weft.ops.array.filling import ones, zeros
 from weft.ops.random.functions import random_normal, random_uniform, truncated_normal
@@ -28,6 +29,8 @@ _DISTRIBUTIONS: Final = ("normal", "uniform", "truncated_normal", "untruncated_n
 
 class Initializer:
     """The base of all initializers; programs may derive their own."""
+
+    __repr__ = printed("tf.initializers", in_snake_case=True)
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """The initial value of a variable of this shape and type."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.framework.aliases import DeviceLike, DTypeLike, ShapeLike, VariableLike
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 
 
 class SaveSpec:
@@ -56,6 +57,8 @@ class SaveableObject:
         specs: its tensors, all on one device.
         name: what errors call it.
     """
+
+    __repr__ = printed("tf.train")
 
     def __init__(self, op: VariableLike, specs: Sequence[SaveSpec], name: str) -> None:
         self.op = op

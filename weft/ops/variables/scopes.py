@@ -23,6 +23,7 @@ from weft.framework.aliases import (
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.variables.variable import Variable, set_default_use_resource
 from weft.ops.variables.variable_store import Reuse, VariableStore
@@ -46,6 +47,8 @@ class VariableScope:
             `get_variable` takes where its own argument of that name is None.
         name_scope: the name scope of the nodes, as it was when the scope was made.
     """
+
+    __repr__ = printed("tf")
 
     def __init__(
         self,

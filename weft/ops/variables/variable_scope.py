@@ -23,6 +23,7 @@ from weft.framework.aliases import (
 )
 from weft.framework.graph import Graph
 from weft.framework.op_builder import graph_of
+from weft.framework.printed import printed
 from weft.ops.variables.scopes import INHERITED, ScopeLike, VariableScope, first_given, open_scopes
 from weft.ops.variables.variable_store import AUTO_REUSE, Reuse
 from weft.platform import tf_logging
@@ -65,6 +66,8 @@ class variable_scope:
     >>> a is b
     True
     """
+
+    __repr__ = printed("tf")
 
     def __init__(
         self,

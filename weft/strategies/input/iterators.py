@@ -9,6 +9,7 @@ from weft.datasets.dataset import Dataset
 from weft.framework import dtypes, nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.replica_values import Function, Value
 from weft.ops.array.identity import identity_node
 from weft.strategies.input.rebatch import rebatched
@@ -25,6 +26,8 @@ class InputContext:
         input_pipeline_id: the number of this one.
         num_replicas_in_sync: how many replicas take a batch in a step.
     """
+
+    __repr__ = printed("tf.distribute")
 
     def __init__(self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1) -> None:
         self._num_input_pipelines = num_input_pipelines

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.replica_values import Value
 from weft.ops.array.identity import identity_node
 from weft.ops.array.joining import concat
@@ -96,6 +97,8 @@ def _joined(slices: Sequence[IndexedSlices], factor: float | None) -> IndexedSli
 
 class CrossDeviceOps:
     """How values of replicas are brought together; derive from it to do it in another way."""
+
+    __repr__ = printed("tf.contrib.distribute")
 
     def reduce(self, reduce_op: ReduceOp, per_replica_value: Value, destinations: Value) -> Value:
         """The sum or mean of the replicas' values, on the devices of `destinations`.

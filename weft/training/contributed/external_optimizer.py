@@ -14,6 +14,7 @@ from weft.autodiff.gradients import gradients
 from weft.framework.aliases import Array, Feeds, Fetches, Nest, SessionLike, VariableLike
 from weft.framework.default_stack import default_sessions
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
@@ -37,6 +38,8 @@ class ExternalOptimizerInterface:
         var_to_bounds: for some variables the pair of a lower and an upper bound, numbers or arrays that broadcast to them.
         **optimizer_kwargs: for the algorithm.
     """
+
+    __repr__ = printed("tf.contrib.opt")
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from weft.framework.aliases import Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros
 from weft.ops.array.gather_scatter import gather
@@ -159,6 +160,8 @@ class MultitaskOptimizerWrapper:
     Raises:
         TypeError: it is none.
     """
+
+    __repr__ = printed("tf.contrib.opt")
 
     def __init__(self, opt: Optimizer) -> None:
         if not isinstance(opt, Optimizer):

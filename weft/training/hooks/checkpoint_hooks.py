@@ -13,6 +13,7 @@ from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.graph_file import write_graph
+from weft.framework.printed import printed
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
@@ -25,6 +26,8 @@ from weft.training.scaffold import Scaffold
 
 class CheckpointSaverListener:
     """Is called around each checkpoint that a CheckpointSaverHook writes. Every method does nothing by itself."""
+
+    __repr__ = printed("tf.train")
 
     def begin(self) -> None:
         """Called once, while the graph can be changed."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from weft.framework.printed import printed
+
 
 class SecondOrStepTimer:
     """Triggers at the first step, and then after so many seconds or so many steps.
@@ -17,6 +19,8 @@ class SecondOrStepTimer:
     Raises:
         ValueError: both or neither are given.
     """
+
+    __repr__ = printed("tf.train")
 
     def __init__(self, every_secs: float | None = None, every_steps: int | None = None) -> None:
         if every_secs is None and every_steps is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.framework.printed import printed
 from weft.proto.messages import RunOptions
 from weft.training.coordinator import Coordinator
 
@@ -95,6 +96,8 @@ class SessionRunContext:
         original_args: the SessionRunArgs that the program asked for.
         session: the Session that runs.
     """
+
+    __repr__ = printed("tf.train")
 
     def __init__(self, original_args: SessionRunArgs, session: SessionLike) -> None:
         self._original_args = original_args

@@ -6,11 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.printed import printed
 from weft.training.input.parallel_reader import parallel_read
 
 
 class DataDecoder(ABC):
     """Makes items, such as an image and a label, of a record."""
+
+    __repr__ = printed("tf.contrib.slim")
 
     @abstractmethod
     def decode(self, data: TensorLike, items: Sequence[str] | None = None) -> list[Nest]:
@@ -33,6 +36,8 @@ class Dataset:
         kwargs: what else is to be known of it, such as `num_classes`; each becomes an attribute.
     """
 
+    __repr__ = printed("tf.contrib.slim")
+
     def __init__(
         self, data_sources: Nest, reader: Nest, decoder: Nest, num_samples: Nest, items_to_descriptions: Nest, **kwargs: Nest
     ) -> None:
@@ -51,6 +56,8 @@ class DataProvider:
         items_to_tensors: the tensors.
         num_samples: how many records there are.
     """
+
+    __repr__ = printed("tf.contrib.slim")
 
     def __init__(self, items_to_tensors: Mapping[str, Nest], num_samples: Nest) -> None:
         self._items_to_tensors = items_to_tensors

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor as DenseTensor
+from weft.framework.printed import printed
 from weft.framework.sparse_tensor import SparseTensor as SparseValue
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
@@ -33,6 +34,8 @@ class ItemHandler(ABC):
     Args:
         keys: the features' names, or one name.
     """
+
+    __repr__ = printed("tf.contrib.slim.tfexample_decoder")
 
     def __init__(self, keys: str | Sequence[str]) -> None:
         self._keys = list(keys) if isinstance(keys, list | tuple) else [str(keys)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.framework import dtypes
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.data_flow.shard_queue import shard_queue_take
 
@@ -40,6 +41,8 @@ class ShardQueue:
     ...     print(session.run(shard), session.run(shard))
     b'a' b'b'
     """
+
+    __repr__ = printed("tf.train")
 
     def __init__(
         self,

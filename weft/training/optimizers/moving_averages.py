@@ -11,6 +11,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
@@ -77,6 +78,8 @@ class ExponentialMovingAverage:
     >>> sess.run(ema.average(v))
     np.float32(2.0)
     """
+
+    __repr__ = printed("tf.train")
 
     def __init__(
         self,

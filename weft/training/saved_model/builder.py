@@ -13,6 +13,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.ops.variables.collections import _all_saveable_objects
 from weft.platform import gfile, tf_logging
 from weft.platform.text import as_text
@@ -37,6 +38,8 @@ class SavedModelBuilder:
     Raises:
         AssertionError: the folder exists and has something in it.
     """
+
+    __repr__ = printed("tf.saved_model")
 
     def __init__(self, export_dir: str) -> None:
         self._export_dir = os.fspath(export_dir)

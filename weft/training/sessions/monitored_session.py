@@ -13,6 +13,7 @@ from typing import Any, Final
 from weft import errors
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.graph import get_default_graph
+from weft.framework.printed import printed
 from weft.framework.run_signature import typed_run
 from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
@@ -37,6 +38,8 @@ class _MonitoredSession:
     """The common part of MonitoredSession and SingularMonitoredSession. Used by one thread at a time."""
 
     StepContext = StepContext
+
+    __repr__ = printed("tf.train", lambda session: f"{len(session._hooks)} hooks{', closed' if session._sess is None else ''}")
 
     def __init__(
         self,

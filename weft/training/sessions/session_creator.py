@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.client.session import Session
 from weft.framework.graph import get_default_graph
+from weft.framework.printed import printed
 from weft.proto.messages import ConfigProto
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.session_manager import SessionManager
@@ -13,6 +14,8 @@ from weft.training.sessions.session_manager import SessionManager
 
 class SessionCreator:
     """Makes sessions that are ready to train; asked again after each recovery."""
+
+    __repr__ = printed("tf.train")
 
     def create_session(self) -> Any:
         """A new session."""

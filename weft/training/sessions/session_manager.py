@@ -16,6 +16,7 @@ from weft.client.session import Session
 from weft.framework.aliases import Feeds
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.platform import tf_logging
 from weft.platform.wait_notice import WaitNotice
 from weft.training.replica_steps import trains_in_step
@@ -59,6 +60,8 @@ class SessionManager:
     Raises:
         ValueError: there is a `ready_for_local_init_op` but no `local_init_op`, or `restore` is none of these.
     """
+
+    __repr__ = printed("tf.train")
 
     def __init__(
         self,

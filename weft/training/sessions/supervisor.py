@@ -24,15 +24,10 @@ from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.saving.meta_graph import export_meta_graph
 from weft.training.saving.saver import Saver
+from weft.training.sessions import supervisor_services
 from weft.training.sessions.model_parts import USE_DEFAULT, ModelParts
 from weft.training.sessions.presence import LONGEST_DRAIN_S, drain, tell_failure
 from weft.training.sessions.session_manager import SessionManager
-from weft.training.sessions.supervisor_services import (
-    SVProgressThread,
-    SVStepCounterThread,
-    SVSummaryThread,
-    SVTimerCheckpointThread,
-)
 from weft.training.training_util import global_step as value_of_global_step
 
 
@@ -81,6 +76,11 @@ class Supervisor(ModelParts):
     """
 
     USE_DEFAULT: ClassVar = USE_DEFAULT
+
+    def __repr__(self) -> str:
+        place = "chief" if self._is_chief else "not the chief"
+        logs = f" logdir={self._logdir!r}" if self._logdir else ""
+        return f"<tf.train.Supervisor{logs}, {place}, {'asked to stop' if self.should_stop() else 'running'}>"
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Supervisor(ModelParts):
                 tf_logging.info("Starting standard services.")
                 self.start_standard_services(sess)
                 if has_launcher() and self._global_step is not None:
-                    SVProgressThread(self, sess).start()
+                    supervisor_services.SVProgressThread(self, sess).start()
         else:
             sess = self._session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
         if start_standard_services:
@@ -242,11 +242,11 @@ class Supervisor(ModelParts):
         threads: list[threading.Thread] = []
         if self._save_summaries_secs and writer is not None:
             if self._summary_op is not None:
-                threads.append(SVSummaryThread(self, sess))
+                threads.append(supervisor_services.SVSummaryThread(self, sess))
             if step is not None:
-                threads.append(SVStepCounterThread(self, sess))
+                threads.append(supervisor_services.SVStepCounterThread(self, sess))
         if self._saver is not None and self._save_model_secs:
-            threads.append(SVTimerCheckpointThread(self, sess))
+            threads.append(supervisor_services.SVTimerCheckpointThread(self, sess))
         for thread in threads:
             thread.start()
         return threads

@@ -15,6 +15,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.printed import shown
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.resource_variable import ResourceVariable
@@ -53,6 +54,10 @@ class Checkpoint:
     Raises:
         ValueError: one of these is nothing that can be saved.
     """
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{name}={shown(value)}" for name, value in sorted(vars(self).items()) if name != _OWN)
+        return f"<tf.train.Checkpoint of {held or 'nothing yet'}>"
 
     def __init__(self, **kwargs: object) -> None:
         object.__setattr__(self, _OWN, _Own())

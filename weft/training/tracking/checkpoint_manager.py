@@ -10,6 +10,7 @@ from tensorboard.compat.proto import saver_pb2
 from weft.checkpoint import checkpoint_state
 from weft.client.session import BaseSession
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 from weft.training import training_util
@@ -35,6 +36,8 @@ class CheckpointManager:
     Raises:
         ValueError: `max_to_keep` is zero or less.
     """
+
+    __repr__ = printed("tf.train", lambda manager: f"latest {manager.latest_checkpoint!r}")
 
     def __init__(
         self,

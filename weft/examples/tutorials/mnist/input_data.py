@@ -15,6 +15,7 @@ from weft.examples.tutorials.mnist.idx import read_images as extract_images
 from weft.examples.tutorials.mnist.idx import read_labels as extract_labels
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike
+from weft.framework.printed import printed
 from weft.ops.random.seed import get_seed
 from weft.platform import gfile
 
@@ -38,6 +39,8 @@ class DataSet:
         reshape: whether to give each image as one row of pixels.
         seed: the order of the batches; the graph's seed, or none, when None.
     """
+
+    __repr__ = printed("tf.contrib.learn.datasets.mnist")
 
     def __init__(
         self,
