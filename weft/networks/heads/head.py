@@ -13,6 +13,7 @@ from weft.estimators.mode_keys import ModeKeys
 from weft.framework.aliases import Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.printed import printed
 from weft.networks.metrics.metric import Mean, Metric
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.ops.control_flow.ordering import group
@@ -25,6 +26,8 @@ class Head:
 
     A subclass says all that raises NotImplementedError here. Keys of metrics and summaries end in the head's name.
     """
+
+    __repr__ = printed("tf.estimator")
 
     @property
     def name(self) -> str | None:
