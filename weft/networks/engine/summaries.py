@@ -93,4 +93,6 @@ def _rows_of(layer: KerasObject, network: KerasObject, is_chain: bool) -> list[l
         if id(node) in own
         for each in node.histories()
     ]
-    return [[*fields, sources[0] if sources else ""], *(["", "", "", each] for each in sources[1:])]
+    rows: list[list[object]] = [[*fields, sources[0] if sources else ""]]
+    rows += [["", "", "", each] for each in sources[1:]]
+    return rows
