@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from weft.framework import dtypes
@@ -127,9 +127,7 @@ def recall_at_precision(
         return where(greater_equal(precisions[place], precision), recall, 0.0) if strict_mode else recall
 
     with metric_scope(name, "recall_at_precision", (predictions, labels, weights)):
-        thresholds = spread_thresholds(num_thresholds)
-        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", "fp", "fn"))
-        found, update = recall_of(values, "value"), recall_of(updates, "update_op")
+        found, update = _of_counts(recall_of, labels, predictions, num_thresholds, weights)
         return published(found, update, metrics_collections, updates_collections)
 
 
@@ -168,10 +166,21 @@ def precision_at_recall(
         return found
 
     with metric_scope(name, "precision_at_recall", (predictions, labels, weights)):
-        thresholds = spread_thresholds(num_thresholds)
-        values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", "fp", "fn"))
-        found, update = precision_of(values, "value"), precision_of(updates, "update_op")
+        found, update = _of_counts(precision_of, labels, predictions, num_thresholds, weights)
         return published(found, update, metrics_collections, updates_collections)
+
+
+def _of_counts(
+    of: Callable[[Counts, str], Tensor],
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_thresholds: int,
+    weights: TensorLike | None,
+) -> tuple[Tensor, Tensor]:
+    """What `of` makes of hits, wrong ones and missed ones at even thresholds: of all so far, and of all with this batch."""
+    thresholds = spread_thresholds(num_thresholds)
+    values, updates = counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", "fp", "fn"))
+    return of(values, "value"), of(updates, "update_op")
 
 
 def curve_points(
