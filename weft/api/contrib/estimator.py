@@ -94,7 +94,7 @@ def regression_head(
         weight_column: the feature, or its numeric column, with each example's weight; all count once when None.
         label_dimension: how many numbers an example's label has.
         loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`; the mean by default.
-        loss_fn: a function of labels and logits that gives each example's loss, `[batch, 1]`; the head's own when None.
+        loss_fn: a function of labels and logits that gives the losses, `[batch, label_dimension]`; the head's own when None.
         inverse_link_fn: a function from logits to predictions; none when None.
         name: the head's name, which goes before those of metrics and outputs; none when None.
     """

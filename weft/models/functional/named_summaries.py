@@ -61,7 +61,7 @@ def add_scalar_summary(
         tensor: a [] number.
         name: the summary's name; the operation's when None.
         prefix: what stands before the name, with a slash; nothing when None.
-        print_summary: whether to print the number when the summary is run, and to keep it out of the collection SUMMARIES.
+        print_summary: whether to print the number, too, whenever the summary is run.
 
     Returns:
         A [] string tensor.
@@ -79,7 +79,7 @@ def add_zero_fraction_summary(
         tensor: a tensor of numbers.
         name: the summary's name; the operation's when None.
         prefix: what stands before the name, with a slash; nothing when None.
-        print_summary: whether to print the number when the summary is run, and to keep it out of the collection SUMMARIES.
+        print_summary: whether to print the number, too, whenever the summary is run.
 
     Returns:
         A [] string tensor.
@@ -120,7 +120,7 @@ def add_scalar_summaries(tensors: Iterable[Tensor], prefix: str | None = None, p
     Args:
         tensors: [] numbers.
         prefix: what stands before each name, with a slash; nothing when None.
-        print_summary: whether to print each number when its summary is run, and to keep it out of the collection SUMMARIES.
+        print_summary: whether to print each number, too, whenever its summary is run.
 
     Returns:
         A [] string tensor for each.
