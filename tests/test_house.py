@@ -73,7 +73,6 @@ _LONG_FILES = {
     "ops/control_flow/buffers.py": 420,
     "ops/linalg/decompositions.py": 450,
     "ops/nn/pool_op.py": 420,
-    "ops/strings/elementwise.py": 420,
     # A list: of public names, of functions, of checks.
     "namespace.py": 700,
     "testing/channel_conformance.py": 460,

@@ -281,16 +281,16 @@ from weft.ops.debugging.checks import assert_non_positive as assert_non_positive
 from weft.ops.debugging.checks import assert_none_equal as assert_none_equal
 from weft.ops.debugging.checks import assert_positive as assert_positive
 from weft.ops.debugging.checks import assert_proper_iterable as assert_proper_iterable
-from weft.ops.debugging.checks import assert_rank as assert_rank
-from weft.ops.debugging.checks import assert_rank_at_least as assert_rank_at_least
-from weft.ops.debugging.checks import assert_rank_in as assert_rank_in
 from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_float_dtype
-from weft.ops.debugging.checks import assert_scalar as assert_scalar
 from weft.ops.debugging.checks import assert_type as assert_type
 from weft.ops.debugging.checks import is_non_decreasing as is_non_decreasing
 from weft.ops.debugging.checks import is_numeric_tensor as is_numeric_tensor
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.debugging.numerics_check import add_check_numerics_ops as add_check_numerics_ops
+from weft.ops.debugging.rank_checks import assert_rank as assert_rank
+from weft.ops.debugging.rank_checks import assert_rank_at_least as assert_rank_at_least
+from weft.ops.debugging.rank_checks import assert_rank_in as assert_rank_in
+from weft.ops.debugging.rank_checks import assert_scalar as assert_scalar
 from weft.ops.image import backward as _image_gradients  # registers gradients of images in graphs made by TensorFlow
 from weft.ops.io import parse_example_v2 as _parse_example_v2  # registers what parse_example of TensorFlow 2 has
 from weft.ops.io.csv_records import decode_csv as decode_csv
@@ -315,8 +315,6 @@ from weft.ops.linalg.decompositions import cholesky_solve as cholesky_solve
 from weft.ops.linalg.decompositions import matrix_determinant as matrix_determinant
 from weft.ops.linalg.decompositions import matrix_inverse as matrix_inverse
 from weft.ops.linalg.decompositions import matrix_solve as matrix_solve
-from weft.ops.linalg.decompositions import matrix_solve_ls as matrix_solve_ls
-from weft.ops.linalg.decompositions import matrix_square_root as matrix_square_root
 from weft.ops.linalg.decompositions import matrix_triangular_solve as matrix_triangular_solve
 from weft.ops.linalg.decompositions import qr as qr
 from weft.ops.linalg.decompositions import self_adjoint_eig as self_adjoint_eig
@@ -325,6 +323,8 @@ from weft.ops.linalg.decompositions import svd as svd
 from weft.ops.linalg.matrix_bands import matrix_diag as matrix_diag
 from weft.ops.linalg.matrix_bands import matrix_diag_part as matrix_diag_part
 from weft.ops.linalg.matrix_bands import matrix_set_diag as matrix_set_diag
+from weft.ops.linalg.matrix_functions import matrix_solve_ls as matrix_solve_ls
+from weft.ops.linalg.matrix_functions import matrix_square_root as matrix_square_root
 from weft.ops.linalg.matrix_parts import eye as eye
 from weft.ops.linalg.matrix_parts import matrix_band_part as matrix_band_part
 from weft.ops.linalg.matrix_parts import tensor_diag as _tensor_diag
@@ -547,16 +547,16 @@ from weft.ops.strings.elementwise import as_string as as_string
 from weft.ops.strings.elementwise import decode_base64 as decode_base64
 from weft.ops.strings.elementwise import decode_raw as decode_raw
 from weft.ops.strings.elementwise import encode_base64 as encode_base64
-from weft.ops.strings.elementwise import regex_replace as regex_replace
 from weft.ops.strings.elementwise import string_length as string_length
 from weft.ops.strings.elementwise import string_strip as string_strip
-from weft.ops.strings.elementwise import string_to_hash_bucket as string_to_hash_bucket
-from weft.ops.strings.elementwise import string_to_hash_bucket_fast as string_to_hash_bucket_fast
-from weft.ops.strings.elementwise import string_to_hash_bucket_strong as string_to_hash_bucket_strong
 from weft.ops.strings.elementwise import string_to_number as string_to_number
 from weft.ops.strings.elementwise import substr as substr
+from weft.ops.strings.hash_buckets import string_to_hash_bucket as string_to_hash_bucket
+from weft.ops.strings.hash_buckets import string_to_hash_bucket_fast as string_to_hash_bucket_fast
+from weft.ops.strings.hash_buckets import string_to_hash_bucket_strong as string_to_hash_bucket_strong
 from weft.ops.strings.parts import reduce_join as reduce_join
 from weft.ops.strings.parts import string_join as string_join
+from weft.ops.strings.regexes import regex_replace as regex_replace
 from weft.ops.strings.tensor_strings import decode_compressed as decode_compressed
 from weft.ops.strings.tensor_strings import decode_json_example as decode_json_example
 from weft.ops.strings.tensor_strings import fingerprint as fingerprint

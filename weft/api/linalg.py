@@ -24,14 +24,9 @@ from weft.ops.array.transposing import matrix_transpose as matrix_transpose
 from weft.ops.linalg.decompositions import cholesky as cholesky
 from weft.ops.linalg.decompositions import cholesky_solve as cholesky_solve
 from weft.ops.linalg.decompositions import log_matrix_determinant as _log_matrix_determinant
-from weft.ops.linalg.decompositions import logdet as logdet
 from weft.ops.linalg.decompositions import matrix_determinant as _matrix_determinant
-from weft.ops.linalg.decompositions import matrix_exponential as _matrix_exponential
 from weft.ops.linalg.decompositions import matrix_inverse as _matrix_inverse
-from weft.ops.linalg.decompositions import matrix_logarithm as _matrix_logarithm
 from weft.ops.linalg.decompositions import matrix_solve as _matrix_solve
-from weft.ops.linalg.decompositions import matrix_solve_ls as _matrix_solve_ls
-from weft.ops.linalg.decompositions import matrix_square_root as _matrix_square_root
 from weft.ops.linalg.decompositions import matrix_triangular_solve as _matrix_triangular_solve
 from weft.ops.linalg.decompositions import qr as qr
 from weft.ops.linalg.decompositions import self_adjoint_eig as _self_adjoint_eig
@@ -47,6 +42,11 @@ from weft.ops.linalg.lu import pinv as pinv
 from weft.ops.linalg.matrix_bands import matrix_diag as _matrix_diag
 from weft.ops.linalg.matrix_bands import matrix_diag_part as _matrix_diag_part
 from weft.ops.linalg.matrix_bands import matrix_set_diag as _matrix_set_diag
+from weft.ops.linalg.matrix_functions import logdet as logdet
+from weft.ops.linalg.matrix_functions import matrix_exponential as _matrix_exponential
+from weft.ops.linalg.matrix_functions import matrix_logarithm as _matrix_logarithm
+from weft.ops.linalg.matrix_functions import matrix_solve_ls as _matrix_solve_ls
+from weft.ops.linalg.matrix_functions import matrix_square_root as _matrix_square_root
 from weft.ops.linalg.matrix_parts import eye as eye
 from weft.ops.linalg.matrix_parts import matrix_band_part as _matrix_band_part
 from weft.ops.linalg.matrix_parts import tensor_diag as tensor_diag

@@ -14,14 +14,14 @@ from weft.ops.random.functions import random_normal as _random_normal
 from weft.ops.random.functions import random_poisson as _random_poisson
 from weft.ops.random.functions import random_shuffle as _random_shuffle
 from weft.ops.random.functions import random_uniform as _random_uniform
-from weft.ops.random.functions import stateless_categorical as stateless_categorical
-from weft.ops.random.functions import stateless_multinomial as stateless_multinomial
-from weft.ops.random.functions import stateless_random_normal as _stateless_random_normal
-from weft.ops.random.functions import stateless_random_uniform as _stateless_random_uniform
-from weft.ops.random.functions import stateless_truncated_normal as stateless_truncated_normal
 from weft.ops.random.functions import truncated_normal as truncated_normal
 from weft.ops.random.seed import get_seed as get_seed
 from weft.ops.random.seed import set_random_seed as set_random_seed
+from weft.ops.random.stateless_functions import stateless_categorical as stateless_categorical
+from weft.ops.random.stateless_functions import stateless_multinomial as stateless_multinomial
+from weft.ops.random.stateless_functions import stateless_random_normal as _stateless_random_normal
+from weft.ops.random.stateless_functions import stateless_random_uniform as _stateless_random_uniform
+from weft.ops.random.stateless_functions import stateless_truncated_normal as stateless_truncated_normal
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 gamma = _random_gamma

@@ -27,8 +27,8 @@ from weft.ops.arg_scope import has_arg_scope as has_arg_scope
 from weft.ops.array.sequences import argsort as argsort
 from weft.ops.array.sequences import sort as sort
 from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_float_dtype
-from weft.ops.debugging.checks import assert_scalar as assert_scalar
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
+from weft.ops.debugging.rank_checks import assert_scalar as assert_scalar
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
 from weft.ops.variables.model_variables import add_model_variable as add_model_variable
 from weft.ops.variables.model_variables import filter_variables as filter_variables

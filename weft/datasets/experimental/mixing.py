@@ -25,7 +25,8 @@ from weft.ops.math.casting import cast
 from weft.ops.math.division import truediv
 from weft.ops.math.reduce_functions import reduce_max, reduce_min, reduce_sum
 from weft.ops.math.unary import log
-from weft.ops.random.functions import random_uniform, stateless_multinomial
+from weft.ops.random.functions import random_uniform
+from weft.ops.random.stateless_functions import stateless_multinomial
 
 
 def _directed(selector: Dataset, datasets: Sequence[Dataset]) -> Dataset:

@@ -19,7 +19,8 @@ from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, shape
 from weft.ops.control_flow.assertion import assert_that
-from weft.ops.debugging.checks import assert_equal, assert_less_equal, assert_non_negative, assert_rank_at_least
+from weft.ops.debugging.checks import assert_equal, assert_less_equal, assert_non_negative
+from weft.ops.debugging.rank_checks import assert_rank_at_least
 from weft.ops.math.casting import cast, to_float
 from weft.ops.math.comparison import equal, logical_or
 from weft.ops.math.reduce_functions import reduce_all

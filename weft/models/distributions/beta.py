@@ -16,13 +16,8 @@ from weft.ops.array.selection import where_v2
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.debugging.checks import (
-    assert_less,
-    assert_near,
-    assert_positive,
-    assert_rank_at_least,
-    assert_same_float_dtype,
-)
+from weft.ops.debugging.checks import assert_less, assert_near, assert_positive, assert_same_float_dtype
+from weft.ops.debugging.rank_checks import assert_rank_at_least
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import logical_and

@@ -13,14 +13,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.debugging.checks import (
-    assert_equal,
-    assert_greater_equal,
-    assert_less_equal,
-    assert_near,
-    assert_non_negative,
-    assert_rank_at_least,
-)
+from weft.ops.debugging.checks import assert_equal, assert_greater_equal, assert_less_equal, assert_near, assert_non_negative
+from weft.ops.debugging.rank_checks import assert_rank_at_least
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.reduce_functions import reduce_sum

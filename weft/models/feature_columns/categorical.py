@@ -29,7 +29,8 @@ from weft.ops.debugging.checks import assert_greater_equal, assert_less
 from weft.ops.io.example_features import VarLenFeature
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal, less, logical_or
-from weft.ops.strings.elementwise import as_string, string_to_hash_bucket_fast
+from weft.ops.strings.elementwise import as_string
+from weft.ops.strings.hash_buckets import string_to_hash_bucket_fast
 
 
 class KeyedColumn(CategoricalColumn):

@@ -25,7 +25,8 @@ from weft.ops.lookup.vocabularies import index_table_from_file, index_table_from
 from weft.ops.math.casting import cast
 from weft.ops.math.division import floor_mod
 from weft.ops.sparse.joining import sparse_concat
-from weft.ops.strings.elementwise import as_string, string_to_hash_bucket_fast, string_to_hash_bucket_strong
+from weft.ops.strings.elementwise import as_string
+from weft.ops.strings.hash_buckets import string_to_hash_bucket_fast, string_to_hash_bucket_strong
 from weft.platform import tf_logging
 
 HashKeys: TypeAlias = "list[list[int]] | None"

@@ -20,7 +20,7 @@ from weft.ops.declaration import op
 # Depth and space.
 
 
-def _times(size: int | None, factor: int) -> int | None:
+def size_times(size: int | None, factor: int) -> int | None:
     return None if size is None else size * factor
 
 
@@ -44,9 +44,9 @@ def _deeper(node: Operation) -> list[Dims]:
         return [(None,) * 4]
     if node.attrs["data_format"] == "NCHW":
         n, c, h, w = dims
-        return [(n, _times(c, block * block), _over(h, block, "height"), _over(w, block, "width"))]
+        return [(n, size_times(c, block * block), _over(h, block, "height"), _over(w, block, "width"))]
     n, h, w, c = dims
-    return [(n, _over(h, block, "height"), _over(w, block, "width"), _times(c, block * block))]
+    return [(n, _over(h, block, "height"), _over(w, block, "width"), size_times(c, block * block))]
 
 
 def _wider(node: Operation) -> list[Dims]:
@@ -56,9 +56,9 @@ def _wider(node: Operation) -> list[Dims]:
         return [(None,) * 4]
     if node.attrs["data_format"] == "NCHW":
         n, c, h, w = dims
-        return [(n, _over(c, block * block, "depth"), _times(h, block), _times(w, block))]
+        return [(n, _over(c, block * block, "depth"), size_times(h, block), size_times(w, block))]
     n, h, w, c = dims
-    return [(n, _times(h, block), _times(w, block), _over(c, block * block, "depth"))]
+    return [(n, size_times(h, block), size_times(w, block), _over(c, block * block, "depth"))]
 
 
 def _attrs(node: Operation) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _to_batch_shape(node: Operation) -> list[Dims]:
     if dims is None or block is None:
         return [None]
     count = len(block)
-    batch = _times(dims[0], math.prod(block.tolist()))
+    batch = size_times(dims[0], math.prod(block.tolist()))
     if paddings is None:
         return [(batch, *[None] * count, *dims[1 + count :])]
     sizes = [

@@ -8,7 +8,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
-from weft.ops.array.blocks import _times
+from weft.ops.array.blocks import size_times
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import brackets
 from weft.ops.declaration import op
@@ -30,7 +30,7 @@ def _patches_shape(node: Operation) -> list[Dims]:
         return [(None,) * 4]
     kernel, stride, rate = attrs["ksizes"], attrs["strides"], attrs["rates"]
     rows, columns = (_patch_count(dims[i], kernel[i], stride[i], rate[i], attrs["padding"]) for i in (1, 2))
-    return [(dims[0], rows, columns, _times(dims[3], kernel[1] * kernel[2]))]
+    return [(dims[0], rows, columns, size_times(dims[3], kernel[1] * kernel[2]))]
 
 
 @op("ExtractImagePatches", "images: T -> patches: T", infer=_patches_shape, gradient=vjp)

@@ -6,7 +6,7 @@ What is known to be wrong raises at once; the rest becomes an Assert operation, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,17 +14,15 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
-from weft.framework.dims import format_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.shape_ops import rank, reshape, shape_internal
+from weft.ops.array.shape_ops import reshape
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import no_op
-from weft.ops.declaration import rank_of
-from weft.ops.math.comparison import equal, less, less_equal, logical_or, not_equal
+from weft.ops.math.comparison import equal, less, less_equal, not_equal
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import add_v2, mul, sub
 from weft.ops.math.reduce_functions import reduce_all
@@ -43,16 +41,27 @@ def _check(
     result = reduce_all(condition(x, y))
     values = constant_value(x), constant_value(y)
     if values[0] is not None and values[1] is not None:
-        _check_static(bool(np.all(static(*values))), data)
+        check_static(bool(np.all(static(*values))), data)
     return assert_that(result, data, summarize=summarize)
 
 
-def _check_static(holds: bool, data: Sequence[object]) -> None:
+def check_static(holds: bool, data: Sequence[object]) -> None:
     if holds:
         return
     shown = (constant_value(item) if isinstance(item, Tensor) else item for item in data)
     texts = (str(item if value is None else value) for item, value in zip(data, shown, strict=True))
     raise InvalidArgumentError.of("\n".join(texts))
+
+
+# What all of these say of the error, with which a run fails (or the building, where the values are known then).
+_REPORT: Final = """\
+        data: tensors to show when it fails; the operands when None.
+        summarize: how many elements to show of each; 3 when None.
+        message: begins the error's text.
+
+    Raises:
+        InvalidArgumentError: it is known not to hold while the graph is built.
+"""
 
 
 def _binary(
@@ -79,7 +88,11 @@ def _binary(
             return _check(condition, static, a, b, shown, summarize)
 
     check.__name__ = check.__qualname__ = scope
-    check.__doc__ = f"Make an operation that fails unless `x {symbol} y` for every pair of elements, after broadcasting."
+    check.__doc__ = f"""Make an operation that fails unless `x {symbol} y` for every pair of elements, after broadcasting.
+
+    Args:
+        x, y: [...] tensors of one numeric dtype, whose shapes broadcast; strings and booleans can be equal too.
+{_REPORT}    """
     return check
 
 
@@ -109,7 +122,11 @@ def _sign(symbol: str, scope: str, inner: Callable[..., Operation], zero_first: 
             return inner(*pair, data=shown, summarize=summarize)
 
     check.__name__ = check.__qualname__ = scope
-    check.__doc__ = f"Make an operation that fails unless `x {symbol} 0` for every element."
+    check.__doc__ = f"""Make an operation that fails unless `x {symbol} 0` for every element.
+
+    Args:
+        x: [...] tensor of a real dtype.
+{_REPORT}    """
     return check
 
 
@@ -129,7 +146,15 @@ def assert_near(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """Make an operation that fails unless `|x - y| <= atol + rtol * |y|`; both default to 10 epsilons of the type."""
+    """Make an operation that fails unless `|x - y| <= atol + rtol * |y|`; both default to 10 epsilons of the type.
+
+    Args:
+        x, y: [...] tensors of one floating, complex or integer dtype, whose shapes broadcast.
+        rtol, atol: scalars of the dtype of `x`, the relative and the absolute tolerance.
+        data: tensors to show when it fails; `x` and `y` by default.
+        summarize: how many elements to show of each.
+        message: begins the error's text.
+    """
     with get_default_graph().name_scope(name or "assert_near"):
         a = convert_to_tensor(x, name="x")
         b = convert_to_tensor(y, a.dtype.base_dtype, name="y")
@@ -154,115 +179,41 @@ def _neighbours(x: TensorLike, condition: Callable[[Array, Array], Array], name:
 
 
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether no element is less than the one before it, in row-major order."""
+    """Whether no element is less than the one before it, in row-major order.
+
+    Args: those of `tf.contrib.framework.is_strictly_increasing`.
+
+    Returns:
+        [] bool tensor.
+    """
     return _neighbours(x, less_equal, name or "is_non_decreasing")
 
 
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether every element is greater than the one before it, in row-major order."""
+    """Whether every element is greater than the one before it, in row-major order.
+
+    Args:
+        x: [...] tensor of a real dtype.
+
+    Returns:
+        [] bool tensor.
+    """
     return _neighbours(x, less, name or "is_strictly_increasing")
-
-
-# Ranks.
-
-
-def _rank_check(
-    x: TensorLike, wanted: Sequence[object], scope: str, what: str, static: Callable[[int, Sequence[int]], bool],
-    dynamic: Callable[[Any, Any], Tensor] | Callable[[Any, Sequence[Any]], Tensor], data: Sequence[object] | None,
-    summarize: int | None, message: str | None, name: str | None,
-) -> Operation:  # fmt: skip
-    with get_default_graph().name_scope(name or scope):
-        tensor = convert_to_tensor(x, name="x")
-        ranks = [convert_to_tensor(each, name="rank") for each in wanted]
-        for each in ranks:
-            if not each.dtype.is_integer:
-                raise TypeError(f"Rank must be an integer, got {each.dtype.name}")
-            if each.dims not in (None, ()):
-                raise ValueError(f"Rank must be a scalar, but has shape {format_dims(each.dims)}")
-        prefix = f"{message}.  " if message else ""
-        known = [constant_value(each) for each in ranks]
-        found = rank_of(tensor)
-        if found is not None and None not in known:
-            sizes = [int(each) for each in known]
-            if not static(found, sizes):
-                shown = sizes[0] if scope != "assert_rank_in" else tuple(sizes)
-                raise ValueError(
-                    f"{prefix}Tensor {tensor.name} must have rank {what}{shown}.  Received rank {found}, shape {tensor.shape}"
-                )
-            return no_op(name="static_checks_determined_all_ok")
-        shown_data = list(data) if data is not None else [
-            prefix, f"Tensor {tensor.name} must have rank {what}".rstrip(), *ranks, "Received shape: ",
-            shape_internal(tensor),
-        ]  # fmt: skip
-        return assert_that(dynamic(rank(tensor), ranks), shown_data, summarize=summarize)
-
-
-def assert_rank(
-    x: TensorLike,
-    rank: int | None,
-    data: Sequence[object] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Check that `x` has the rank given: ValueError now when it is known to differ, else an operation."""
-    return _rank_check(
-        x, [rank], "assert_rank", "", lambda found, wanted: found == wanted[0],
-        lambda found, wanted: equal(found, wanted[0]), data, summarize, message, name,
-    )  # fmt: skip
-
-
-def assert_rank_at_least(
-    x: TensorLike,
-    rank: int | None,
-    data: Sequence[object] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Check that `x` has at least the rank given: ValueError now when it is known to be less, else an operation."""
-    return _rank_check(
-        x, [rank], "assert_rank_at_least", "at least ", lambda found, wanted: found >= wanted[0],
-        lambda found, wanted: less_equal(wanted[0], found), data, summarize, message, name,
-    )  # fmt: skip
-
-
-def _is_any(found: Array, wanted: Sequence[object]) -> Tensor:
-    result = equal(found, wanted[0])
-    for each in wanted[1:]:
-        result = logical_or(result, equal(found, each))
-    return result
-
-
-def assert_rank_in(
-    x: TensorLike,
-    ranks: Sequence[TensorLike],
-    data: Sequence[object] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Check that `x` has one of the ranks: ValueError now when it is known to have another, else an operation."""
-    return _rank_check(
-        x, list(ranks), "assert_rank_in", "in ", lambda found, wanted: found in wanted, _is_any, data, summarize,
-        message, name,
-    )  # fmt: skip
-
-
-def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Tensor:
-    """The tensor; ValueError when it is known not to be a scalar."""
-    with get_default_graph().name_scope(name or "assert_scalar"):
-        value = convert_to_tensor(tensor)
-        if rank_of(value) != 0:
-            raise ValueError(f"{message or ''}Expected scalar shape for {value.name}, saw shape: {value.shape}.")
-        return value
 
 
 # Types.
 
 
 def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Operation:
-    """Check that `x` is of an integer type; TypeError when not."""
+    """Check that `x` is of an integer type; TypeError when not.
+
+    Args:
+        x: [...] tensor of any dtype.
+        message: begins the error's text.
+
+    Returns:
+        An operation that does nothing.
+    """
     with get_default_graph().name_scope(name or "assert_integer"):
         tensor = convert_to_tensor(x, name="x")
         if not tensor.dtype.is_integer:
@@ -272,7 +223,16 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
 
 
 def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> Operation:
-    """Check that a tensor is of a type; TypeError when not."""
+    """Check that a tensor is of a type; TypeError when not.
+
+    Args:
+        tensor: a tensor, or what becomes one.
+        tf_type: the dtype that it must have.
+        message: begins the error's text.
+
+    Returns:
+        An operation that does nothing.
+    """
     wanted = dtypes.as_dtype(tf_type)
     with get_default_graph().name_scope(name or "assert_type"):
         value = convert_to_tensor(tensor, name="tensor")
@@ -283,7 +243,11 @@ def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = No
 
 
 def is_numeric_tensor(tensor: TensorLike) -> bool:
-    """Whether this is a Tensor of numbers."""
+    """Whether this is a Tensor of numbers.
+
+    Args:
+        tensor: any object.
+    """
     return isinstance(tensor, Tensor) and not (
         tensor.dtype.base_dtype in (dtypes.string, dtypes.bool, dtypes.resource, dtypes.variant)
         or tensor.dtype.base_dtype.is_quantized
@@ -291,7 +255,12 @@ def is_numeric_tensor(tensor: TensorLike) -> bool:
 
 
 def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: DTypeLike | None = None) -> DType:
-    """The floating point type that all of `tensors` have (float32 for none); ValueError when there is no such type."""
+    """The floating point type that all of `tensors` have (float32 for none); ValueError when there is no such type.
+
+    Args:
+        tensors: a list of tensors, or None.
+        dtype: the type that they must have; None for any floating one.
+    """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     source: Any = None
     for tensor in tensors or ():
@@ -310,7 +279,11 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: DTypeLi
 
 
 def assert_proper_iterable(values: TensorLike) -> None:
-    """TypeError unless `values` is iterable, and neither a tensor, an array nor a string."""
+    """TypeError unless `values` is iterable, and neither a tensor, an array nor a string.
+
+    Args:
+        values: any object.
+    """
     unwanted = (Tensor, np.ndarray, bytes, str)
     if isinstance(values, unwanted):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')

@@ -57,6 +57,9 @@ def assert_shapes(
         message: begins the messages.
         name: the name scope.
 
+    Returns:
+        The operation.
+
     Raises:
         ValueError: a rank or a size is known to be wrong, or two dimensions of one name differ.
     """

@@ -22,13 +22,26 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
 
     >>> tf.image.random_flip_left_right(tf.zeros([8, 6, 3]), seed=1).shape
     TensorShape([Dimension(8), Dimension(6), Dimension(3)])
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
     """
     with get_default_graph().name_scope("random_flip_left_right"):
         return _random_flip(image, 1, seed)
 
 
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
-    """Mirror an image, top to bottom, with a chance of one half; each image of a batch by a chance of its own."""
+    """Mirror an image, top to bottom, with a chance of one half; each image of a batch by a chance of its own.
+
+    Args: those of `tf.image.random_flip_left_right`.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope("random_flip_up_down"):
         return _random_flip(image, 0, seed)
 
@@ -45,6 +58,14 @@ def _random_flip(image: TensorLike, axis: int, seed: int | None) -> Tensor:
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """Add a number from `[-max_delta, max_delta)` to all pixels; see `adjust_brightness`.
 
+    Args:
+        image: [..., height, width, channels] tensor of a numeric dtype.
+        max_delta: a number that is not negative.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
     Raises:
         ValueError: `max_delta` is negative.
 
@@ -57,6 +78,14 @@ def random_brightness(image: TensorLike, max_delta: float, seed: int | None = No
 
 def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """Multiply the contrast by a number from `[lower, upper)`; see `adjust_contrast`.
+
+    Args:
+        image: [..., height, width, channels] tensor of a numeric dtype.
+        lower, upper: the range of the factor.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
 
     Raises:
         ValueError: `upper` is not larger than `lower`, or `lower` is negative.
@@ -71,6 +100,14 @@ def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | N
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """Turn the hue by a number from `[-max_delta, max_delta)` of a full turn; see `adjust_hue`.
 
+    Args:
+        image: [..., 3] tensor of a numeric dtype, RGB.
+        max_delta: a number from 0 to 0.5.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
     Raises:
         ValueError: `max_delta` is not from 0 to 0.5.
     """
@@ -83,6 +120,14 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
 def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """Multiply the saturation by a number from `[lower, upper)`; see `adjust_saturation`.
 
+    Args:
+        image: [..., 3] tensor of a numeric dtype, RGB.
+        lower, upper: the range of the factor.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
     Raises:
         ValueError: `upper` is not larger than `lower`, or `lower` is negative.
     """
@@ -92,6 +137,14 @@ def random_saturation(image: TensorLike, lower: float, upper: float, seed: int |
 
 def random_jpeg_quality(image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None) -> Tensor:
     """Lose what a JPEG file of a quality from `[min_jpeg_quality, max_jpeg_quality)` loses; see `adjust_jpeg_quality`.
+
+    Args:
+        image: [height, width, channels] tensor of uint8 or a floating dtype.
+        min_jpeg_quality, max_jpeg_quality: the range of the quality, ints from 0 to 100.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
 
     Raises:
         ValueError: the qualities are not from 0 to 100, or the first is not smaller than the second.

@@ -80,6 +80,11 @@ def crop_to_bounding_box(
 ) -> Tensor:
     """The part of an image or a batch that begins at the offsets and has the target size.
 
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
+        offset_height, offset_width: the first row and column: ints or int32 scalars.
+        target_height, target_width: the size: ints or int32 scalars.
+
     Raises:
         ValueError: the box is empty or begins before the image, or does not fit it; InvalidArgumentError where only a run
             tells.
@@ -117,6 +122,8 @@ def pad_to_bounding_box(
 ) -> Tensor:
     """An image or a batch within zeros, beginning at the offsets in a box of the target size.
 
+    Args: those of `tf.image.crop_to_bounding_box`.
+
     Raises:
         ValueError: an offset is negative, or the image does not fit; InvalidArgumentError where only a run tells.
     """
@@ -135,6 +142,13 @@ def pad_to_bounding_box(
 
 def resize_image_with_crop_or_pad(image: TensorLike, target_height: _Size, target_width: _Size) -> Tensor:
     """Crop an image or a batch around its centre, or pad it evenly with zeros, to the target size.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
+        target_height, target_width: the size: ints or int32 scalars.
+
+    Returns:
+        A tensor of the same dtype, of that size.
 
     Raises:
         ValueError: a target is not positive; InvalidArgumentError where only a run tells.
@@ -173,6 +187,10 @@ def _less(a: _Size, b: _Size) -> _Size:
 
 def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
     """The middle of an image or a batch, of this fraction of its height and width.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
+        central_fraction: a number above 0, 1 at most.
 
     Raises:
         ValueError: the fraction is not in (0, 1].

@@ -197,6 +197,15 @@ def draw_bounding_boxes_v2(ctx: OpContext, images: Array, boxes: Array, colors: 
 def draw_bounding_boxes(
     images: TensorLike, boxes: TensorLike, name: str | None = None, colors: TensorLike | None = None
 ) -> Tensor:
-    """Draw boxes into images: `[batch, height, width, depth]` floats, `[batch, n, 4]`; `colors` is `[colours, channels]`."""
+    """Draw boxes into images: `[batch, height, width, depth]` floats, `[batch, n, 4]`; `colors` is `[colours, channels]`.
+
+    Args:
+        images: [batch, height, width, depth] tensor of float16 or float32.
+        boxes: [batch, n, 4] float32: first row, first column, last row and last column of each box, of a scale from 0 to 1.
+        colors: [colours, channels] float32, which the boxes take in turn; None for some that differ.
+
+    Returns:
+        A tensor of the shape and dtype of `images`.
+    """
     palette = np.zeros((0, 0), np.float32) if colors is None else colors
     return draw_bounding_boxes_v2(images, boxes, palette, name=name)

@@ -157,13 +157,23 @@ def decode_png(ctx: OpContext, contents: Array, *, channels: int = 0, dtype: DTy
     """The pixels of a PNG, JPEG or BMP file, or of a GIF with one frame: `scalar -> [height, width, channels]`.
 
     `channels` is 1 for grey, 3 for RGB, 4 for RGBA, 0 for what the file has; `dtype` is uint8 or uint16.
+
+    Args:
+        contents: [] string: the file's bytes.
+        channels: 0, 1, 3 or 4.
+        dtype: uint8 or uint16.
     """
     return pixels_of(single_frame(contents.item()), channels, dtype is dtypes.uint16)
 
 
 @op("DecodeBmp", "contents: string -> image: uint8", infer=image_shape, gradient=None)
 def decode_bmp(ctx: OpContext, contents: Array, *, channels: int = 0) -> Result:
-    """The pixels of a BMP file: `scalar -> [height, width, channels] uint8`."""
+    """The pixels of a BMP file: `scalar -> [height, width, channels] uint8`.
+
+    Args:
+        contents: [] string: the file's bytes.
+        channels: 0 for what the file has, 3 or 4; the file's own number.
+    """
     data = contents.item()
     if format_of(data) != "BMP":
         raise invalid("Trying to decode BMP format using a wrong op. Use `decode_image` or the op of the file's own format")
@@ -172,7 +182,11 @@ def decode_bmp(ctx: OpContext, contents: Array, *, channels: int = 0) -> Result:
 
 @op("DecodeGif", "contents: string -> image: uint8", infer=_gif_shape, gradient=None)
 def decode_gif(ctx: OpContext, contents: Array) -> Result:
-    """The pixels of all frames of a GIF file: `scalar -> [frames, height, width, 3] uint8`."""
+    """The pixels of all frames of a GIF file: `scalar -> [frames, height, width, 3] uint8`.
+
+    Args:
+        contents: [] string: the file's bytes.
+    """
     data = contents.item()
     return _frames(data) if format_of(data) == "GIF" else pixels_of(data, 3, False)[None]
 
@@ -244,6 +258,10 @@ def encode_png(ctx: OpContext, image: Array, *, compression: int = -1) -> Result
     `[..., height, width, channels] -> [...]`.
 
     `compression` is from 0, none, to 9; -1 for the default.
+
+    Args:
+        image: [..., height, width, channels] tensor of uint8 or uint16.
+        compression: -1 to 9.
     """
     if not -1 <= compression <= 9:
         raise invalid(f"compression should be in [-1,9], got {compression}")

@@ -72,13 +72,20 @@ def _shares(xp: ArrayModule, hue: Array) -> list[Array]:
 
 @op("RGBToHSV", "images: T -> output: T", infer=_coloured, gradient=vjp, types={"T": _FLOATS}, defaults={"T": dtypes.float32})
 def rgb_to_hsv(xp: ArrayModule, images: Array) -> Result:
-    """Pixels in hue, saturation and value, all from 0 to 1: `[..., 3] -> [..., 3]`."""
+    """Pixels in hue, saturation and value, all from 0 to 1: `[..., 3] -> [..., 3]`.
+
+    Args: those of `tf.image.hsv_to_rgb`.
+    """
     return xp.stack(_to_hsv(xp, images), axis=-1).astype(images.dtype)
 
 
 @op("HSVToRGB", "images: T -> output: T", infer=_coloured, gradient=vjp, types={"T": _FLOATS}, defaults={"T": dtypes.float32})
 def hsv_to_rgb(xp: ArrayModule, images: Array) -> Result:
-    """Pixels of hue, saturation and value in red, green and blue: `[..., 3] -> [..., 3]`."""
+    """Pixels of hue, saturation and value in red, green and blue: `[..., 3] -> [..., 3]`.
+
+    Args:
+        images: [..., 3] tensor of a floating dtype, from 0 to 1.
+    """
     return _from_hsv(xp, images[..., 0], images[..., 1], images[..., 2], images.dtype)
 
 
@@ -102,14 +109,30 @@ def adjust_saturation_node(xp: ArrayModule, images: Array, scale: Array) -> Resu
 
 
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
-    """Turn the hue of RGB images `[..., 3]` of any dtype by `delta`, from -1 to 1, of a full turn."""
+    """Turn the hue of RGB images `[..., 3]` of any dtype by `delta`, from -1 to 1, of a full turn.
+
+    Args:
+        image: [..., 3] tensor of a numeric dtype, RGB.
+        delta: float32 scalar.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope(name or "adjust_hue"):
         tensor = convert_to_tensor(image, name="image")
         return convert_image_dtype(adjust_hue_node(_as_floats(tensor), delta), tensor.dtype)
 
 
 def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
-    """Multiply the saturation of RGB images `[..., 3]` of any dtype."""
+    """Multiply the saturation of RGB images `[..., 3]` of any dtype.
+
+    Args:
+        image: [..., 3] tensor of a numeric dtype, RGB.
+        saturation_factor: float32 scalar.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope(name or "adjust_saturation"):
         tensor = convert_to_tensor(image, name="image")
         return convert_image_dtype(adjust_saturation_node(_as_floats(tensor), saturation_factor), tensor.dtype)
@@ -128,20 +151,33 @@ def _through(images: TensorLike, matrix: list[list[float]]) -> Tensor:
 
 
 def rgb_to_yiq(images: TensorLike) -> Tensor:
-    """Pixels from 0 to 1 in YIQ, NTSC's brightness and two colour differences: `[..., 3] -> [..., 3]`."""
+    """Pixels from 0 to 1 in YIQ, NTSC's brightness and two colour differences: `[..., 3] -> [..., 3]`.
+
+    Args:
+        images: [..., 3] tensor of a floating dtype.
+    """
     return _through(images, _RGB_TO_YIQ)
 
 
 def yiq_to_rgb(images: TensorLike) -> Tensor:
-    """Pixels in YIQ as red, green and blue: `[..., 3] -> [..., 3]`."""
+    """Pixels in YIQ as red, green and blue: `[..., 3] -> [..., 3]`.
+
+    Args: those of `tf.image.rgb_to_yiq`.
+    """
     return _through(images, _YIQ_TO_RGB)
 
 
 def rgb_to_yuv(images: TensorLike) -> Tensor:
-    """Pixels from 0 to 1 in YUV, PAL's brightness and two colour differences: `[..., 3] -> [..., 3]`."""
+    """Pixels from 0 to 1 in YUV, PAL's brightness and two colour differences: `[..., 3] -> [..., 3]`.
+
+    Args: those of `tf.image.rgb_to_yiq`.
+    """
     return _through(images, _RGB_TO_YUV)
 
 
 def yuv_to_rgb(images: TensorLike) -> Tensor:
-    """Pixels in YUV as red, green and blue: `[..., 3] -> [..., 3]`."""
+    """Pixels in YUV as red, green and blue: `[..., 3] -> [..., 3]`.
+
+    Args: those of `tf.image.rgb_to_yiq`.
+    """
     return _through(images, _YUV_TO_RGB)

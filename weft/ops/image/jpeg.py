@@ -48,6 +48,15 @@ def decode_jpeg(
     """The pixels of a JPEG, PNG or BMP file: `scalar -> [height, width, channels] uint8`.
 
     `channels` is 1 for grey, 3 for RGB, 0 for what the file has; `ratio`, 1, 2, 4 or 8, makes the image so much smaller.
+
+    Args:
+        contents: [] string: the file's bytes.
+        channels: 0, 1 or 3.
+        ratio: 1, 2, 4 or 8.
+        fancy_upscaling: whether colour planes are smoothed when they are enlarged.
+        try_recover_truncated: whether a file that ends too early is decoded as far as it goes.
+        acceptable_fraction: how much of the lines must be there then, from 0 to 1.
+        dct_method: a hint how to decode: "", "INTEGER_FAST" or "INTEGER_ACCURATE".
     """
     return _decoded_jpeg(contents.item(), channels, ratio)
 
@@ -82,6 +91,17 @@ def encode_jpeg(
     """An image with 1 or 3 channels as the bytes of a JPEG file: `[height, width, channels] uint8 -> scalar`.
 
     `format` is 'grayscale' or 'rgb'; '' for what the channels say. `quality` is from 0 to 100.
+
+    Args:
+        image: [height, width, channels] uint8.
+        format: "", "grayscale" or "rgb".
+        quality: 0 to 100.
+        progressive: whether the file is one that is shown coarse first.
+        optimize_size: whether to spend time for a smaller file.
+        chroma_downsampling: whether colours are stored at half the resolution.
+        density_unit: "in" or "cm".
+        x_density, y_density: pixels per unit, as the file says.
+        xmp_metadata: XMP to put in; "" for none.
     """
     if not 0 <= quality <= 100:
         raise invalid(f"quality must be in [0,100], got {quality}")
@@ -109,7 +129,15 @@ def _three(node: Operation) -> list[Dims]:
 @op("ExtractJpegShape", "contents: string -> image_shape: output_type", infer=_three, gradient=None,
     types={"output_type": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def extract_jpeg_shape(ctx: OpContext, contents: Array, *, output_type: DType = dtypes.int32) -> Result:
-    """Height, width and channels of a JPEG file, without decoding it: `scalar -> [3]`."""
+    """Height, width and channels of a JPEG file, without decoding it: `scalar -> [3]`.
+
+    Args:
+        contents: [] string: the file's bytes.
+        output_type: int32 or int64.
+
+    Returns:
+        [3] tensor of `output_type`.
+    """
     data = contents.item()
     if format_of(data) != "JPEG":
         raise invalid(f"Invalid JPEG data, size {len(data)}: it has another format")
@@ -118,7 +146,11 @@ def extract_jpeg_shape(ctx: OpContext, contents: Array, *, output_type: DType = 
 
 
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
-    """Whether the bytes of a file, `scalar`, begin as those of a JPEG do: `scalar bool`."""
+    """Whether the bytes of a file, `scalar`, begin as those of a JPEG do: `scalar bool`.
+
+    Args:
+        contents: [] string: the file's bytes.
+    """
     with get_default_graph().name_scope(name or "is_jpeg"):
         # The name of the scope and of the node: "a/a", as TensorFlow has it.
         return equal(substr(contents, 0, 3), SIGNATURES[0][0], name=name)
@@ -147,6 +179,16 @@ def decode_and_crop_jpeg(
     """A part of a JPEG file's pixels: `scalar, [4] -> [height, width, channels] uint8`.
 
     `crop_window` is the first row and column, the height and the width; what else is as of DecodeJpeg.
+
+    Args:
+        contents: [] string: the file's bytes.
+        crop_window: [4] int32.
+        channels: 0, 1 or 3.
+        ratio: 1, 2, 4 or 8.
+        fancy_upscaling: whether colour planes are smoothed when they are enlarged.
+        try_recover_truncated: whether a file that ends too early is decoded as far as it goes.
+        acceptable_fraction: how much of the lines must be there then, from 0 to 1.
+        dct_method: a hint how to decode: "", "INTEGER_FAST" or "INTEGER_ACCURATE".
     """
     if crop_window.shape != (4,):
         raise invalid(f"crop_window must have four elements {list(crop_window.shape)}")
@@ -172,7 +214,15 @@ def _adjust_jpeg_quality(ctx: OpContext, image: Array, quality: Array) -> Result
 
 
 def adjust_jpeg_quality(image: TensorLike, jpeg_quality: TensorLike, name: str | None = None) -> Tensor:
-    """Lose what a JPEG file of this quality, from 0 to 100, loses: `[height, width, 1 or 3]` of any dtype."""
+    """Lose what a JPEG file of this quality, from 0 to 100, loses: `[height, width, 1 or 3]` of any dtype.
+
+    Args:
+        image: [height, width, channels] tensor of uint8 or a floating dtype.
+        jpeg_quality: int32 scalar, from 0 to 100.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope(name or "adjust_jpeg_quality"):
         tensor = convert_to_tensor(image, name="image")
         pixels: Tensor = _adjust_jpeg_quality(convert_image_dtype(tensor, dtypes.uint8, saturate=True), jpeg_quality)

@@ -38,6 +38,9 @@ _MSSSIM_WEIGHTS: Final = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)  # Wang, Simon
 def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the absolute differences of neighbours: `[height, width, channels] -> scalar`, or for a batch `[batch]`.
 
+    Args:
+        images: [height, width, channels] or [batch, height, width, channels] tensor of a numeric dtype.
+
     Raises:
         ValueError: the rank is not 3 or 4.
     """
@@ -54,6 +57,9 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """The differences to the next pixel down and to the right, zeros at the border: two of `[batch, height, width, depth]`.
 
+    Args:
+        image: [batch, height, width, depth] tensor of a numeric dtype.
+
     Raises:
         ValueError: the rank is not 4.
     """
@@ -68,7 +74,11 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def sobel_edges(image: TensorLike) -> Tensor:
-    """Edges by Sobel's filters: `[batch, height, width, depth] -> [batch, height, width, depth, 2]`, downwards and across."""
+    """Edges by Sobel's filters: `[batch, height, width, depth] -> [batch, height, width, depth, 2]`, downwards and across.
+
+    Args:
+        image: [batch, height, width, depth] tensor of a floating dtype.
+    """
     tensor = convert_to_tensor(image, name="image")
     down = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]], np.float32)
     filters = constant(np.stack([down, down.T], axis=-1)[:, :, None, :], tensor.dtype)
@@ -87,6 +97,12 @@ def per_image_standardization(image: TensorLike) -> Tensor:
 
     >>> tf.image.per_image_standardization(tf.zeros([8, 8, 3])).shape
     TensorShape([Dimension(8), Dimension(8), Dimension(3)])
+
+    Args:
+        image: [..., height, width, channels] tensor of a numeric dtype.
+
+    Returns:
+        A tensor of the same shape and dtype.
     """
     with get_default_graph().name_scope("per_image_standardization"):
         tensor = convert_to_tensor(image, name="image")

@@ -158,6 +158,9 @@ def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST
         angles: in radians, one for all images or `[batch]`.
         interpolation: "NEAREST" or "BILINEAR".
         name: the name scope.
+
+    Returns:
+        A tensor of the shape and dtype of `images`.
     """
     with input_scope(name, "rotate", (images, angles)):
         given = convert_to_tensor(images)
@@ -166,7 +169,16 @@ def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST
 
 
 def translate(images: TensorLike, translations: TensorLike, interpolation: str = "NEAREST", name: str | None = None) -> Tensor:
-    """Images moved by `[dx, dy]`, one for all or `[batch, 2]`, right and down; what comes in is 0."""
+    """Images moved by `[dx, dy]`, one for all or `[batch, 2]`, right and down; what comes in is 0.
+
+    Args:
+        images: [height, width], [height, width, channels] or [batch, height, width, channels] tensor of a numeric dtype.
+        translations: [2] or [batch, 2] float32: how far right, and how far down.
+        interpolation: "NEAREST" or "BILINEAR".
+
+    Returns:
+        A tensor of the shape and dtype of `images`.
+    """
     with input_scope(name, "translate", (images, translations)):
         return transform(images, translations_to_projective_transforms(translations), interpolation)
 
@@ -174,7 +186,12 @@ def translate(images: TensorLike, translations: TensorLike, interpolation: str =
 def angles_to_projective_transforms(
     angles: TensorLike, image_height: TensorLike, image_width: TensorLike, name: str | None = None
 ) -> Tensor:
-    """The transforms `[angles, 8]` that turn images of a size about their centres; TypeError for angles of another rank."""
+    """The transforms `[angles, 8]` that turn images of a size about their centres; TypeError for angles of another rank.
+
+    Args:
+        angles: [] or [angles] float32, in radians.
+        image_height, image_width: float32 scalars.
+    """
     with input_scope(name, "angles_to_projective_transforms", (angles,)):
         turned = convert_to_tensor(angles, dtypes.float32, name="angles")
         if turned.shape.ndims not in (0, 1):
@@ -189,7 +206,11 @@ def angles_to_projective_transforms(
 
 
 def translations_to_projective_transforms(translations: TensorLike, name: str | None = None) -> Tensor:
-    """The transforms `[n, 8]` that move images by `[2]`, or by `[n, 2]`; TypeError for another rank."""
+    """The transforms `[n, 8]` that move images by `[2]`, or by `[n, 2]`; TypeError for another rank.
+
+    Args:
+        translations: [2] or [n, 2] float32: how far right, and how far down.
+    """
     with input_scope(name, "translations_to_projective_transforms", (translations,)):
         moves = convert_to_tensor(translations, dtypes.float32, name="translations")
         if moves.shape.ndims not in (1, 2):
@@ -201,7 +222,14 @@ def translations_to_projective_transforms(translations: TensorLike, name: str | 
 
 
 def compose_transforms(*transforms: TensorLike) -> Tensor:
-    """The transform that makes of an image what these make of it one after the other."""
+    """The transform that makes of an image what these make of it one after the other.
+
+    Args:
+        transforms: [8] or [n, 8] float32 tensors, all of one shape.
+
+    Raises:
+        AssertionError: there is no transform.
+    """
     if not transforms:
         raise AssertionError("transforms cannot be empty")
     with input_scope(None, "compose_transforms", transforms):
@@ -212,7 +240,14 @@ def compose_transforms(*transforms: TensorLike) -> Tensor:
 
 
 def flat_transforms_to_matrices(transforms: TensorLike) -> Tensor:
-    """Transforms `[8]` or `[n, 8]` as matrices `[n, 3, 3]`, the last element of each 1; ValueError for another rank."""
+    """Transforms `[8]` or `[n, 8]` as matrices `[n, 3, 3]`, the last element of each 1; ValueError for another rank.
+
+    Args:
+        transforms: [8] or [n, 8] float32.
+
+    Returns:
+        [n, 3, 3] float32.
+    """
     with input_scope(None, "flat_transforms_to_matrices", (transforms,)):
         flat = convert_to_tensor(transforms, name="transforms")
         if flat.shape.ndims not in (1, 2):
@@ -222,7 +257,14 @@ def flat_transforms_to_matrices(transforms: TensorLike) -> Tensor:
 
 
 def matrices_to_flat_transforms(transform_matrices: TensorLike) -> Tensor:
-    """Matrices `[3, 3]` or `[n, 3, 3]`, over the last element of each, as transforms `[n, 8]`; ValueError for another rank."""
+    """Matrices `[3, 3]` or `[n, 3, 3]`, over the last element of each, as transforms `[n, 8]`; ValueError for another rank.
+
+    Args:
+        transform_matrices: [3, 3] or [n, 3, 3] float32.
+
+    Returns:
+        [n, 8] float32.
+    """
     with input_scope(None, "matrices_to_flat_transforms", (transform_matrices,)):
         matrices = convert_to_tensor(transform_matrices, name="transform_matrices")
         if matrices.shape.ndims not in (2, 3):

@@ -38,28 +38,59 @@ class ResizeMethod:
 def resize_bilinear(
     images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
 ) -> Tensor:
-    """Resize a batch, each pixel a blend of four: `[batch, height, width, channels]` to float32 of the size `[2]`."""
+    """Resize a batch, each pixel a blend of four: `[batch, height, width, channels]` to float32 of the size `[2]`.
+
+    Args: those of `tf.image.resize_bicubic`.
+
+    Returns:
+        [batch, *size, channels] float32.
+    """
     return resize_bilinear_node(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name)
 
 
 def resize_bicubic(
     images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
 ) -> Tensor:
-    """Resize a batch, each pixel a cubic blend of sixteen: `[batch, height, width, channels]` to float32 of the size `[2]`."""
+    """Resize a batch, each pixel a cubic blend of sixteen: `[batch, height, width, channels]` to float32 of the size `[2]`.
+
+    Args:
+        images: [batch, height, width, channels] tensor of a real dtype.
+        size: [2] int32: the new height and width.
+        align_corners: whether the centres of the corner pixels fall on those of the old ones.
+        half_pixel_centers: whether a pixel's place is its centre, rather than its corner.
+
+    Returns:
+        [batch, *size, channels] float32.
+    """
     return resize_bicubic_node(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name)
 
 
 def resize_nearest_neighbor(
     images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
 ) -> Tensor:
-    """Resize a batch, each pixel a copy of the nearest: `[batch, height, width, channels]`, of the same dtype."""
+    """Resize a batch, each pixel a copy of the nearest: `[batch, height, width, channels]`, of the same dtype.
+
+    Args: those of `tf.image.resize_bicubic`.
+
+    Returns:
+        [batch, *size, channels] tensor of the dtype of `images`.
+    """
     return resize_nearest_neighbor_node(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
     )
 
 
 def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
-    """Resize a batch, each pixel the mean of its area: `[batch, height, width, channels]` to float32 of the size `[2]`."""
+    """Resize a batch, each pixel the mean of its area: `[batch, height, width, channels]` to float32 of the size `[2]`.
+
+    Args:
+        images: [batch, height, width, channels] tensor of a real dtype.
+        size: [2] int32: the new height and width.
+        align_corners: whether the centres of the corner pixels fall on those of the old ones.
+
+    Returns:
+        [batch, *size, channels] float32.
+    """
     return resize_area_node(images, size, align_corners=align_corners, name=name)
 
 
@@ -144,6 +175,15 @@ def resize_image_with_pad(
     align_corners: bool = False,
 ) -> Tensor:
     """Resize an image or a batch to fit a size with the proportions that it has, and pad it with zeros evenly to that size.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of a real dtype.
+        target_height, target_width: the size, ints.
+        method: a `tf.image.ResizeMethod`.
+        align_corners: whether the centres of the corner pixels fall on those of the old ones.
+
+    Returns:
+        A tensor of that size.
 
     Raises:
         ValueError: a target is not positive, or the rank is not 3 or 4.

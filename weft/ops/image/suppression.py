@@ -201,7 +201,19 @@ def non_max_suppression_padded(
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """As `non_max_suppression`, perhaps padded with zeros to `max_output_size`, and the number of boxes chosen."""
+    """As `non_max_suppression`, perhaps padded with zeros to `max_output_size`, and the number of boxes chosen.
+
+    Args:
+        boxes: [n, 4] float32: two opposite corners of each, as row and column.
+        scores: [n] float32.
+        max_output_size: int32 scalar: how many boxes to choose at most.
+        iou_threshold: boxes that overlap a better one by a greater share are left out.
+        score_threshold: boxes with lower scores are left out.
+        pad_to_max_output_size: whether to pad.
+
+    Returns:
+        [chosen] int32, or [max_output_size], and [] int32.
+    """
     indices, count = non_max_suppression_v4(
         boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size=pad_to_max_output_size, name=name
     )
@@ -220,7 +232,19 @@ def non_max_suppression_with_scores(
     soft_nms_sigma: float = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """As `non_max_suppression`, with the scores; with a positive sigma overlaps lower scores instead (soft suppression)."""
+    """As `non_max_suppression`, with the scores; with a positive sigma overlaps lower scores instead (soft suppression).
+
+    Args:
+        boxes: [n, 4] float32: two opposite corners of each, as row and column.
+        scores: [n] float32.
+        max_output_size: int32 scalar: how many boxes to choose at most.
+        iou_threshold: boxes that overlap a better one by a greater share are left out.
+        score_threshold: boxes with lower scores are left out.
+        soft_nms_sigma: the width of the lowering; 0 for none.
+
+    Returns:
+        [chosen] int32 places and [chosen] float32 scores.
+    """
     indices, values, _ = non_max_suppression_v5(
         boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma, name=name
     )
@@ -235,5 +259,16 @@ def non_max_suppression_overlaps(
     score_threshold: float = float("-inf"),
     name: str | None = None,
 ) -> Tensor:
-    """As `non_max_suppression`, with the overlaps of all pairs given, `[n, n]`."""
+    """As `non_max_suppression`, with the overlaps of all pairs given, `[n, n]`.
+
+    Args:
+        overlaps: [n, n] float32.
+        scores: [n] float32.
+        max_output_size: int32 scalar: how many boxes to choose at most.
+        overlap_threshold: boxes that overlap a better one by more are left out.
+        score_threshold: boxes with lower scores are left out.
+
+    Returns:
+        [chosen] int32, the places of the boxes, the best first.
+    """
     return non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold, name=name)

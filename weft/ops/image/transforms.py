@@ -41,28 +41,55 @@ def image_of(image: TensorLike, what: str = "image") -> tuple[Tensor, int]:
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
-    """Mirror an image or a batch: left becomes right."""
+    """Mirror an image or a batch: left becomes right.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope("flip_left_right"):
         tensor, before = image_of(image)
         return reverse(tensor, [before + 1])
 
 
 def flip_up_down(image: TensorLike) -> Tensor:
-    """Mirror an image or a batch: the top becomes the bottom."""
+    """Mirror an image or a batch: the top becomes the bottom.
+
+    Args: those of `tf.image.flip_left_right`.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope("flip_up_down"):
         tensor, before = image_of(image)
         return reverse(tensor, [before])
 
 
 def transpose_image(image: TensorLike, name: str | None = None) -> Tensor:
-    """Exchange height and width of an image or a batch."""
+    """Exchange height and width of an image or a batch.
+
+    Args: those of `tf.image.flip_left_right`.
+
+    Returns:
+        [width, height, channels] or [batch, width, height, channels] tensor of the same dtype.
+    """
     with get_default_graph().name_scope(name or "transpose"):
         tensor, before = image_of(image)
         return transpose(tensor, [*range(before), before + 1, before, before + 2])
 
 
 def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
-    """Turn an image or a batch counter-clockwise by `k` quarter turns."""
+    """Turn an image or a batch counter-clockwise by `k` quarter turns.
+
+    Args:
+        image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
+        k: how many quarter turns, an int.
+
+    Returns:
+        A tensor of the same dtype; height and width change places for odd `k`.
+    """
     with get_default_graph().name_scope(name or "rot90"):
         tensor, before = image_of(image)
         swapped = [*range(before), before + 1, before, before + 2]
@@ -107,7 +134,11 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
-    """The brightness of RGB pixels: [..., 3] to [..., 1], of the same dtype."""
+    """The brightness of RGB pixels: [..., 3] to [..., 1], of the same dtype.
+
+    Args:
+        images: [..., 3] tensor of a numeric dtype.
+    """
     with get_default_graph().name_scope(name or "rgb_to_grayscale"):
         tensor = convert_to_tensor(images, name="images")
         shares = convert_to_tensor(_GREY, dtypes.float32)
@@ -116,7 +147,17 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
-    """Grey pixels as RGB: [..., 1] to [..., 3]."""
+    """Grey pixels as RGB: [..., 1] to [..., 3].
+
+    Args:
+        images: [..., 1] tensor of a numeric dtype.
+
+    Returns:
+        [..., 3] tensor of the same dtype.
+
+    Raises:
+        ValueError: the rank is not known.
+    """
     with get_default_graph().name_scope(name or "grayscale_to_rgb"):
         tensor = convert_to_tensor(images, name="images")
         rank = tensor.shape.ndims
@@ -126,7 +167,15 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
-    """Add `delta`, of a scale from 0 to 1, to pixels of any dtype; integers saturate."""
+    """Add `delta`, of a scale from 0 to 1, to pixels of any dtype; integers saturate.
+
+    Args:
+        image: [...] tensor of a numeric dtype.
+        delta: scalar.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope("adjust_brightness"):
         tensor = convert_to_tensor(image, name="image")
         if tensor.dtype.is_floating:
@@ -137,6 +186,13 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
 
 def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
     """Make pixels, of a scale from 0 to 1, `gain * pixel**gamma`; integers saturate.
+
+    Args:
+        image: [...] tensor of a numeric dtype.
+        gamma, gain: scalars that are not negative.
+
+    Returns:
+        A tensor of the same shape and dtype.
 
     Raises:
         ValueError: gamma is negative; InvalidArgumentError where only a run tells.
@@ -154,7 +210,15 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
 
 
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
-    """Scale the distance of each channel's pixels from their mean over the image."""
+    """Scale the distance of each channel's pixels from their mean over the image.
+
+    Args:
+        images: [..., height, width, channels] tensor of a numeric dtype.
+        contrast_factor: float32 scalar.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     with get_default_graph().name_scope("adjust_contrast"):
         tensor, before = image_of(images)
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)

@@ -39,6 +39,9 @@ def dense_image_warp(image: TensorLike, flow: TensorLike, name: str = "dense_ima
         flow: `[batch, height, width, 2]`, rows first.
         name: the name scope.
 
+    Returns:
+        A tensor of the shape and dtype of `image`.
+
     Raises:
         ValueError: the image has another rank, or is known to be smaller.
     """

@@ -14,24 +14,19 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
-from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_diag_part_node
+from weft.ops.linalg.matrix_parts import matrix_band_part
 from weft.ops.math.complex_numbers import conj, real
 from weft.ops.math.elementwise import COMPLEX, add, mul, neg, unbroadcast
-from weft.ops.math.products import batch_mat_mul, check_inner, matmul
-from weft.ops.math.reduce_functions import reduce_sum
-from weft.ops.math.unary import log
+from weft.ops.math.products import batch_mat_mul, check_inner
 from weft.ops.symbolic_gradient import vjp
-from weft.platform.jax_modules import jax_linalg, jnp
 
 _REAL = (dtypes.float64, dtypes.float32, dtypes.float16)
-_TYPES = {"T": (*_REAL, *COMPLEX)}
+MATRIX_TYPES = {"T": (*_REAL, *COMPLEX)}
 
 
 def matrices(tensor: Tensor) -> Dims:
@@ -51,7 +46,7 @@ def _square(tensor: Tensor) -> Dims:
     return (*dims[:-2], size, size)
 
 
-def _square_shape(node: Operation) -> list[Dims]:
+def square_shape(node: Operation) -> list[Dims]:
     return [_square(node.inputs[0])]
 
 
@@ -60,16 +55,16 @@ def _batch_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else dims[:-2]] * len(node.outputs)
 
 
-def _wide(x: Array) -> Array:
+def widened(x: Array) -> Array:
     """Narrow floats as float32, which LAPACK has."""
     return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 
-def _adjoint(xp: ArrayModule, x: Array) -> Array:
+def adjoint_of(xp: ArrayModule, x: Array) -> Array:
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def _or_invalid(function: Callable[..., Array], *arguments: Array) -> Array:
+def or_invalid(function: Callable[..., Array], *arguments: Array) -> Array:
     """Call a function of NumPy; a matrix that it refuses is InvalidArgumentError."""
     try:
         return function(*arguments)
@@ -88,11 +83,16 @@ def _inverse_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [neg(batch_mat_mul(inverse, batch_mat_mul(grad, inverse, adj_y=True), adj_x=True))]
 
 
-@op("MatrixInverse", "input: T -> output: T", infer=_square_shape, gradient=_inverse_gradient, types=_TYPES)
+@op("MatrixInverse", "input: T -> output: T", infer=square_shape, gradient=_inverse_gradient, types=MATRIX_TYPES)
 def matrix_inverse(xp: ArrayModule, input: Array, *, adjoint: bool = False) -> Result:
-    """The inverses of the matrices, or of their adjoints: `[..., m, m] -> [..., m, m]`."""
-    wide = _wide(input)
-    return _or_invalid(xp.linalg.inv, _adjoint(xp, wide) if adjoint else wide)
+    """The inverses of the matrices, or of their adjoints: `[..., m, m] -> [..., m, m]`.
+
+    Args:
+        input: [..., m, m] tensor of a floating or complex dtype.
+        adjoint: whether to invert the conjugate transposes.
+    """
+    wide = widened(input)
+    return or_invalid(xp.linalg.inv, adjoint_of(xp, wide) if adjoint else wide)
 
 
 def _determinant_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -101,10 +101,13 @@ def _determinant_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(expand_dims(expand_dims(scale, -1), -1), transposed)]
 
 
-@op("MatrixDeterminant", "input: T -> output: T", infer=_batch_shape, gradient=_determinant_gradient, types=_TYPES)
+@op("MatrixDeterminant", "input: T -> output: T", infer=_batch_shape, gradient=_determinant_gradient, types=MATRIX_TYPES)
 def matrix_determinant(xp: ArrayModule, input: Array) -> Result:
-    """The determinants of the matrices: `[..., m, m] -> [...]`."""
-    return xp.linalg.det(_wide(input))
+    """The determinants of the matrices: `[..., m, m] -> [...]`.
+
+    Args: those of `tf.cholesky`.
+    """
+    return xp.linalg.det(widened(input))
 
 
 def _log_determinant_gradient(node: Operation, grad_sign: Tensor | None, grad: Tensor | None) -> Gradients:
@@ -115,17 +118,20 @@ def _log_determinant_gradient(node: Operation, grad_sign: Tensor | None, grad: T
 
 
 @op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", infer=_batch_shape,
-    gradient=_log_determinant_gradient, types=_TYPES)  # fmt: skip
+    gradient=_log_determinant_gradient, types=MATRIX_TYPES)  # fmt: skip
 def log_matrix_determinant(xp: ArrayModule, input: Array) -> tuple[Result, Result]:
-    """The signs of the determinants and the logarithms of their absolute values: `[..., m, m] -> [...], [...]`."""
-    sign, logarithm = xp.linalg.slogdet(_wide(input))
+    """The signs of the determinants and the logarithms of their absolute values: `[..., m, m] -> [...], [...]`.
+
+    Args: those of `tf.cholesky`.
+    """
+    sign, logarithm = xp.linalg.slogdet(widened(input))
     return sign, logarithm
 
 
 # Solutions.
 
 
-def _solution_shape(node: Operation, of_batch: Callable[[Dims, Dims], Dims] = merge_dims) -> list[Dims]:
+def solution_shape(node: Operation, of_batch: Callable[[Dims, Dims], Dims] = merge_dims) -> list[Dims]:
     matrix, rhs = _square(node.inputs[0]), matrices(node.inputs[1])
     if matrix is None or rhs is None:
         return [None]
@@ -142,18 +148,23 @@ def _solve_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [neg(batch_mat_mul(left, right, adj_y=True)), of_rhs]
 
 
-@op("MatrixSolve", "matrix: T, rhs: T -> output: T", infer=_solution_shape, gradient=_solve_gradient, types=_TYPES)
+@op("MatrixSolve", "matrix: T, rhs: T -> output: T", infer=solution_shape, gradient=_solve_gradient, types=MATRIX_TYPES)
 def matrix_solve(xp: ArrayModule, matrix: Array, rhs: Array, *, adjoint: bool = False) -> Result:
     """The solutions X of `matrix X = rhs`, or of the equations with the adjoints of the matrices.
 
     `[..., m, m], [..., m, k] -> [..., m, k]`.
+
+    Args:
+        matrix: [..., m, m] tensor of a floating or complex dtype.
+        rhs: [..., m, k] tensor of the same dtype.
+        adjoint: whether to take the conjugate transposes of the matrices.
     """
-    wide = _wide(matrix)
-    return _or_invalid(xp.linalg.solve, _adjoint(xp, wide) if adjoint else wide, _wide(rhs))
+    wide = widened(matrix)
+    return or_invalid(xp.linalg.solve, adjoint_of(xp, wide) if adjoint else wide, widened(rhs))
 
 
 def _triangular_shape(node: Operation) -> list[Dims]:
-    return _solution_shape(node, broadcast_dims)
+    return solution_shape(node, broadcast_dims)
 
 
 def _triangular_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -175,14 +186,24 @@ def matrix_triangular_solve_node(
 
     `[..., m, m], [..., m, k] -> [..., m, k]`.
     """
-    triangle = (xp.tril if lower else xp.triu)(_wide(matrix))
-    return _or_invalid(xp.linalg.solve, _adjoint(xp, triangle) if adjoint else triangle, _wide(rhs))
+    triangle = (xp.tril if lower else xp.triu)(widened(matrix))
+    return or_invalid(xp.linalg.solve, adjoint_of(xp, triangle) if adjoint else triangle, widened(rhs))
 
 
 def matrix_triangular_solve(
     matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """The solutions of `matrix X = rhs` for matrices of which only one triangle counts."""
+    """The solutions of `matrix X = rhs` for matrices of which only one triangle counts.
+
+    Args:
+        matrix: [..., m, m] tensor of a floating or complex dtype.
+        rhs: [..., m, k] tensor of the same dtype.
+        lower: whether the lower triangle counts, rather than the upper one.
+        adjoint: whether to take the conjugate transposes of the matrices.
+
+    Returns:
+        [..., m, k] tensor of the same dtype.
+    """
     return matrix_triangular_solve_node(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 
@@ -203,27 +224,30 @@ def _plus_adjoint(tensor: Tensor) -> Tensor:
     return add(tensor, conj(matrix_transpose(tensor)))
 
 
-@op("HalfDiagonal", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
+@op("HalfDiagonal", "x: T -> y: T", infer=square_shape, gradient=not_differentiable)
 def half_diagonal(xp: ArrayModule, x: Array) -> Result:
     """Ones in the shape of the matrices, with 0.5 on the diagonals: `[..., m, m] -> [..., m, m]`."""
     return xp.broadcast_to(np.where(np.eye(x.shape[-1]) > 0, 0.5, 1.0).astype(x.dtype), x.shape)
 
 
-@op("EyeLike", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
+@op("EyeLike", "x: T -> y: T", infer=square_shape, gradient=not_differentiable)
 def eye_like(xp: ArrayModule, x: Array) -> Result:
     """Unit matrices in the shape of the input: `[..., m, m] -> [..., m, m]`."""
     return xp.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
 
 
-@op("Cholesky", "input: T -> output: T", infer=_square_shape, gradient=_cholesky_gradient, types=_TYPES)
+@op("Cholesky", "input: T -> output: T", infer=square_shape, gradient=_cholesky_gradient, types=MATRIX_TYPES)
 def cholesky(xp: ArrayModule, input: Array) -> Result:
     """The lower triangles L with `L L* = input`, for positive definite matrices, of which the lower triangle is read.
 
     `[..., m, m] -> [..., m, m]`.
+
+    Args:
+        input: [..., m, m] tensor of a floating or complex dtype.
     """
-    wide = _wide(input)
+    wide = widened(input)
     lower = xp.tril(wide)
-    symmetric = lower + _adjoint(xp, xp.tril(wide, -1))
+    symmetric = lower + adjoint_of(xp, xp.tril(wide, -1))
     try:
         return xp.linalg.cholesky(symmetric)
     except np.linalg.LinAlgError as error:
@@ -232,7 +256,15 @@ def cholesky(xp: ArrayModule, input: Array) -> Result:
 
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
-    """The solutions of `A X = rhs` from the Cholesky factors of A."""
+    """The solutions of `A X = rhs` from the Cholesky factors of A.
+
+    Args:
+        chol: [..., m, m] tensor of a floating or complex dtype, as `cholesky` makes it.
+        rhs: [..., m, k] tensor of the same dtype.
+
+    Returns:
+        [..., m, k] tensor of the same dtype.
+    """
     with input_scope(name, "cholesky_solve", (chol, rhs)):
         first = matrix_triangular_solve_node(chol, rhs, lower=True, adjoint=False)
         return matrix_triangular_solve_node(chol, first, lower=True, adjoint=True)
@@ -252,17 +284,26 @@ def _qr_shapes(node: Operation) -> list[Dims]:
     return [(*dims[:-2], rows, least), (*dims[:-2], least, columns)]
 
 
-@op("Qr", "input: T -> q: T, r: T", infer=_qr_shapes, gradient=vjp, types=_TYPES)
+@op("Qr", "input: T -> q: T, r: T", infer=_qr_shapes, gradient=vjp, types=MATRIX_TYPES)
 def qr_node(xp: ArrayModule, input: Array, *, full_matrices: bool = False) -> tuple[Result, Result]:
     """Unitary q and upper triangular r with `q r = input`.
 
     `[..., m, n] -> [..., m, k], [..., k, n]` with k the lesser of m and n, or m for full matrices.
     """
-    return tuple(xp.linalg.qr(_wide(input), mode="complete" if full_matrices else "reduced"))
+    return tuple(xp.linalg.qr(widened(input), mode="complete" if full_matrices else "reduced"))
 
 
 def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Unitary q and upper triangular r with `q r = input`."""
+    """Unitary q and upper triangular r with `q r = input`.
+
+    Args:
+        input: [..., m, n] tensor of a floating or complex dtype.
+        full_matrices: whether q is [..., m, m] and r [..., m, n]; else q is [..., m, p] and r [..., p, n] for the lesser p of
+            both.
+
+    Returns:
+        `q` and `r`.
+    """
     return qr_node(input, full_matrices=full_matrices, name=name)
 
 
@@ -279,7 +320,7 @@ def _svd_shapes(node: Operation) -> list[Dims]:
     return [(*dims[:-2], least), (*dims[:-2], rows, least), (*dims[:-2], columns, least)]
 
 
-@op("Svd", "input: T -> s: T, u: T, v: T", infer=_svd_shapes, gradient=vjp, types=_TYPES)
+@op("Svd", "input: T -> s: T, u: T, v: T", infer=_svd_shapes, gradient=vjp, types=MATRIX_TYPES)
 def svd_node(
     xp: ArrayModule, input: Array, *, compute_uv: bool = True, full_matrices: bool = False
 ) -> tuple[Result, Result, Result]:
@@ -288,12 +329,12 @@ def svd_node(
     `[..., m, n] -> [..., k], [..., m, k], [..., n, k]` with k the lesser of m and n; full matrices are square, and
     without vectors u and v are `[0]`.
     """
-    wide = _wide(input)
+    wide = widened(input)
     if not compute_uv:
         nothing = np.zeros(0, wide.dtype)
         return xp.linalg.svd(wide, compute_uv=False).astype(wide.dtype), nothing, nothing
     u, s, adjoint = xp.linalg.svd(wide, full_matrices=full_matrices)
-    return s.astype(wide.dtype), u, _adjoint(xp, adjoint)
+    return s.astype(wide.dtype), u, adjoint_of(xp, adjoint)
 
 
 @overload
@@ -305,7 +346,16 @@ def svd(tensor: TensorLike, full_matrices: bool = False, *, compute_uv: Literal[
 def svd(
     tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
-    """The singular values `s` of the matrices, and unless `compute_uv` is False, `(s, u, v)`."""
+    """The singular values `s` of the matrices, and unless `compute_uv` is False, `(s, u, v)`.
+
+    Args:
+        tensor: [..., m, n] tensor of a floating or complex dtype.
+        full_matrices: whether u is [..., m, m] and v [..., n, n]; else they have p columns, for the lesser p of both.
+        compute_uv: whether to return u and v.
+
+    Returns:
+        `s`, [..., p], the greatest first; or `(s, u, v)`, with `tensor = u diag(s) v*`.
+    """
     s, u, v = svd_node(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     s = real(s)
     return (s, u, v) if compute_uv else s
@@ -318,13 +368,13 @@ def _eigen_shapes(node: Operation) -> list[Dims]:
     return [dims[:-1], dims if node.attrs["compute_v"] else (0,)]
 
 
-@op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=_TYPES)
+@op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=MATRIX_TYPES)
 def self_adjoint_eig_node(xp: ArrayModule, input: Array, *, compute_v: bool = True) -> tuple[Result, Result]:
     """The eigenvalues, least first, and eigenvectors, as columns, of self-adjoint matrices; the lower triangle is read.
 
     `[..., m, m] -> [..., m], [..., m, m]`; v is `[0]` without vectors.
     """
-    wide = _wide(input)
+    wide = widened(input)
     if not compute_v:
         return xp.linalg.eigvalsh(wide).astype(wide.dtype), np.zeros(0, wide.dtype)
     values, vectors = xp.linalg.eigh(wide)
@@ -332,101 +382,23 @@ def self_adjoint_eig_node(xp: ArrayModule, input: Array, *, compute_v: bool = Tr
 
 
 def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The eigenvalues and eigenvectors of self-adjoint matrices."""
+    """The eigenvalues and eigenvectors of self-adjoint matrices.
+
+    Args:
+        tensor: [..., m, m] tensor of a floating or complex dtype, of which the lower triangle is read.
+
+    Returns:
+        [..., m] values, in ascending order, and [..., m, m] vectors, one in each column.
+    """
     return self_adjoint_eig_node(tensor, compute_v=True, name=name)
 
 
 def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
-    """The eigenvalues of self-adjoint matrices."""
+    """The eigenvalues of self-adjoint matrices.
+
+    Args: those of `tf.linalg.eigh`.
+
+    Returns:
+        [..., m] values, in ascending order.
+    """
     return self_adjoint_eig_node(tensor, compute_v=False, name=name)[0]
-
-
-# Functions of matrices.
-
-
-@op("MatrixExponential", "input: T -> output: T", infer=_square_shape, gradient=vjp, types=_TYPES, compiled_only=True)
-def matrix_exponential(xp: ArrayModule, input: Array) -> Result:
-    """The exponentials of the matrices: `[..., m, m] -> [..., m, m]`."""
-    return jax_linalg.expm(jnp.asarray(_wide(input)))
-
-
-@op("MatrixSquareRoot", "input: T -> output: T", infer=_square_shape, gradient=None, types=_TYPES)
-def matrix_square_root(ctx: OpContext, input: Array) -> Result:
-    """The square roots of the matrices; complex eigenvalues of real matrices are an error.
-
-    `[..., m, m] -> [..., m, m]`.
-    """
-    wide = _wide(input).astype(np.complex128)
-    values, vectors = np.linalg.eig(wide)
-    root = _or_invalid(lambda: (vectors * np.sqrt(values)[..., None, :]) @ np.linalg.inv(vectors))
-    return root if input.dtype.kind == "c" else root.real
-
-
-@op("MatrixLogarithm", "input: T -> output: T", infer=_square_shape, gradient=None, types={"T": COMPLEX})
-def matrix_logarithm(ctx: OpContext, input: Array) -> Result:
-    """The logarithms of the matrices, which must have a full set of eigenvectors: `[..., m, m] -> [..., m, m]`."""
-    values, vectors = np.linalg.eig(input.astype(np.complex128))
-    return _or_invalid(lambda: (vectors * np.log(values)[..., None, :]) @ np.linalg.inv(vectors))
-
-
-def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """The logarithms of the determinants of positive definite matrices."""
-    with input_scope(name, "logdet", (matrix,)):
-        diagonal = real(matrix_diag_part_node(cholesky(matrix), name="diag_part"))
-        return mul(reduce_sum(log(diagonal), [-1]), 2.0)
-
-
-def matrix_solve_ls(
-    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: str | None = None
-) -> Tensor:
-    """The least squares solutions of `matrix X = rhs`, with squares of X weighed by `l2_regularizer`.
-
-    `fast` solves the normal equations by Cholesky; else a complete decomposition is used, which also takes matrices of
-    deficient rank.
-    """
-    with input_scope(name, "matrix_solve_ls", (matrix, rhs)):
-        matrix = convert_to_tensor(matrix, name="matrix")
-        rhs = convert_to_tensor(rhs, matrix.dtype.base_dtype, name="rhs")
-        dims = matrix.dims
-        rows, columns = (None, None) if dims is None else dims[-2:]
-        if not fast or rows is None or columns is None:
-            return matrix_solve_ls_node(matrix, rhs, l2_regularizer, fast=fast)
-        is_tall = rows >= columns
-        gram = matmul(matrix, matrix, adjoint_a=is_tall, adjoint_b=not is_tall)
-        if not isinstance(l2_regularizer, int | float) or l2_regularizer:
-            gram = add(gram, mul(eye_like(gram), l2_regularizer))
-        factor = cholesky(gram)
-        if is_tall:
-            return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True))
-        return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
-
-
-def _least_squares_shape(node: Operation) -> list[Dims]:
-    matrix, rhs = matrices(node.inputs[0]), matrices(node.inputs[1])
-    if matrix is None or rhs is None:
-        return [None]
-    check_inner(matrix[-2], rhs[-2])
-    batch = merge_dims(matrix[:-2], rhs[:-2])
-    return [None if batch is None else (*batch, matrix[-1], rhs[-1])]
-
-
-def _least_squares_gradient(node: Operation, grad: Tensor) -> Gradients:
-    if not node.attrs["fast"]:
-        raise ValueError("Gradient not defined for fast=False")
-    return vjp(node, grad)
-
-
-@op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
-    gradient=_least_squares_gradient, types=_TYPES)  # fmt: skip
-def matrix_solve_ls_node(xp: ArrayModule, matrix: Array, rhs: Array, l2_regularizer: Array, *, fast: bool = True) -> Result:
-    """The least squares solutions of least norm, with squares of the solution weighed by the regularizer.
-
-    `[..., m, n], [..., m, k], scalar -> [..., n, k]`.
-    """
-    wide = _wide(matrix)
-    u, s, adjoint = xp.linalg.svd(wide, full_matrices=False)
-    weight = xp.asarray(l2_regularizer).astype(s.dtype)
-    cutoff = np.finfo(s.dtype).eps * max(wide.shape[-2:]) * s[..., :1]
-    inverse = xp.where(s > cutoff, s / xp.where(s > cutoff, s * s + weight, xp.ones_like(s)), xp.zeros_like(s))
-    projected = xp.matmul(_adjoint(xp, u), _wide(rhs))
-    return xp.matmul(_adjoint(xp, adjoint), inverse[..., None].astype(wide.dtype) * projected)

@@ -64,6 +64,10 @@ def lu_node(xp: ArrayModule, input: Array, *, output_idx_type: DType = dtypes.in
 def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> Lu:
     """Decompose matrices `[..., m, m]`: their rows, in the order of `p`, are the product of a lower and an upper triangle.
 
+    Args:
+        input: [..., m, m] tensor of a floating or complex dtype.
+        output_idx_type: int32 or int64, the dtype of `p`.
+
     Returns:
         A pair `lu` (the lower triangle, which has ones on its diagonal, below the diagonal, the upper one on and above it)
         and `p`, `[..., m]`.
@@ -102,7 +106,16 @@ def lu_solve(
 def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """The inverses of the matrices that `lu` decomposed; arguments as of `lu_solve`."""
+    """The inverses of the matrices that `lu` decomposed; arguments as of `lu_solve`.
+
+    Args:
+        lower_upper: [..., m, m] tensor, as `lu` returned it.
+        perm: [..., m] int32, as `lu` returned it.
+        validate_args: whether to check the two in each step.
+
+    Returns:
+        [..., m, m] tensor of the dtype of `lower_upper`.
+    """
     with input_scope(name, "lu_matrix_inverse", (lower_upper, perm)):
         triangles = convert_to_tensor(lower_upper, name="lower_upper")
         identity = matrix_set_diag_node(zeros_like(triangles), ones_like(triangles[..., 0]))
@@ -110,7 +123,13 @@ def lu_matrix_inverse(
 
 
 def lu_reconstruct(lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The matrices that `lu` decomposed; arguments as of `lu_solve`."""
+    """The matrices that `lu` decomposed; arguments as of `lu_solve`.
+
+    Args: those of `tf.linalg.lu_matrix_inverse`.
+
+    Returns:
+        [..., m, m] tensor of the dtype of `lower_upper`.
+    """
     with input_scope(name, "lu_reconstruct", (lower_upper, perm)):
         triangles = convert_to_tensor(lower_upper, name="lower_upper")
         order = convert_to_tensor(perm, dtypes.int32, name="perm")
@@ -186,7 +205,13 @@ def pinv(a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = F
 def normalize(
     tensor: TensorLike, ord: str | float = "euclidean", axis: TensorLike | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """`tensor` divided by its norm along `axis`, and that norm, whose dimensions stay as ones; `ord` as of `norm`."""
+    """`tensor` divided by its norm along `axis`, and that norm, whose dimensions stay as ones; `ord` as of `norm`.
+
+    Args:
+        tensor: [...] tensor of a floating or complex dtype.
+        ord: the kind of norm: 'euclidean', 'fro' (of matrices), a number, or `np.inf`.
+        axis: a dimension for vectors, two for matrices; None for all elements as one vector.
+    """
     with input_scope(name, "normalize", (tensor,)):
         values = convert_to_tensor(tensor)
         length = norm(values, ord, axis, keepdims=True)

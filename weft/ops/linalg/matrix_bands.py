@@ -210,6 +210,9 @@ def matrix_diag(
         num_rows, num_cols: the size of the matrices; -1 for the least that the diagonals fit.
         padding_value: what stands outside the band.
         align: where diagonals that are shorter than the longest stand; see the module.
+
+    Returns:
+        [..., num_rows, num_cols] tensor of the dtype of `diagonal`.
     """
     if _is_main(k) and num_rows == num_cols == -1 and not isinstance(padding_value, Tensor) and not padding_value:
         return matrix_diag_node(diagonal, name=name)
@@ -219,7 +222,14 @@ def matrix_diag(
 def matrix_diag_part(
     input: TensorLike, name: str = "diag_part", k: TensorLike = 0, padding_value: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
-    """The diagonals `k` of the matrices, `[..., n]`, or packed `[..., diagonals, n]`; arguments as of `matrix_diag`."""
+    """The diagonals `k` of the matrices, `[..., n]`, or packed `[..., diagonals, n]`; arguments as of `matrix_diag`.
+
+    Args:
+        input: [..., m, n] tensor of any dtype.
+        k: the number of the diagonal, 0 for the main one, positive above it; or a pair, the lowest and the highest.
+        padding_value: what fills diagonals that are shorter than the longest.
+        align: where those stand, such as 'RIGHT_LEFT': the upper ones at the right, the lower ones at the left.
+    """
     if _is_main(k):
         return matrix_diag_part_node(input, name=name)
     return matrix_diag_part_v3(input, k, padding_value, align=align, name=name)
@@ -228,7 +238,14 @@ def matrix_diag_part(
 def matrix_set_diag(
     input: TensorLike, diagonal: TensorLike, name: str = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
-    """The matrices with other diagonals `k`; arguments as of `matrix_diag`."""
+    """The matrices with other diagonals `k`; arguments as of `matrix_diag`.
+
+    Args:
+        input: [..., m, n] tensor of any dtype.
+        diagonal: [..., n], or [..., diagonals, n] when `k` names several, of the same dtype.
+        k: the number of the diagonal, 0 for the main one, positive above it; or a pair, the lowest and the highest.
+        align: where diagonals that are shorter than the longest stand, such as 'RIGHT_LEFT'.
+    """
     if _is_main(k):
         return matrix_set_diag_node(input, diagonal, name=name)
     return matrix_set_diag_v3(input, diagonal, k, align=align, name=name)

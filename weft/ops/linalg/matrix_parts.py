@@ -56,6 +56,10 @@ def matrix_band_part(xp: ArrayModule, input: Array, num_lower: Array, num_upper:
     """The matrices with zeros outside a band of diagonals; a negative number keeps that whole triangle.
 
     `[..., m, n], scalar, scalar -> [..., m, n]`.
+
+    Args:
+        input: [..., m, n] tensor of any dtype.
+        num_lower, num_upper: scalars of int32 or int64: how many diagonals to keep below and above the main one.
     """
     offset = np.arange(input.shape[-2])[:, None] - np.arange(input.shape[-1])[None, :]
     inside = ((num_lower < 0) | (offset <= num_lower)) & ((num_upper < 0) | (-offset <= num_upper))
@@ -141,6 +145,9 @@ def tensor_diag(xp: ArrayModule, diagonal: Array) -> Result:
     """A tensor of twice the rank that is zero but where both halves of the position are equal.
 
     `[*sizes] -> [*sizes, *sizes]`.
+
+    Args:
+        diagonal: [*sizes] tensor of a floating or complex dtype, of int32 or int64.
     """
     flat = xp.reshape(diagonal, (-1,))
     return xp.reshape(xp.diag(flat), diagonal.shape + diagonal.shape)
@@ -158,7 +165,11 @@ def _halved(node: Operation) -> list[Dims]:
 @op("DiagPart", "input: T -> diagonal: T", infer=_halved, gradient=lambda node, grad: [tensor_diag(grad)],
     types={"T": _DIAGONAL_TYPES})  # fmt: skip
 def tensor_diag_part(xp: ArrayModule, input: Array) -> Result:
-    """The elements where both halves of the position are equal: `[*sizes, *sizes] -> [*sizes]`."""
+    """The elements where both halves of the position are equal: `[*sizes, *sizes] -> [*sizes]`.
+
+    Args:
+        input: [*sizes, *sizes] tensor of a floating or complex dtype, of int32 or int64.
+    """
     half = input.shape[: input.ndim // 2]
     size = int(np.prod(half))
     return xp.reshape(xp.diagonal(xp.reshape(input, (size, size))), half)
@@ -168,7 +179,14 @@ def tensor_diag_part(xp: ArrayModule, input: Array) -> Result:
 
 
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
-    """The sums of the diagonals of the matrices."""
+    """The sums of the diagonals of the matrices.
+
+    Args:
+        x: [..., m, n] tensor of a numeric dtype.
+
+    Returns:
+        [...] tensor of the same dtype.
+    """
     with input_scope(name, "Trace", (x,)) as scope:
         return reduce_sum(matrix_diag_part_node(convert_to_tensor(x, name="x"), name="diag_part"), [-1], name=scope)
 
@@ -180,7 +198,17 @@ def eye(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """A unit matrix, or a batch of them."""
+    """A unit matrix, or a batch of them.
+
+    Args:
+        num_rows: int32 scalar.
+        num_columns: int32 scalar; `num_rows` when None.
+        batch_shape: the sizes of the batch, a list or [k] int32; None for a single matrix.
+        dtype: the dtype of the result.
+
+    Returns:
+        [*batch_shape, num_rows, num_columns] tensor of `dtype`.
+    """
     with input_scope(name, "eye", (num_rows, num_columns, batch_shape)) as scope:
         is_square = num_columns is None
         columns = num_rows if is_square else num_columns

@@ -181,7 +181,16 @@ def tridiagonal_solve(
 def tridiagonal_matmul(
     diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
-    """The products of tridiagonal matrices with `rhs`, `[..., m, k]`; diagonals as of `tridiagonal_solve`."""
+    """The products of tridiagonal matrices with `rhs`, `[..., m, k]`; diagonals as of `tridiagonal_solve`.
+
+    Args:
+        diagonals: the upper, main and lower diagonals, in one of the forms that `tridiagonal_solve` takes.
+        rhs: [..., m, k] tensor of the same dtype.
+        diagonals_format: 'compact', 'sequence' or 'matrix'.
+
+    Returns:
+        [..., m, k] tensor of the same dtype.
+    """
     with input_scope(name, "tridiagonal_matmul", (rhs,)):
         compact = _compact(diagonals, diagonals_format)
         right = convert_to_tensor(rhs, compact.dtype.base_dtype)

@@ -27,7 +27,8 @@ from weft.ops.lookup.tables import LookupInterface, StaticHashTable, is_table_ke
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import not_equal
 from weft.ops.math.elementwise import add
-from weft.ops.strings.elementwise import as_string, string_to_hash_bucket_fast, string_to_hash_bucket_strong
+from weft.ops.strings.elementwise import as_string
+from weft.ops.strings.hash_buckets import string_to_hash_bucket_fast, string_to_hash_bucket_strong
 
 
 class HasherSpec(NamedTuple):

@@ -54,7 +54,7 @@ from weft.ops.ragged.tensor import (
 )
 from weft.ops.ragged.value import RaggedTensorValue
 from weft.ops.strings import elementwise as strings
-from weft.ops.strings import parts, tensor_strings
+from weft.ops.strings import hash_buckets, parts, regexes, tensor_strings
 
 Function = Callable[..., Nest]
 
@@ -167,13 +167,14 @@ _UNARY: Final[dict[Function, str]] = {
     complex_numbers.conj: "x",
     **dict.fromkeys(
         [
-            strings.as_string, strings.decode_base64, strings.encode_base64, strings.regex_full_match, strings.regex_replace,
-            strings.string_strip, strings.string_to_hash_bucket_fast, strings.string_to_hash_bucket_strong, strings.substr,
+            strings.as_string, strings.decode_base64, strings.encode_base64, regexes.regex_full_match, regexes.regex_replace,
+            strings.string_strip, hash_buckets.string_to_hash_bucket_fast, hash_buckets.string_to_hash_bucket_strong,
+            strings.substr,
             strings.string_length, strings.string_lower, strings.string_upper,
         ],
         "input",
     ),
-    strings.string_to_number: "string_tensor", strings.string_to_hash_bucket: "string_tensor",
+    strings.string_to_number: "string_tensor", hash_buckets.string_to_hash_bucket: "string_tensor",
     tensor_strings.decode_compressed: "bytes",
 }  # fmt: skip
 

@@ -24,9 +24,7 @@ from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.debugging.checks import (
-    assert_rank_at_least,
-)
+from weft.ops.debugging.rank_checks import assert_rank_at_least
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum

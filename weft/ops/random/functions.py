@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -23,7 +22,6 @@ from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_all
 from weft.ops.random import nodes as random_op
-from weft.ops.random import stateless as random_stateless
 from weft.ops.random.seed import get_seed
 
 _UNIFORM_TYPES: Final = (
@@ -31,7 +29,7 @@ _UNIFORM_TYPES: Final = (
 )  # fmt: skip
 
 
-def _shape_tensor(shape: DynamicShape) -> Tensor:
+def shape_tensor(shape: DynamicShape) -> Tensor:
     # An empty list says nothing of its type.
     dtype = dtypes.int32 if isinstance(shape, list | tuple | TensorShape) and not len(shape) else None
     return convert_to_tensor(shape, dtype, name="shape")
@@ -42,7 +40,7 @@ def _seeds(seed: int | None) -> dict[str, int]:
     return {"seed": first or 0, "seed2": second or 0}
 
 
-def _scaled(drawn: Tensor, mean: Tensor, stddev: Tensor, name: str) -> Tensor:
+def scaled(drawn: Tensor, mean: Tensor, stddev: Tensor, name: str) -> Tensor:
     return add(mul(drawn, stddev, name="mul"), mean, name=name)
 
 
@@ -68,11 +66,11 @@ def random_normal(
     TensorShape([Dimension(2), Dimension(3)])
     """
     with input_scope(name, "random_normal", [shape, mean, stddev]) as scope:
-        sizes = _shape_tensor(shape)
+        sizes = shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype, name="stddev")
         drawn = random_op.random_standard_normal(sizes, dtype=dtypes.as_dtype(dtype), **_seeds(seed))
-        return _scaled(drawn, mean, stddev, scope)
+        return scaled(drawn, mean, stddev, scope)
 
 
 def truncated_normal(
@@ -87,16 +85,22 @@ def truncated_normal(
 
     >>> bool(abs(sess.run(tf.truncated_normal([100], stddev=0.1))).max() <= 0.2)
     True
+
+    Args:
+        shape: [rank] list or tensor of int32 or int64.
+        mean, stddev: scalars of `dtype`.
+        dtype: a floating dtype.
+        seed: the op seed.
     """
     with input_scope(name, "truncated_normal", [shape, mean, stddev]) as scope:
-        sizes = _shape_tensor(shape)
+        sizes = shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype, name="stddev")
         drawn = random_op.truncated_normal_node(sizes, dtype=dtypes.as_dtype(dtype), **_seeds(seed))
-        return _scaled(drawn, mean, stddev, scope)
+        return scaled(drawn, mean, stddev, scope)
 
 
-def _checked_uniform(dtype: DTypeLike, maxval: TensorLike | None) -> tuple[DType, TensorLike]:
+def checked_uniform(dtype: DTypeLike, maxval: TensorLike | None) -> tuple[DType, TensorLike]:
     kind = dtypes.as_dtype(dtype)
     if kind not in _UNIFORM_TYPES:
         raise ValueError(f"Invalid dtype {kind!r}")
@@ -126,20 +130,28 @@ def random_uniform(
     >>> sess.run(tf.random_uniform([3], 5, 6, dtype=tf.int32))
     array([5, 5, 5], dtype=int32)
     """
-    kind, maxval = _checked_uniform(dtype, maxval)
+    kind, maxval = checked_uniform(dtype, maxval)
     with input_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
-        sizes = _shape_tensor(shape)
+        sizes = shape_tensor(shape)
         low = convert_to_tensor(minval, kind, name="min")
         high = convert_to_tensor(maxval, kind, name="max")
         seeds = _seeds(seed)
         if kind.is_integer:
             return random_op.random_uniform_int(sizes, low, high, name=scope, **seeds)
         drawn = random_op.random_uniform_node(sizes, dtype=kind, **seeds)
-        return _scaled(drawn, low, high - low, scope)
+        return scaled(drawn, low, high - low, scope)
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Put the rows of a tensor into a random order."""
+    """Put the rows of a tensor into a random order.
+
+    Args:
+        value: [n, ...] tensor of any dtype.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
     return random_op.random_shuffle(value, name=name, **_seeds(seed))
 
 
@@ -148,6 +160,14 @@ def random_crop(value: TensorLike, size: DynamicShape, seed: int | None = None, 
 
     >>> tf.random_crop(tf.zeros([8, 8, 3]), [4, 4, 3]).shape
     TensorShape([Dimension(4), Dimension(4), Dimension(3)])
+
+    Args:
+        value: [*sizes] tensor of any dtype.
+        size: [rank] list or tensor of int32.
+        seed: the op seed.
+
+    Returns:
+        [*size] tensor of the same dtype.
     """
     with input_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
@@ -168,9 +188,19 @@ def multinomial(
     name: str | None = None,
     output_dtype: DTypeLike | None = None,
 ) -> Tensor:
-    """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`."""
+    """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`.
+
+    Args:
+        logits: [batch, classes] tensor of a floating dtype.
+        num_samples: int32 scalar.
+        seed: the op seed.
+        output_dtype: int32 or int64, as when None.
+
+    Returns:
+        [batch, num_samples] tensor of that dtype.
+    """
     with input_scope(name, "multinomial", [logits]):
-        return _categorical(logits, num_samples, output_dtype, seed)
+        return drawn_categories(logits, num_samples, output_dtype, seed)
 
 
 def categorical(
@@ -180,12 +210,22 @@ def categorical(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`."""
+    """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`.
+
+    Args:
+        logits: [batch, classes] tensor of a floating dtype.
+        num_samples: int32 scalar.
+        dtype: int32 or int64, as when None.
+        seed: the op seed.
+
+    Returns:
+        [batch, num_samples] tensor of that dtype.
+    """
     with input_scope(name, "categorical", [logits]):
-        return _categorical(logits, num_samples, dtype, seed)
+        return drawn_categories(logits, num_samples, dtype, seed)
 
 
-def _categorical(logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike, seed: int | None) -> Tensor:
+def drawn_categories(logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     return random_op.multinomial_node(logits, num_samples, output_dtype=kind, **_seeds(seed))
@@ -199,7 +239,18 @@ def random_gamma(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Draw `shape` numbers from each of the gamma distributions with shape `alpha` and rate `beta` (1 when None)."""
+    """Draw `shape` numbers from each of the gamma distributions with shape `alpha` and rate `beta` (1 when None).
+
+    Args:
+        shape: [rank] list or tensor of int32 or int64.
+        alpha: [...] tensor of `dtype`, positive.
+        beta: [...] tensor of `dtype`, positive, whose shape broadcasts with that of `alpha`.
+        dtype: a floating dtype.
+        seed: the op seed.
+
+    Returns:
+        [*shape, ...] tensor of `dtype`.
+    """
     with input_scope(name, "random_gamma", [shape, alpha, beta]):
         sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
         alpha = convert_to_tensor(alpha, dtype, name="alpha")
@@ -212,85 +263,17 @@ def random_gamma(
 def random_poisson(
     lam: TensorLike, shape: DynamicShape, dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """Draw `shape` numbers from each of the Poisson distributions with mean `lam`."""
+    """Draw `shape` numbers from each of the Poisson distributions with mean `lam`.
+
+    Args:
+        lam: [...] tensor of a floating dtype, not negative.
+        shape: [rank] list or tensor of int32 or int64.
+        dtype: a floating dtype, int32 or int64.
+        seed: the op seed.
+
+    Returns:
+        [*shape, ...] tensor of `dtype`.
+    """
     with input_scope(name, "random_poisson", [lam, shape]):
         sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
         return random_op.random_poisson_node(sizes, lam, dtype=dtypes.as_dtype(dtype), **_seeds(seed))
-
-
-def _stateless_scaled(
-    node: Callable[..., Tensor], shape: DynamicShape, seed: TensorLike, mean: TensorLike, stddev: TensorLike,
-    dtype: DTypeLike, scope: str,
-) -> Tensor:  # fmt: skip
-    sizes = _shape_tensor(shape)
-    mean = convert_to_tensor(mean, dtype, name="mean")
-    stddev = convert_to_tensor(stddev, dtype, name="stddev")
-    return _scaled(node(sizes, seed, dtype=dtype), mean, stddev, scope)
-
-
-def stateless_random_normal(
-    shape: DynamicShape,
-    seed: TensorLike,
-    mean: TensorLike = 0.0,
-    stddev: TensorLike = 1.0,
-    dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """`random_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
-    with input_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as scope:
-        return _stateless_scaled(random_stateless.stateless_random_normal_node, shape, seed, mean, stddev, dtype, scope)
-
-
-def stateless_truncated_normal(
-    shape: DynamicShape,
-    seed: TensorLike,
-    mean: TensorLike = 0.0,
-    stddev: TensorLike = 1.0,
-    dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """`truncated_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
-    with input_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as scope:
-        return _stateless_scaled(random_stateless.stateless_truncated_normal_node, shape, seed, mean, stddev, dtype, scope)
-
-
-def stateless_random_uniform(
-    shape: DynamicShape,
-    seed: TensorLike,
-    minval: TensorLike = 0,
-    maxval: TensorLike | None = None,
-    dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """`random_uniform` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
-    kind, maxval = _checked_uniform(dtype, maxval)
-    with input_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as scope:
-        sizes = _shape_tensor(shape)
-        low = convert_to_tensor(minval, kind, name="min")
-        high = convert_to_tensor(maxval, kind, name="max")
-        if kind.is_integer:
-            return random_stateless.stateless_random_uniform_int(sizes, seed, low, high, dtype=kind, name=scope)
-        drawn = random_stateless.stateless_random_uniform_node(sizes, seed, dtype=kind)
-        return _scaled(drawn, low, high - low, scope)
-
-
-def stateless_multinomial(
-    logits: TensorLike,
-    num_samples: TensorLike,
-    seed: TensorLike,
-    output_dtype: DTypeLike = dtypes.int64,
-    name: str | None = None,
-) -> Tensor:
-    """`multinomial` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
-    with input_scope(name, "stateless_multinomial", [logits, seed]):
-        logits = convert_to_tensor(logits, name="logits")
-        kind = dtypes.as_dtype(output_dtype)
-        return random_stateless.stateless_multinomial_node(logits, num_samples, seed, output_dtype=kind)
-
-
-def stateless_categorical(
-    logits: TensorLike, num_samples: TensorLike, seed: TensorLike, dtype: DTypeLike = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """`categorical` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
-    with input_scope(name, "stateless_categorical", [logits, seed]):
-        return stateless_multinomial(logits, num_samples, seed, dtype)

@@ -15,6 +15,9 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 
     With a graph seed alone the op's place in the graph is its seed; with an op seed alone the graph's is a fixed
     number.
+
+    Args:
+        op_seed: the seed that the op was given, or None.
     """
     graph = get_default_graph()
     if graph.seed is None:
@@ -35,5 +38,8 @@ def set_random_seed(seed: int | None) -> None:
     >>> with tf.Session() as one, tf.Session() as two:
     ...     print((one.run(x) == two.run(x)).all())
     True
+
+    Args:
+        seed: the seed, an int; None for numbers that differ from session to session.
     """
     get_default_graph().seed = seed

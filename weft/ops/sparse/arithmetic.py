@@ -81,7 +81,16 @@ def sparse_tensor_dense_mat_mul(
 def sparse_tensor_dense_matmul(
     sp_a: SparseTensor, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
-    """Multiply a sparse matrix by a dense one; either may be conjugated and transposed first."""
+    """Multiply a sparse matrix by a dense one; either may be conjugated and transposed first.
+
+    Args:
+        sp_a: a SparseTensor [m, k] of a numeric dtype; [k, m] with `adjoint_a`.
+        b: [k, n] tensor of the same dtype; [n, k] with `adjoint_b`.
+        adjoint_a, adjoint_b: whether each is conjugated and transposed first.
+
+    Returns:
+        [m, n] tensor of the same dtype.
+    """
     a = as_sparse(sp_a)
     return sparse_tensor_dense_mat_mul(
         a.indices, a.values, a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name
@@ -222,7 +231,16 @@ def sparse_tensor_dense_add(xp: ArrayModule, a_indices: Array, a_values: Array, 
 def sparse_add(
     a: TensorLike, b: TensorLike, threshold: TensorLike | None = None, thresh: TensorLike | None = None
 ) -> SparseTensor | Tensor:
-    """The sum of two sparse tensors (sparse, without elements below the threshold) or of a sparse and a dense one."""
+    """The sum of two sparse tensors (sparse, without elements below the threshold) or of a sparse and a dense one.
+
+    Args:
+        a, b: SparseTensors or tensors of one numeric dtype and shape, one of them sparse at least.
+        threshold, thresh: two names of the least size of an element that stays, a scalar; for two sparse tensors only.
+
+    Raises:
+        TypeError: neither is sparse.
+        ValueError: the shapes differ.
+    """
     if not any(hasattr(each, "dense_shape") for each in (a, b)):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if hasattr(a, "dense_shape") and hasattr(b, "dense_shape"):
@@ -281,12 +299,19 @@ def _extreme_of(
 
 
 def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The greater of both at each position; where only one has an element, the other counts as zero."""
+    """The greater of both at each position; where only one has an element, the other counts as zero.
+
+    Args:
+        sp_a, sp_b: SparseTensors of one real dtype and shape.
+    """
     return _extreme_of(_maximum_node, sp_a, sp_b, name)
 
 
 def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The lesser of both at each position; where only one has an element, the other counts as zero."""
+    """The lesser of both at each position; where only one has an element, the other counts as zero.
+
+    Args: those of `tf.sparse.maximum`.
+    """
     return _extreme_of(_minimum_node, sp_a, sp_b, name)
 
 

@@ -81,7 +81,17 @@ def sparse_concat(
     concat_dim: int | None = None,
     expand_nonconcat_dims: bool | None = None,
 ) -> SparseTensor:
-    """Put sparse tensors one after the other along `axis`; `expand_nonconcat_dims` lets the other sizes differ."""
+    """Put sparse tensors one after the other along `axis`; `expand_nonconcat_dims` lets the other sizes differ.
+
+    Args:
+        axis: the dimension, an int.
+        sp_inputs: a list of SparseTensors of one dtype and rank.
+        expand_nonconcat_dim, expand_nonconcat_dims: two names of whether the other sizes may differ; the greatest counts.
+        concat_dim: an older name of `axis`.
+
+    Returns:
+        A SparseTensor of the same dtype.
+    """
     axis = axis if concat_dim is None else concat_dim
     inputs = [as_sparse(each) for each in sp_inputs]
     if len(inputs) == 1:
@@ -166,7 +176,21 @@ def sparse_split(
     keyword_required: object = None, sp_input: SparseTensor | None = None, num_split: int | None = None,
     axis: AxisLike | None = None, name: str | None = None, split_dim: TensorLike | None = None,
 ) -> list[SparseTensor]:  # fmt: skip
-    """Split along `axis` into `num_split` parts; the first ones are longer when the size does not divide."""
+    """Split along `axis` into `num_split` parts; the first ones are longer when the size does not divide.
+
+    Args:
+        keyword_required: must be left out: the arguments go by their names.
+        sp_input: a SparseTensor of any dtype.
+        num_split: how many parts, an int.
+        axis: int scalar, the dimension.
+        split_dim: an older name of `axis`.
+
+    Returns:
+        A list of `num_split` SparseTensors.
+
+    Raises:
+        ValueError: an argument was given by position, or one is missing.
+    """
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
     at = split_dim if axis is None else axis
@@ -220,7 +244,12 @@ def sparse_slice_grad(
 
 
 def sparse_slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
-    """The block of `size` that begins at `start`."""
+    """The block of `size` that begins at `start`.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        start, size: [rank] int64.
+    """
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseSlice"):
         return SparseTensor(*sparse_slice_node(sparse.indices, sparse.values, sparse.dense_shape, start, size))

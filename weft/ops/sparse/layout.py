@@ -86,7 +86,11 @@ def reordered_gradient(ctx: OpContext, indices: Array, shape: Array, grad: Array
 
 
 def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The elements in row-major order."""
+    """The elements in row-major order.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+    """
     sparse = as_sparse(sp_input)
     indices, values = sparse_reorder_node(sparse.indices, sparse.values, sparse.dense_shape, name=name)
     return _with_dims(SparseTensor(indices, values, sparse.dense_shape), sparse)
@@ -98,7 +102,15 @@ def _with_dims(made: SparseTensor, source: SparseTensor) -> SparseTensor:
 
 
 def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
-    """The elements for which the vector `to_retain` is true."""
+    """The elements for which the vector `to_retain` is true.
+
+    Args:
+        sp_input: a SparseTensor of any dtype, with n elements.
+        to_retain: [n] bool.
+
+    Raises:
+        ValueError: `to_retain` is known to have another length.
+    """
     sparse = as_sparse(sp_input)
     kept = convert_to_tensor(to_retain)
     if not dims_compatible(kept.dims, sparse.values.dims):
@@ -108,7 +120,18 @@ def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor
 
 
 def sparse_transpose(sp_input: SparseTensor, perm: object = None, name: str | None = None) -> SparseTensor:
-    """Permute the dimensions; without `perm`, reverse them."""
+    """Permute the dimensions; without `perm`, reverse them.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        perm: [rank] list or tensor of int32.
+
+    Returns:
+        A SparseTensor of the same dtype.
+
+    Raises:
+        ValueError: the rank is not known and there is no `perm`.
+    """
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseTranspose"):
         if perm is None:
@@ -162,7 +185,15 @@ def sparse_reshape_node(ctx: OpContext, input_indices: Array, input_shape: Array
 
 
 def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None) -> SparseTensor:
-    """The same elements, in row-major order, in another shape; one size may be -1."""
+    """The same elements, in row-major order, in another shape; one size may be -1.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        shape: [rank] list or tensor of int64.
+
+    Raises:
+        ValueError: the number of elements differs.
+    """
     sparse = as_sparse(sp_input)
     wanted = cast(convert_to_tensor(shape), dtypes.int64)
     sizes, whole = constant_value(wanted), sparse.shape.num_elements()
@@ -235,7 +266,15 @@ def sparse_fill_empty_rows_grad(ctx: OpContext, reverse_index_map: Array, grad_v
 def sparse_fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """Put `default_value` at column 0 of each row without elements; also gives which rows those were."""
+    """Put `default_value` at column 0 of each row without elements; also gives which rows those were.
+
+    Args:
+        sp_input: a SparseTensor [rows, columns] of any dtype.
+        default_value: scalar of its dtype.
+
+    Returns:
+        The SparseTensor, and [rows] bool: which rows were empty.
+    """
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseFillEmptyRows"):
         default = convert_to_tensor(default_value, sparse.values.dtype)
@@ -263,7 +302,12 @@ def checked_shape(ctx: OpContext, shape: Array, new_shape: Array) -> Result:
 
 
 def sparse_reset_shape(sp_input: SparseTensor, new_shape: TensorLike | None = None) -> SparseTensor:
-    """The same elements in a larger shape, or in the least one that holds them."""
+    """The same elements in a larger shape, or in the least one that holds them.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        new_shape: [rank] int64, no size less than that of `sp_input`; None for the least.
+    """
     sparse = as_sparse(sp_input)
     if new_shape is None:
         dense_shape = tight_shape(sparse.indices, sparse.dense_shape)

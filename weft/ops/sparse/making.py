@@ -25,7 +25,11 @@ from weft.ops.sparse.layout import as_sparse, sparse_reshape
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
-    """The elements of a tensor that are not zero (for strings, not empty) as a SparseTensor."""
+    """The elements of a tensor that are not zero (for strings, not empty) as a SparseTensor.
+
+    Args:
+        tensor: [...] tensor of any dtype.
+    """
     with input_scope(name, "dense_to_sparse", (tensor,)):
         dense = convert_to_tensor(tensor)
         kind = dense.dtype.base_dtype
@@ -40,7 +44,13 @@ def sparse_eye(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> SparseTensor:
-    """A unit matrix as a SparseTensor."""
+    """A unit matrix as a SparseTensor.
+
+    Args:
+        num_rows: int64 scalar.
+        num_columns: int64 scalar; `num_rows` when None.
+        dtype: the dtype of the result.
+    """
     with input_scope(name, "eye", (num_rows, num_columns)):
         rows = cast(convert_to_tensor(num_rows), dtypes.int64)
         columns = cast(convert_to_tensor(num_rows if num_columns is None else num_columns), dtypes.int64)
@@ -51,6 +61,10 @@ def sparse_eye(
 
 def sparse_expand_dims(sp_input: SparseTensor, axis: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """The SparseTensor with a dimension of size 1 put in at `axis`, by default as the last one.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        axis: int scalar, from `-rank - 1` to `rank`.
 
     Raises:
         ValueError: there is no such place.

@@ -210,7 +210,13 @@ def sparse_reduce_sum(
     reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The sums along `axis` (all dimensions by default), dense."""
+    """The sums along `axis` (all dimensions by default), dense.
+
+    Args:
+        sp_input: a SparseTensor of a numeric dtype.
+        axis, reduction_axes: two names of the dimensions to reduce, an int or a list; None for all.
+        keepdims, keep_dims: two names of whether they stay, with size 1.
+    """
     return _reduction(sparse_reduce_sum_node, sp_input, axis, keepdims, reduction_axes, keep_dims)
 
 
@@ -221,7 +227,13 @@ def sparse_reduce_max(
     reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The maxima of the elements that there are along `axis`, dense; zero where there is none."""
+    """The maxima of the elements that there are along `axis`, dense; zero where there is none.
+
+    Args:
+        sp_input: a SparseTensor of a real dtype.
+        axis, reduction_axes: two names of the dimensions to reduce, an int or a list; None for all.
+        keepdims, keep_dims: two names of whether they stay, with size 1.
+    """
     return _reduction(sparse_reduce_max_node, sp_input, axis, keepdims, reduction_axes, keep_dims)
 
 
@@ -232,7 +244,10 @@ def sparse_reduce_sum_sparse(
     reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
-    """The sums along `axis`, sparse."""
+    """The sums along `axis`, sparse.
+
+    Args: those of `tf.sparse.reduce_sum`.
+    """
     return SparseTensor(*_reduction(sparse_reduce_sum_sparse_node, sp_input, axis, keepdims, reduction_axes, keep_dims))
 
 
@@ -243,7 +258,10 @@ def sparse_reduce_max_sparse(
     reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
-    """The maxima of the elements that there are along `axis`, sparse."""
+    """The maxima of the elements that there are along `axis`, sparse.
+
+    Args: those of `tf.sparse.reduce_max`.
+    """
     return SparseTensor(*_reduction(sparse_reduce_max_sparse_node, sp_input, axis, keepdims, reduction_axes, keep_dims))
 
 
@@ -288,7 +306,11 @@ def sparse_softmax_grad(ctx: OpContext, indices: Array, shape: Array, output: Ar
 
 
 def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The softmax along the last dimension of the elements that there are."""
+    """The softmax along the last dimension of the elements that there are.
+
+    Args:
+        sp_input: a SparseTensor of a floating dtype, of rank 2 or more.
+    """
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseSoftmax"):
         values = sparse_softmax_node(sparse.indices, sparse.values, sparse.dense_shape)

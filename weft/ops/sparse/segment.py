@@ -226,7 +226,17 @@ def sparse_segment_sum(
     name: str | None = None,
     num_segments: TensorLike | None = None,
 ) -> Tensor:
-    """For each segment, the sum of the rows of `data` at its indices; `num_segments` may add empty ones at the end."""
+    """For each segment, the sum of the rows of `data` at its indices; `num_segments` may add empty ones at the end.
+
+    Args:
+        data: [n, *inner] tensor of a numeric dtype.
+        indices: [k] tensor of int32 or int64: rows of `data`.
+        segment_ids: [k] tensor of int32, sorted: the segment of each.
+        num_segments: int32 scalar.
+
+    Returns:
+        [segments, *inner] tensor of the dtype of `data`.
+    """
     nodes = sparse_segment_sum_node, sparse_segment_sum_counted
     return _call(nodes, (data, indices, segment_ids), name, num_segments)
 
@@ -238,7 +248,13 @@ def sparse_segment_mean(
     name: str | None = None,
     num_segments: TensorLike | None = None,
 ) -> Tensor:
-    """For each segment, the mean of the rows of `data` at its indices; `num_segments` may add empty ones at the end."""
+    """For each segment, the mean of the rows of `data` at its indices; `num_segments` may add empty ones at the end.
+
+    Args: those of `tf.sparse.segment_sum`.
+
+    Returns:
+        [segments, *inner] tensor of the dtype of `data`, which is a floating one.
+    """
     nodes = sparse_segment_mean_node, sparse_segment_mean_counted
     return _call(nodes, (data, indices, segment_ids), name, num_segments)
 
@@ -250,6 +266,12 @@ def sparse_segment_sqrt_n(
     name: str | None = None,
     num_segments: TensorLike | None = None,
 ) -> Tensor:
-    """For each segment, the sum of the rows of `data` at its indices over the square root of their number."""
+    """For each segment, the sum of the rows of `data` at its indices over the square root of their number.
+
+    Args: those of `tf.sparse.segment_sum`.
+
+    Returns:
+        [segments, *inner] tensor of the dtype of `data`, which is a floating one.
+    """
     nodes = sparse_segment_sqrt_n_node, sparse_segment_sqrt_n_counted
     return _call(nodes, (data, indices, segment_ids), name, num_segments)

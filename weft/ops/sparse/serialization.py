@@ -60,7 +60,15 @@ def serialize_sparse_node(
 
 
 def serialize_sparse(sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string) -> Tensor:
-    """A sparse tensor as three strings."""
+    """A sparse tensor as three strings.
+
+    Args:
+        sp_input: a SparseTensor.
+        out_type: string or variant.
+
+    Returns:
+        [3] tensor of `out_type`.
+    """
     sparse = as_sparse(sp_input)
     return serialize_sparse_node(sparse.indices, sparse.values, sparse.dense_shape, out_type=out_type, name=name)
 
@@ -85,7 +93,15 @@ def serialize_many_sparse_node(
 
 
 def serialize_many_sparse(sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string) -> Tensor:
-    """A minibatch of sparse tensors as three strings for each entry."""
+    """A minibatch of sparse tensors as three strings for each entry.
+
+    Args:
+        sp_input: a SparseTensor [batch, ...].
+        out_type: string or variant.
+
+    Returns:
+        [batch, 3] tensor of `out_type`.
+    """
     sparse = as_sparse(sp_input)
     return serialize_many_sparse_node(sparse.indices, sparse.values, sparse.dense_shape, out_type=out_type, name=name)
 
@@ -140,7 +156,13 @@ def _checked_parts(row: Array, number: int, dtype: DType) -> tuple[Array, Array,
 def deserialize_many_sparse(
     serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """The minibatch of sparse tensors that rows of three strings hold; `rank` is that of one entry."""
+    """The minibatch of sparse tensors that rows of three strings hold; `rank` is that of one entry.
+
+    Args:
+        serialized_sparse: [batch, 3] tensor of strings.
+        dtype: the dtype of the elements.
+        rank: how many dimensions an entry has, where it shall be known while the graph is built.
+    """
     indices, values, shape = deserialize_many_sparse_node(serialized_sparse, dtype=dtype, name=name)
     columns = None if rank is None else rank + 1
     indices.set_shape([None, columns])

@@ -194,6 +194,13 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
 def set_size(a: TensorLike, validate_indices: bool = True) -> Tensor:
     """The number of different elements of each set along the last dimension of a SparseTensor.
 
+    Args:
+        a: a SparseTensor of an integer or string dtype.
+        validate_indices: whether to check the order of its elements.
+
+    Returns:
+        An int32 tensor of its shape without the last dimension.
+
     Raises:
         TypeError: `a` is no SparseTensor, or of a type that sets don't have.
     """
@@ -218,12 +225,25 @@ def set_intersection(a: object, b: object, validate_indices: bool = True) -> Spa
 
 
 def set_difference(a: object, b: object, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
-    """The elements of `a` that are not in `b`, or with `aminusb` False the other way; as `set_intersection`."""
+    """The elements of `a` that are not in `b`, or with `aminusb` False the other way; as `set_intersection`.
+
+    Args:
+        a, b: tensors or SparseTensors of one integer or string dtype, whose shapes are equal but for the last dimension, the
+            sets.
+        aminusb: whether to take `b` from `a`, rather than `a` from `b`.
+        validate_indices: whether to check the order of the elements of sparse ones.
+    """
     first, second, changed = _converted(a, b)
     return _set_operation(first, second, "a-b" if aminusb != changed else "b-a", validate_indices)
 
 
 def set_union(a: object, b: object, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in either set; as `set_intersection`."""
+    """The elements that are in either set; as `set_intersection`.
+
+    Args:
+        a, b: tensors or SparseTensors of one integer or string dtype, whose shapes are equal but for the last dimension, the
+            sets.
+        validate_indices: whether to check the order of the elements of sparse ones.
+    """
     first, second, _ = _converted(a, b)
     return _set_operation(first, second, "union", validate_indices)

@@ -127,7 +127,13 @@ def sparse_to_dense(
 def sparse_tensor_to_dense(
     sp_input: SparseTensor, default_value: TensorLike | None = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
-    """The dense form of a SparseTensor, with `default_value` (the type's zero) where it has no element."""
+    """The dense form of a SparseTensor, with `default_value` (the type's zero) where it has no element.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        default_value: scalar of its dtype.
+        validate_indices: whether to check the order of its elements, and that none repeats.
+    """
     sparse = as_sparse(sp_input)
     default = constant(zero_of(sparse.dtype.base_dtype), sparse.dtype) if default_value is None else default_value
     return sparse_to_dense(
@@ -166,7 +172,15 @@ def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | No
 
 
 def sparse_to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | None = None) -> Tensor:
-    """Booleans that are true at `[..., v]` for each value v of the last dimension's ids."""
+    """Booleans that are true at `[..., v]` for each value v of the last dimension's ids.
+
+    Args:
+        sp_input: a SparseTensor [..., n] of int32 or int64.
+        vocab_size: the size of the last dimension of the result.
+
+    Returns:
+        [..., vocab_size] bool tensor.
+    """
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseToIndicator"):
         trues = fill_node(shape_internal(sparse.values), True)
@@ -178,7 +192,17 @@ def sparse_to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | Non
 def sparse_merge(
     sp_ids: Any, sp_values: SparseTensor, vocab_size: Any, name: str | None = None, already_sorted: bool = False
 ) -> SparseTensor:
-    """A SparseTensor of the values whose last coordinate is replaced by the ids, which are below `vocab_size`."""
+    """A SparseTensor of the values whose last coordinate is replaced by the ids, which are below `vocab_size`.
+
+    Args:
+        sp_ids: a SparseTensor of int32 or int64, or a list of them.
+        sp_values: a SparseTensor of the same positions, of any dtype.
+        vocab_size: the size of the last dimension, an int64 scalar, or a list of them.
+        already_sorted: whether the result is in row-major order as it is.
+
+    Raises:
+        ValueError: there are not as many sizes as there are ids.
+    """
     many = isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "dense_shape")
     ids = [as_sparse(each) for each in (sp_ids if many else [sp_ids])]
     limits = list(vocab_size) if many else [vocab_size]
@@ -196,7 +220,12 @@ def sparse_merge(
 
 
 def sparse_mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
-    """The slices of `a` without those at `mask_indices`."""
+    """The slices of `a` without those at `mask_indices`.
+
+    Args:
+        a: IndexedSlices of any dtype.
+        mask_indices: [n] tensor of the dtype of their indices.
+    """
     with get_default_graph().name_scope(name or "sparse_mask"):
         kept, positions = list_diff(a.indices, mask_indices)
         return IndexedSlices(gather(a.values, positions), kept, a.dense_shape)

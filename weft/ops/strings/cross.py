@@ -147,7 +147,11 @@ def _text(value: bytes | int) -> bytes:
 
 
 def sparse_cross(inputs: list[Tensor | SparseTensor], name: str | None = None) -> SparseTensor:
-    """The crosses of features, `[batch, ...]` string: the elements' texts joined by `_X_`."""
+    """The crosses of features, `[batch, ...]` string: the elements' texts joined by `_X_`.
+
+    Args:
+        inputs: a list of tensors and SparseTensors, [batch, n_i] each, of strings or integers.
+    """
     return _cross(inputs, False, 0, None, name)
 
 

@@ -9,7 +9,6 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -25,7 +24,6 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import COMPLEX, FLOATS, NUMBERS
-from weft.ops.strings.hash import fingerprints, keyed_hashes, old_hashes
 from weft.ops.strings.number_text import NumberError, numbers_of
 
 _SPACE: Final = b" \t\n\v\f\r"
@@ -89,7 +87,19 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Write numbers and booleans as strings."""
+    """Write numbers and booleans as strings.
+
+    Args:
+        input: [...] tensor of a numeric dtype or bool.
+        precision: how many digits there are behind the point; -1 for as many as are usual.
+        scientific: whether floats are written with an exponent.
+        shortest: whether floats are written with or without one, as is shorter.
+        width: the least number of characters; -1 for none.
+        fill: what fills them: "", " ", "0", "+" or "-"; spaces when "".
+
+    Returns:
+        [...] tensor of strings.
+    """
     return as_string_node(
         input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name
     )
@@ -119,6 +129,13 @@ def string_to_number(
 
     >>> sess.run(tf.string_to_number(["1.5", "2"]))
     array([1.5, 2. ], dtype=float32)
+
+    Args:
+        string_tensor, input: two names of the [...] tensor of strings.
+        out_type: float32, float64, int32 or int64.
+
+    Returns:
+        [...] tensor of `out_type`.
     """
     given = input if string_tensor is None else string_tensor
     return string_to_number_node(given, out_type=out_type, name=name)
@@ -180,6 +197,14 @@ def decode_raw(
 
     >>> sess.run(tf.decode_raw([b"\x01\x02"], tf.uint8))
     array([[1, 2]], dtype=uint8)
+
+    Args:
+        input_bytes, bytes: two names of the [...] tensor of strings.
+        out_type: a numeric dtype or bool.
+        little_endian: whether the least byte comes first.
+
+    Returns:
+        [..., n] tensor of `out_type`.
     """
     given = bytes if input_bytes is None else input_bytes
     return decode_raw_node(given, out_type=out_type, little_endian=little_endian, name=name)
@@ -201,6 +226,10 @@ def string_lower(ctx: OpContext, input: Array, *, encoding: str = "") -> Result:
     """Each string in lower case: of ASCII letters, or of all with encoding utf-8.
 
     `[...] -> [...]`.
+
+    Args:
+        input: [...] tensor of strings.
+        encoding: '' or 'utf-8'.
     """
     return each(input, (lambda text: _encoded(_decoded(text).lower())) if encoding else lambda text: text.lower())
 
@@ -210,13 +239,19 @@ def string_upper(ctx: OpContext, input: Array, *, encoding: str = "") -> Result:
     """Each string in upper case: of ASCII letters, or of all with encoding utf-8.
 
     `[...] -> [...]`.
+
+    Args: those of `tf.strings.lower`.
     """
     return each(input, (lambda text: _encoded(_decoded(text).upper())) if encoding else lambda text: text.upper())
 
 
 @op("StringStrip", "input: string -> output: string", infer=same_as_input, gradient=None)
 def string_strip(ctx: OpContext, input: Array) -> Result:
-    """Each string without white space at its ends: `[...] -> [...]`."""
+    """Each string without white space at its ends: `[...] -> [...]`.
+
+    Args:
+        input: [...] tensor of strings.
+    """
     return each(input, lambda text: text.strip(_SPACE))
 
 
@@ -234,7 +269,15 @@ def _count_characters(text: bytes) -> int:
 
 @dispatchable
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
-    """The length of each string, in bytes unless `unit` is UTF8_CHAR."""
+    """The length of each string, in bytes unless `unit` is UTF8_CHAR.
+
+    Args:
+        input: [...] tensor of strings.
+        unit: 'BYTE' or 'UTF8_CHAR'.
+
+    Returns:
+        [...] int32 tensor.
+    """
     return string_length_node(input, unit=unit, name=name)
 
 
@@ -269,76 +312,28 @@ def _part(text: bytes, start: int, size: int, index: int, unit: str) -> bytes:
 
 @dispatchable
 def substr(input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
-    """Take a part of each string; a negative `pos` counts from the end."""
+    """Take a part of each string; a negative `pos` counts from the end.
+
+    Args:
+        input: [...] tensor of strings.
+        pos, len: tensors of one of int32 and int64, whose shapes broadcast with that of `input`: where the part begins, and
+            how long it is.
+        unit: 'BYTE' or 'UTF8_CHAR'.
+
+    Returns:
+        A tensor of strings.
+    """
     return substr_node(input, pos, len, unit=unit, name=name)
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}") from None
-
-
-def _replace(input: Array, pattern: bytes, rewrite: bytes, replace_global: bool) -> Array:
-    compiled = _compiled(pattern)
-    whole = re.sub(rb"\\0", rb"\\g<0>", rewrite)
-    try:
-        return each(input, lambda text: compiled.sub(whole, text, count=0 if replace_global else 1))
-    except re.error:
-        # The rewrite names a group that the pattern does not have: nothing is replaced, as in TensorFlow.
-        return input
-
-
-@op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
-    gradient=not_differentiable)  # fmt: skip
-def regex_replace_node(ctx: OpContext, input: Array, pattern: Array, rewrite: Array, *, replace_global: bool = True) -> Result:
-    """Each string with the matches of the pattern replaced: `[...], scalar, scalar -> [...]`."""
-    return _replace(input, pattern.item(), rewrite.item(), replace_global)
-
-
-@op("StaticRegexReplace", "input: string -> output: string", infer=same_as_input, gradient=None)
-def static_regex_replace(ctx: OpContext, input: Array, *, pattern: str, rewrite: str, replace_global: bool = True) -> Result:
-    """RegexReplace with a fixed pattern: `[...] -> [...]`."""
-    return _replace(input, _encoded(pattern), _encoded(rewrite), replace_global)
-
-
-@dispatchable
-def regex_replace(
-    input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
-) -> Tensor:
-    """Replace what a regular expression matches; `\\1` ... in `rewrite` stand for its groups, `\\0` for all of it."""
-    if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
-        return static_regex_replace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name)
-    return regex_replace_node(input, pattern, rewrite, replace_global=replace_global, name=name)
-
-
-@op("RegexFullMatch", "input: string, pattern: string -> output: bool", infer=same_as_input, gradient=None)
-def regex_full_match_node(ctx: OpContext, input: Array, pattern: Array) -> Result:
-    """Whether the pattern matches the whole of each string: `[...], scalar -> [...] bool`."""
-    compiled = _compiled(pattern.item())
-    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
-
-
-@op("StaticRegexFullMatch", "input: string -> output: bool", infer=same_as_input, gradient=None)
-def static_regex_full_match(ctx: OpContext, input: Array, *, pattern: str) -> Result:
-    """RegexFullMatch with a fixed pattern: `[...] -> [...] bool`."""
-    compiled = _compiled(_encoded(pattern))
-    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
-
-
-@dispatchable
-def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
-    """Whether a regular expression matches the whole of each string."""
-    if isinstance(pattern, str | bytes):
-        return static_regex_full_match(input, pattern=pattern, name=name)
-    return regex_full_match_node(input, pattern, name=name)
 
 
 @op("EncodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
 def encode_base64(ctx: OpContext, input: Array, *, pad: bool = False) -> Result:
-    """Each string in web-safe base64, without padding unless `pad`: `[...] -> [...]`."""
+    """Each string in web-safe base64, without padding unless `pad`: `[...] -> [...]`.
+
+    Args:
+        input: [...] tensor of strings.
+        pad: whether to fill up with `=` to a multiple of four.
+    """
     return each(input, lambda text: base64.urlsafe_b64encode(text).rstrip(b"" if pad else b"="))
 
 
@@ -357,62 +352,9 @@ def _from_base64(text: bytes) -> bytes:
 
 @op("DecodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
 def decode_base64(ctx: OpContext, input: Array) -> Result:
-    """The bytes that each string of web-safe base64, padded or not, encodes: `[...] -> [...]`."""
+    """The bytes that each string of web-safe base64, padded or not, encodes: `[...] -> [...]`.
+
+    Args:
+        input: [...] tensor of strings.
+    """
     return each(input, _from_base64)
-
-
-# Buckets.
-
-
-def _buckets(input: Array, count: int, hashes: Callable[[list[bytes]], Array]) -> Array:
-    if count < 1:
-        raise invalid(f"num_buckets must be positive, but is {count}")
-    return (hashes(input.ravel().tolist()) % np.uint64(count)).astype(np.int64).reshape(input.shape)
-
-
-@op("StringToHashBucketFast", "input: string -> output: int64", limits={"num_buckets": 1},
-    infer=same_as_input, gradient=not_differentiable)  # fmt: skip
-def string_to_hash_bucket_fast_node(ctx: OpContext, input: Array, *, num_buckets: int) -> Result:
-    """The fingerprint of each string modulo the number of buckets: `[...] -> [...] int64`."""
-    return _buckets(input, num_buckets, fingerprints)
-
-
-@op("StringToHashBucketStrong", "input: string -> output: int64", limits={"num_buckets": 1},
-    infer=same_as_input, gradient=not_differentiable)  # fmt: skip
-def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_buckets: int, key: list[int]) -> Result:
-    """The keyed hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
-    if len(key) != 2:
-        raise invalid(f"Key must have 2 elements, but has {len(key)}")
-    pair = key[0] & (1 << 64) - 1, key[1] & (1 << 64) - 1
-    return _buckets(input, num_buckets, lambda texts: keyed_hashes(texts, pair))
-
-
-@op("StringToHashBucket", "string_tensor: string -> output: int64", limits={"num_buckets": 1},
-    infer=same_as_input, gradient=not_differentiable)  # fmt: skip
-def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buckets: int) -> Result:
-    """An older hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
-    return _buckets(string_tensor, num_buckets, old_hashes)
-
-
-@dispatchable
-def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
-    """Put strings into buckets by a fast hash."""
-    return string_to_hash_bucket_fast_node(input, num_buckets=num_buckets, name=name)
-
-
-@dispatchable
-def string_to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: TensorLike, name: str | None = None) -> Tensor:
-    """Put strings into buckets by a hash that nobody without the key of two integers can predict."""
-    return string_to_hash_bucket_strong_node(input, num_buckets=num_buckets, key=key, name=name)
-
-
-@dispatchable
-def string_to_hash_bucket(
-    string_tensor: TensorLike | None = None,
-    num_buckets: int | None = None,
-    name: str | None = None,
-    input: TensorLike | None = None,
-) -> Tensor:
-    """Put strings into buckets by an old hash, kept for models that used it."""
-    given = input if string_tensor is None else string_tensor
-    return string_to_hash_bucket_node(given, num_buckets=num_buckets, name=name)

@@ -146,7 +146,15 @@ def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: 
 
 @dispatchable
 def string_join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
-    """Join the strings of several tensors, element by element."""
+    """Join the strings of several tensors, element by element.
+
+    Args:
+        inputs: a list of tensors of strings, of one shape or scalars.
+        separator: what stands between two strings.
+
+    Returns:
+        A tensor of strings.
+    """
     return string_join_node(inputs, N=len(inputs), separator=separator, name=name)
 
 
@@ -199,7 +207,20 @@ def reduce_join(
     reduction_indices: TensorLike | None = None,
     keepdims: bool | None = None,
 ) -> Tensor:
-    """Join the strings along `axis`, or all of them (the last dimension fastest) when it is None."""
+    """Join the strings along `axis`, or all of them (the last dimension fastest) when it is None.
+
+    Args:
+        inputs: [...] tensor of strings.
+        axis, reduction_indices: two names of the dimensions to join along, a number or a list, in their order.
+        keep_dims, keepdims: two names of whether they stay, with size 1.
+        separator: what stands between two strings.
+
+    Returns:
+        A tensor of strings.
+
+    Raises:
+        ValueError: `axis` is left out and the rank is not known.
+    """
     text = convert_to_tensor(inputs, dtypes.string)
     wanted = reduction_indices if axis is None else axis
     if wanted is None:
@@ -225,7 +246,20 @@ def string_format_node(
 def string_format(
     template: str, inputs: TensorLike, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
-    """Fill tensors into a template; of each dimension the first and last `summarize` entries are shown (-1: all)."""
+    """Fill tensors into a template; of each dimension the first and last `summarize` entries are shown (-1: all).
+
+    Args:
+        template: the text, with a placeholder for each tensor.
+        inputs: a tensor or a list of them, of any shapes and dtypes.
+        placeholder: what stands for a tensor.
+        summarize: how many entries to show at either end.
+
+    Returns:
+        [] string.
+
+    Raises:
+        ValueError: there are not as many placeholders as tensors.
+    """
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
     expected = template.count(placeholder)
     if expected != len(values):

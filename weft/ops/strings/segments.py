@@ -57,6 +57,9 @@ def unsorted_segment_join(
         num_segments: how many segments there are.
         separator: what stands between two strings.
         name: the node's name.
+
+    Returns:
+        [num_segments, ...] tensor of strings.
     """
     return unsorted_segment_join_node(inputs, segment_ids, num_segments, separator=separator, name=name)
 
@@ -116,6 +119,9 @@ def unicode_transcode(
         replacement_char: the code point that replaces them.
         replace_control_characters: whether characters below the space are replaced as well.
         name: the node's name.
+
+    Returns:
+        A tensor of strings of the same shape.
     """
     return unicode_transcode_node(
         input, input_encoding=input_encoding, output_encoding=output_encoding, errors=errors,

@@ -39,7 +39,11 @@ def serialize_tensor_node(ctx: OpContext, tensor: Array) -> Result:
 
 
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
-    """A tensor as a serialized TensorProto, a scalar string."""
+    """A tensor as a serialized TensorProto, a scalar string.
+
+    Args:
+        tensor: [...] tensor of any dtype.
+    """
     return serialize_tensor_node(tensor, name=name)
 
 
@@ -60,7 +64,12 @@ def parse_tensor_node(ctx: OpContext, serialized: Array, *, out_type: DType) -> 
 
 
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
-    """The tensor, of type `out_type`, of a serialized TensorProto."""
+    """The tensor, of type `out_type`, of a serialized TensorProto.
+
+    Args:
+        serialized: [] string.
+        out_type: the dtype that it holds.
+    """
     return parse_tensor_node(serialized, out_type=out_type, name=name)
 
 
@@ -81,13 +90,25 @@ def decode_compressed_node(ctx: OpContext, bytes: Array, *, compression_type: st
 
 @dispatchable
 def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
-    """Unpack strings that were packed as 'ZLIB' or 'GZIP' ('' leaves them as they are)."""
+    """Unpack strings that were packed as 'ZLIB' or 'GZIP' ('' leaves them as they are).
+
+    Args:
+        bytes: [...] tensor of strings.
+        compression_type: 'ZLIB', 'GZIP' or ''.
+
+    Returns:
+        [...] tensor of strings.
+    """
     return decode_compressed_node(bytes, compression_type=compression_type, name=name)
 
 
 @op("DecodeJSONExample", "json_examples: string -> binary_examples: string", infer=same_as_input, gradient=None)
 def decode_json_example(ctx: OpContext, json_examples: Array) -> Result:
-    """Examples written as JSON, each as a serialized Example proto: `[...] -> [...]`."""
+    """Examples written as JSON, each as a serialized Example proto: `[...] -> [...]`.
+
+    Args:
+        json_examples: [...] tensor of strings.
+    """
     made = []
     for index, text in enumerate(json_examples.ravel().tolist()):
         try:
@@ -123,5 +144,13 @@ def fingerprint_node(ctx: OpContext, data: Array, method: Array) -> Result:
 
 
 def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
-    """Fingerprints `[n, 8]` of the `n` entries along the first dimension; 'farmhash64' is the only method."""
+    """Fingerprints `[n, 8]` of the `n` entries along the first dimension; 'farmhash64' is the only method.
+
+    Args:
+        data: [n, ...] tensor of any dtype.
+        method: 'farmhash64'.
+
+    Returns:
+        [n, 8] uint8 tensor.
+    """
     return fingerprint_node(data, method, name=name)

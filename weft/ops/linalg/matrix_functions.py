@@ -1,0 +1,145 @@
+"""Functions of matrices that build on decompositions: exponential, square root, logarithm, least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, merge_dims
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.declaration import op
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.decompositions import (
+    MATRIX_TYPES,
+    adjoint_of,
+    cholesky,
+    cholesky_solve,
+    eye_like,
+    matrices,
+    or_invalid,
+    square_shape,
+    widened,
+)
+from weft.ops.linalg.matrix_parts import matrix_diag_part_node
+from weft.ops.math.complex_numbers import real
+from weft.ops.math.elementwise import COMPLEX, add, mul
+from weft.ops.math.products import check_inner, matmul
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import log
+from weft.ops.symbolic_gradient import vjp
+from weft.platform.jax_modules import jax_linalg, jnp
+
+
+@op("MatrixExponential", "input: T -> output: T", infer=square_shape, gradient=vjp, types=MATRIX_TYPES, compiled_only=True)
+def matrix_exponential(xp: ArrayModule, input: Array) -> Result:
+    """The exponentials of the matrices: `[..., m, m] -> [..., m, m]`.
+
+    Args: those of `tf.cholesky`.
+    """
+    return jax_linalg.expm(jnp.asarray(widened(input)))
+
+
+@op("MatrixSquareRoot", "input: T -> output: T", infer=square_shape, gradient=None, types=MATRIX_TYPES)
+def matrix_square_root(ctx: OpContext, input: Array) -> Result:
+    """The square roots of the matrices; complex eigenvalues of real matrices are an error.
+
+    `[..., m, m] -> [..., m, m]`.
+
+    Args: those of `tf.cholesky`.
+    """
+    wide = widened(input).astype(np.complex128)
+    values, vectors = np.linalg.eig(wide)
+    root = or_invalid(lambda: (vectors * np.sqrt(values)[..., None, :]) @ np.linalg.inv(vectors))
+    return root if input.dtype.kind == "c" else root.real
+
+
+@op("MatrixLogarithm", "input: T -> output: T", infer=square_shape, gradient=None, types={"T": COMPLEX})
+def matrix_logarithm(ctx: OpContext, input: Array) -> Result:
+    """The logarithms of the matrices, which must have a full set of eigenvectors: `[..., m, m] -> [..., m, m]`.
+
+    Args:
+        input: [..., m, m] tensor of complex64 or complex128.
+    """
+    values, vectors = np.linalg.eig(input.astype(np.complex128))
+    return or_invalid(lambda: (vectors * np.log(values)[..., None, :]) @ np.linalg.inv(vectors))
+
+
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithms of the determinants of positive definite matrices.
+
+    Args:
+        matrix: [..., m, m] tensor of a floating or complex dtype.
+
+    Returns:
+        [...] tensor; real for complex matrices.
+    """
+    with input_scope(name, "logdet", (matrix,)):
+        diagonal = real(matrix_diag_part_node(cholesky(matrix), name="diag_part"))
+        return mul(reduce_sum(log(diagonal), [-1]), 2.0)
+
+
+def matrix_solve_ls(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
+    """The least squares solutions of `matrix X = rhs`, with squares of X weighed by `l2_regularizer`.
+
+    `fast` solves the normal equations by Cholesky; else a complete decomposition is used, which also takes matrices of
+    deficient rank.
+
+    Args:
+        matrix: [..., m, n] tensor of a floating or complex dtype.
+        rhs: [..., m, k] tensor of the same dtype.
+        l2_regularizer: float64 scalar.
+        fast: whether to solve the normal equations.
+
+    Returns:
+        [..., n, k] tensor of the same dtype.
+    """
+    with input_scope(name, "matrix_solve_ls", (matrix, rhs)):
+        matrix = convert_to_tensor(matrix, name="matrix")
+        rhs = convert_to_tensor(rhs, matrix.dtype.base_dtype, name="rhs")
+        dims = matrix.dims
+        rows, columns = (None, None) if dims is None else dims[-2:]
+        if not fast or rows is None or columns is None:
+            return matrix_solve_ls_node(matrix, rhs, l2_regularizer, fast=fast)
+        is_tall = rows >= columns
+        gram = matmul(matrix, matrix, adjoint_a=is_tall, adjoint_b=not is_tall)
+        if not isinstance(l2_regularizer, int | float) or l2_regularizer:
+            gram = add(gram, mul(eye_like(gram), l2_regularizer))
+        factor = cholesky(gram)
+        if is_tall:
+            return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True))
+        return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
+
+
+def _least_squares_shape(node: Operation) -> list[Dims]:
+    matrix, rhs = matrices(node.inputs[0]), matrices(node.inputs[1])
+    if matrix is None or rhs is None:
+        return [None]
+    check_inner(matrix[-2], rhs[-2])
+    batch = merge_dims(matrix[:-2], rhs[:-2])
+    return [None if batch is None else (*batch, matrix[-1], rhs[-1])]
+
+
+def _least_squares_gradient(node: Operation, grad: Tensor) -> Gradients:
+    if not node.attrs["fast"]:
+        raise ValueError("Gradient not defined for fast=False")
+    return vjp(node, grad)
+
+
+@op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
+    gradient=_least_squares_gradient, types=MATRIX_TYPES)  # fmt: skip
+def matrix_solve_ls_node(xp: ArrayModule, matrix: Array, rhs: Array, l2_regularizer: Array, *, fast: bool = True) -> Result:
+    """The least squares solutions of least norm, with squares of the solution weighed by the regularizer.
+
+    `[..., m, n], [..., m, k], scalar -> [..., n, k]`.
+    """
+    wide = widened(matrix)
+    u, s, adjoint = xp.linalg.svd(wide, full_matrices=False)
+    weight = xp.asarray(l2_regularizer).astype(s.dtype)
+    cutoff = np.finfo(s.dtype).eps * max(wide.shape[-2:]) * s[..., :1]
+    inverse = xp.where(s > cutoff, s / xp.where(s > cutoff, s * s + weight, xp.ones_like(s)), xp.zeros_like(s))
+    projected = xp.matmul(adjoint_of(xp, u), widened(rhs))
+    return xp.matmul(adjoint_of(xp, adjoint), inverse[..., None].astype(wide.dtype) * projected)

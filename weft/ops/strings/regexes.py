@@ -1,0 +1,95 @@
+"""Regular expressions on strings."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+
+from weft.framework.aliases import Array, Result, TensorLike
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Tensor
+from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.dispatch import dispatchable
+from weft.ops.strings.elementwise import _encoded, each, invalid
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}") from None
+
+
+def _replace(input: Array, pattern: bytes, rewrite: bytes, replace_global: bool) -> Array:
+    compiled = _compiled(pattern)
+    whole = re.sub(rb"\\0", rb"\\g<0>", rewrite)
+    try:
+        return each(input, lambda text: compiled.sub(whole, text, count=0 if replace_global else 1))
+    except re.error:
+        # The rewrite names a group that the pattern does not have: nothing is replaced, as in TensorFlow.
+        return input
+
+
+@op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
+    gradient=not_differentiable)  # fmt: skip
+def regex_replace_node(ctx: OpContext, input: Array, pattern: Array, rewrite: Array, *, replace_global: bool = True) -> Result:
+    """Each string with the matches of the pattern replaced: `[...], scalar, scalar -> [...]`."""
+    return _replace(input, pattern.item(), rewrite.item(), replace_global)
+
+
+@op("StaticRegexReplace", "input: string -> output: string", infer=same_as_input, gradient=None)
+def static_regex_replace(ctx: OpContext, input: Array, *, pattern: str, rewrite: str, replace_global: bool = True) -> Result:
+    """RegexReplace with a fixed pattern: `[...] -> [...]`."""
+    return _replace(input, _encoded(pattern), _encoded(rewrite), replace_global)
+
+
+@dispatchable
+def regex_replace(
+    input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
+) -> Tensor:
+    """Replace what a regular expression matches; `\\1` ... in `rewrite` stand for its groups, `\\0` for all of it.
+
+    Args:
+        input: [...] tensor of strings.
+        pattern, rewrite: scalar strings.
+        replace_global: whether all matches are replaced, rather than the first.
+
+    Returns:
+        [...] tensor of strings.
+    """
+    if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
+        return static_regex_replace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name)
+    return regex_replace_node(input, pattern, rewrite, replace_global=replace_global, name=name)
+
+
+@op("RegexFullMatch", "input: string, pattern: string -> output: bool", infer=same_as_input, gradient=None)
+def regex_full_match_node(ctx: OpContext, input: Array, pattern: Array) -> Result:
+    """Whether the pattern matches the whole of each string: `[...], scalar -> [...] bool`."""
+    compiled = _compiled(pattern.item())
+    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
+
+
+@op("StaticRegexFullMatch", "input: string -> output: bool", infer=same_as_input, gradient=None)
+def static_regex_full_match(ctx: OpContext, input: Array, *, pattern: str) -> Result:
+    """RegexFullMatch with a fixed pattern: `[...] -> [...] bool`."""
+    compiled = _compiled(_encoded(pattern))
+    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
+
+
+@dispatchable
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
+    """Whether a regular expression matches the whole of each string.
+
+    Args:
+        input: [...] tensor of strings.
+        pattern: scalar string.
+
+    Returns:
+        [...] bool tensor.
+    """
+    if isinstance(pattern, str | bytes):
+        return static_regex_full_match(input, pattern=pattern, name=name)
+    return regex_full_match_node(input, pattern, name=name)
