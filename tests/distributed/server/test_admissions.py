@@ -195,3 +195,16 @@ def test_a_user_has_one_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     assert owner_secret() == owner_secret()
     assert [path.name for path in (tmp_path / "weft").iterdir()] == ["secret"]
+
+
+def test_a_task_with_another_token_announces_itself_in_vain(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"{own_address}:{_port()}"
+    monkeypatch.setenv(VARIABLE, "a" * 64)
+    with tf.train.Server({"ps": [f"{own_address}:1"], "worker": [address]}, "worker", 0):
+        monkeypatch.setenv(VARIABLE, "b" * 64)
+        stub = WorkerStub("/job:worker/replica:0/task:0", address, _PS)
+        try:
+            with pytest.raises(UnavailableError):
+                stub.announce(f"{own_address}:2", 5, 5.0)
+        finally:
+            stub.close()

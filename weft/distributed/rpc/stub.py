@@ -217,6 +217,15 @@ class RpcStub:
         """Ask whether the server's process lives, by a channel of its own; blocks for so long at most."""
         return probe(self._open_channel(), timeout_s)
 
+    def move(self, address: str) -> None:
+        """Call the server at another address from now on; calls that are under way end as they would."""
+        with self._lock:
+            self._address = address
+            channel, self._channel = self._channel, None
+            is_idle = channel is not None and not channel.users  # else the last who uses it closes it
+        if channel is not None and is_idle:
+            channel.close()
+
     def close(self) -> None:
         """Close the gRPC channel; calls that go over it are cancelled."""
         with self._lock:

@@ -21,6 +21,7 @@ from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.admissions import Admissions
+from weft.distributed.server.announcements import EVERYWHERE, Announcements, Announcer, is_asked_for
 from weft.distributed.server.binding import bind
 from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.in_process import local_servers
@@ -38,7 +39,7 @@ from weft.distributed.worker import worker_service
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
-from weft.errors import AbortedError, UnavailableError
+from weft.errors import AbortedError, InvalidArgumentError, UnavailableError
 from weft.framework.graph import Graph
 from weft.platform.grpc_modules import grpc
 from weft.platform.launcher_link import TaskNews, tell_launcher
@@ -82,17 +83,21 @@ class Server:
         url_schemes: the URL schemes that they may use beside, such as "gs"; none by default.
         metrics_port: a port for the task's metrics in Prometheus' form, at `/metrics`; 0 for any free one. By default as the
             environment's `WEFT_METRICS_PORT` says, else none; see docs/watching.md.
+        announce: whether to tell the other tasks the address that this one has, which may be another than they know it by. By
+            default as the environment's `WEFT_ANNOUNCE` says (0 or 1), else not; see docs/deployment.md.
 
     Raises:
         ValueError: the task is not in the cluster.
         PermissionDeniedError: its address is reachable from other hosts, and there are no credentials.
-        InvalidArgumentError: its address has no port, or its host does not resolve.
+        InvalidArgumentError: its address has no port, its host does not resolve, or it announces one that nobody can dial.
         UnknownError: the port is in use.
 
     >>> with tf.train.Server({"local": ["localhost:0"]}) as server:
     ...     print(server.target.startswith("grpc://localhost:"))
     True
     """
+
+    _network: TaskNetwork
 
     def __init__(
         self,
@@ -107,21 +112,20 @@ class Server:
         file_roots: Sequence[str | os.PathLike[str]] | None = None,
         url_schemes: Sequence[str] | None = None,
         metrics_port: int | None = None,
+        announce: bool | None = None,
     ) -> None:
         limits = self._limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
         self._task = task = OwnTask(as_server_def(server_or_cluster_def, job_name, task_index, protocol, config))
         self._admissions = Admissions(task.job, task.index, task.address, insecure)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._is_stopping = False
-        self._is_started = False
+        self._is_stopping = self._is_started = False
         default_config = task.definition.default_session_config
         self._stubs = PeerStubs(task.name, task.cluster, heartbeat_timeout_s(default_config, os.environ))
         engine_options.request(default_config)
         engine_options.share_cores(task.tasks_on_host)
         devices = local_device_names(task.job, task.index, default_config.device_count)
         resources = ResourceManager(task.job)
-        self._network: TaskNetwork
         file_access = file_access_of(task.name, task.host, file_roots, url_schemes, os.environ)
         self._worker = Worker(task.name, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
         directory = TaskDirectory(task.cluster, self._worker, self._network, self._stubs, lambda: self._port)
@@ -131,6 +135,7 @@ class Server:
         self._taskers = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)
         self._port = 0
         self._observed = Observed(self._master, self._worker, self._network, task, self._admissions, metrics_port)
+        self._announcer = self._make_announcer(announce)
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         self._rpc: Any = grpc.server(RpcThreads(f"rpc-{task.job}-{task.index}"), options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
@@ -144,6 +149,17 @@ class Server:
             raise
         if start:
             self.start()
+
+    def _make_announcer(self, announce: bool | None) -> Announcer | None:
+        task = self._task
+        if not (is_asked_for(os.environ) if announce is None else announce):
+            return None
+        if task.host in EVERYWHERE:
+            raise InvalidArgumentError.of(
+                f"{task.name} cannot announce {task.address!r}, which others cannot dial: name its host"
+            )
+        here = f"[{task.host}]" if ":" in task.host else task.host
+        return Announcer(task.name, self._worker.incarnation, self._stubs, lambda: f"{here}:{self._port}")
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
         tls = self._admissions.context(is_server=False)
@@ -213,10 +229,11 @@ class Server:
             clients=self._calls, advertised_host=host, tls=self._admissions.context(is_server=True),
             tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._stubs.watch_of,
         )  # fmt: skip
-        gate = self._admissions.gate(self._port)
+        gate, incarnation_of = self._admissions.gate(self._port), self._network.peers.incarnation_of
+        heard = Announcements(self._task.name, self._stubs, incarnation_of, self._observed.note_address)
         services = (
             MasterService(self._sessions, self, gate),
-            WorkerService(self._worker, self, gate, self._taskers),
+            WorkerService(self._worker, self, gate, self._taskers, heard.hear),
             StopService(self._task.name, self.stop, gate),
             ObservationService(self._observed, gate),
         )
@@ -226,6 +243,8 @@ class Server:
         self._stop_probes = self._health.serve_probes(os.environ)
         local_servers.add(self._port, self)
         self._sweeper.start()
+        if self._announcer is not None:
+            self._announcer.start()
         _LOG.info("Started server with target: %s", self.target)
 
     def join(self, ends_with_job: bool | None = None) -> None:
@@ -290,6 +309,8 @@ class Server:
 
     def _stop_now(self) -> None:
         self._sweeper.stop()
+        if self._announcer is not None:
+            self._announcer.stop()
         self._observed.close()
         local_servers.remove(self._port)
         self._health.stop_serving()

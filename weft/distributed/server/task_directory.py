@@ -38,14 +38,39 @@ class PeerStubs:
         self._heartbeat_timeout_s = heartbeat_timeout_s
         self._lock = threading.Lock()
         self._stubs: dict[str, WorkerStub] = {}
+        self._moved: dict[str, str] = {}  # those of other addresses than the cluster has
 
     def find(self, task: str, address: str) -> WorkerStub:
         """The stub of a task."""
         with self._lock:
             stub = self._stubs.get(task)
             if stub is None:
-                stub = self._stubs[task] = WorkerStub(task, address, self._task, self._heartbeat_timeout_s)
+                stub = self._stubs[task] = self.make(task, self._moved.get(task, address))
             return stub
+
+    def make(self, task: str, address: str) -> WorkerStub:
+        """A stub of a task at an address, which the caller closes."""
+        return WorkerStub(task, address, self._task, self._heartbeat_timeout_s)
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks of the cluster."""
+        return list(self._addresses)
+
+    def address_of(self, task: str) -> str:
+        """Where a task of the cluster is, as far as is known."""
+        return self._moved.get(task, self._addresses[task])
+
+    def current(self, task: str, address: str) -> str:
+        """Where a task is that a cluster has at an address: there, if it has not moved."""
+        return self._moved.get(task, address)
+
+    def move(self, task: str, address: str) -> None:
+        """Reach a task at another address from now on, also by the stub that others have of it."""
+        with self._lock:
+            self._moved[task] = address
+            if stub := self._stubs.get(task):
+                stub.move(address)
 
     def admit(self, task: str) -> Admission:
         """Ask a peer for leave to dial it, also one that this task pushes to for another task's master.
@@ -104,6 +129,7 @@ class TaskDirectory:
         """Make a handle of a task, through which it runs graphs; a task of this process is introduced to this one, and back."""
         if task == self._worker.task:
             return LocalWorker(self._worker)
+        address = self._stubs.current(task, address)
         neighbour = _find_neighbour(task, address)
         if neighbour is None:
             return RemoteWorker(task, self._stubs.find(task, address), self._network)
@@ -115,6 +141,7 @@ class TaskDirectory:
         """Ask a task for its status."""
         if task == self._worker.task:
             return status_of(self._worker)
+        address = self._stubs.current(task, address)
         neighbour = _find_neighbour(task, address)
         return self._stubs.find(task, address).status(timeout_s) if neighbour is None else status_of(neighbour.worker)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from google.protobuf.message import Message
+from google.protobuf.wrappers_pb2 import StringValue
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.credentials.credentials import CLIENT, task_identity
@@ -15,7 +18,7 @@ from weft.distributed.worker import partition_codec
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.task_status import TaskStatus
-from weft.errors import AbortedError, OpError, PermissionDeniedError
+from weft.errors import AbortedError, InvalidArgumentError, OpError, PermissionDeniedError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.device_spec import DeviceSpec
 from weft.passes.partition import Partition
@@ -35,6 +38,7 @@ METHODS: Final = {
     "DeregisterGraph": (worker_pb2.DeregisterGraphRequest, worker_pb2.DeregisterGraphResponse),
     "DeleteWorkerSession": (worker_pb2.DeleteWorkerSessionRequest, worker_pb2.DeleteWorkerSessionResponse),
     "ExplainGraph": (explain_pb2.ExplainGraphRequest, explain_pb2.ExplainGraphResponse),
+    "Announce": (StringValue, StringValue),
     "CleanupAll": (worker_pb2.CleanupAllRequest, worker_pb2.CleanupAllResponse),
 }
 
@@ -68,7 +72,15 @@ def device_proto(device: DeviceAttributes) -> DeviceAttributesProto:
 class WorkerService:
     """Handles the requests of masters and peers. Every method takes a request and returns a response, or raises."""
 
-    def __init__(self, worker: Worker, channel: ChannelHost, gate: Gate, owners: SessionOwners) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        channel: ChannelHost,
+        gate: Gate,
+        owners: SessionOwners,
+        hear: Callable[[str, str, int], None] | None = None,
+    ) -> None:
+        self._hear = hear
         self._worker = worker
         self._channel = channel
         self._gate = gate
@@ -111,6 +123,20 @@ class WorkerService:
                 f"{self._worker.task}"
             )
         return worker_pb2.OpenChannelResponse(channel=self._channel.admission(request.peer))
+
+    def Announce(self, request: StringValue, context: grpc.ServicerContext) -> StringValue:
+        """Hear where a peer is now, of that peer itself; answers with this task's name."""
+        told = json.loads(request.value)
+        if not isinstance(told, dict) or not isinstance(told.get("incarnation"), int):
+            raise InvalidArgumentError.of(
+                f"{self._worker.task} heard an announcement that names no task: {request.value[:80]!r}"
+            )
+        task, address = str(told.get("task")), str(told.get("address"))
+        if not self._gate.check(context).may_be(identity_of(task)):
+            raise PermissionDeniedError.of(f"The caller's certificate is not that of {task}, as which it announces itself")
+        if self._hear is not None:
+            self._hear(task, address, told["incarnation"])
+        return StringValue(value=self._worker.task)
 
     def RegisterGraph(
         self, request: worker_pb2.RegisterGraphRequest, context: grpc.ServicerContext
@@ -167,6 +193,7 @@ class WorkerStub:
 
     def __init__(self, task: str, address: str, caller: str, heartbeat_timeout_s: float | None = TIMEOUT_S) -> None:
         self.task = task
+        self._caller = caller
         self._rpc = RpcStub(
             SERVICE, METHODS, address, f"Task {task}", identity_of(caller), identity_of(task), heartbeat_timeout_s
         )
@@ -180,6 +207,15 @@ class WorkerStub:
         response = self._rpc.call("GetStatus", worker_pb2.GetStatusRequest(task=self.task), timeout_s)
         devices = tuple(DeviceAttributes(d.name, d.memory_limit, d.incarnation) for d in response.device_attributes)
         return TaskStatus(devices, response.incarnation)
+
+    def announce(self, address: str, incarnation: int, timeout_s: float) -> None:
+        """Tell it where the task that calls is."""
+        told = json.dumps({"task": self._caller, "address": address, "incarnation": incarnation})
+        self._rpc.call("Announce", StringValue(value=told), timeout_s)
+
+    def move(self, address: str) -> None:
+        """Call it at another address from now on."""
+        self._rpc.move(address)
 
     def open_channel(self, peer: str, timeout_s: float) -> Admission:
         """Ask for admission to its tensor channel."""

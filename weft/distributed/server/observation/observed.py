@@ -62,6 +62,10 @@ class Observed:
         )  # fmt: skip
         _LOG.info("Metrics of %s at %smetrics", self._task.name, self._door.url)
 
+    def note_address(self, task: str, address: str) -> None:
+        """Another task is at this address from now on."""
+        self._cluster[task] = address
+
     @property
     def metrics_port(self) -> int:
         """The port of the metrics; 0 when there is none."""
