@@ -21,8 +21,8 @@ _WEFT = _ROOT / "weft"
 # operation, a type, a variable or a layer, or define them for weft to call; the rest are Python's own.
 _TENSORFLOWS = frozenset(
     (
-        "_as_graph_element", "_as_ref", "_get_partitions", "_get_save_slice_info", "_key_op", "_set_attr", "_set_device",
-        "_set_save_slice_info", "_unsafe_unfinalize",
+        "_as_graph_element", "_as_ref", "_get_partitions", "_get_save_slice_info", "_graph_parents", "_is_injective", "_key_op",
+        "_set_attr", "_set_device", "_set_save_slice_info", "_unsafe_unfinalize",
     )
 )  # fmt: skip
 _PYTHONS = frozenset(("_asdict", "_exit", "_fields", "_getframe", "_make", "_replace", "_SubParsersAction"))
@@ -89,6 +89,7 @@ _LARGE_CLASSES = {
     "framework/dtypes.py DType": 29,
     "framework/func_graph.py FuncGraph": 28,
     "framework/graph.py Graph": 29,
+    "models/bijectors/bijector.py Bijector": 32,
     "models/distributions/distribution.py Distribution": 60,
     "models/linear_operators/operator.py LinearOperator": 60,
     "ops/ragged/tensor.py RaggedTensor": 42,

@@ -37,7 +37,8 @@ _UNLIKE_THE_ORACLE = frozenset(
 # Later TensorFlows have no estimators and no contrib, other branches, and other names, types and orders of datasets; these were
 # compared with 1.15.5.
 _NOT_IN_THE_ORACLE = frozenset((
-    "beam_search", "branches", "canned_estimators", "conditional_fields", "contributed_cells", "contributed_cells_with_parts",
+    "beam_search", "bijectors",
+    "branches", "canned_estimators", "conditional_fields", "contributed_cells", "contributed_cells_with_parts",
     "contributed_cudnn", "contributed_distributions", "contributed_heads", "contributed_images", "contributed_layers",
     "contributed_metrics", "contributed_texts", "data", "estimator_heads", "estimator_loops", "estimators", "graphs_and_state",
     "learn_estimators", "refusals", "sequence_models", "unrolled_sequences",

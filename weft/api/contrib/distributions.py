@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from weft.api.contrib import bijectors as bijectors
+from weft.models.bijectors.elementwise import softplus_inverse as softplus_inverse
+from weft.models.bijectors.matrices import fill_triangular as fill_triangular
+from weft.models.bijectors.matrices import fill_triangular_inverse as fill_triangular_inverse
 from weft.models.distributions.beta import Beta as Beta
 from weft.models.distributions.beta import Dirichlet as Dirichlet
 from weft.models.distributions.counts import OneHotCategorical as OneHotCategorical
@@ -41,6 +45,7 @@ from weft.models.distributions.relaxed import ExpRelaxedOneHotCategorical as Exp
 from weft.models.distributions.relaxed import RelaxedBernoulli as RelaxedBernoulli
 from weft.models.distributions.relaxed import RelaxedOneHotCategorical as RelaxedOneHotCategorical
 from weft.models.distributions.student_t import StudentT as StudentT
+from weft.models.distributions.transformed import TransformedDistribution as TransformedDistribution
 from weft.models.distributions.transformed_parameters import BetaWithSoftplusConcentration as BetaWithSoftplusConcentration
 from weft.models.distributions.transformed_parameters import ExponentialWithSoftplusRate as ExponentialWithSoftplusRate
 from weft.models.distributions.transformed_parameters import (

@@ -1,0 +1,1 @@
+"""Bijectors: invertible functions that carry a distribution over to another one."""
