@@ -31,7 +31,7 @@ CONTINUOUS: dict[str, tuple[_Make, object, list[object]]] = {
     "inverse gamma": (
         lambda: contrib.InverseGamma([8.0, 9.0], [1.0, 2.0]),
         stats.invgamma([8.0, 9.0], scale=[1.0, 2.0]),
-        [0.7, [0.2, 1.5]],
+        [0.2, [0.1, 0.3]],
     ),
     "logistic": (lambda: contrib.Logistic([0.5, 1.0], 2.0), stats.logistic([0.5, 1.0], 2.0), [0.3, [-9.0, 9.0]]),
 }
