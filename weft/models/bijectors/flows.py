@@ -22,7 +22,7 @@ from weft.ops.math.clip import clip_by_value
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import exp
 from weft.ops.nn.activation import relu
-from weft.ops.variables.initializers import glorot_normal_initializer
+from weft.ops.variables.matrix_initializers import glorot_normal_initializer
 from weft.ops.variables.template import make_template
 
 _Network = Callable[..., Nest]
