@@ -112,10 +112,15 @@ _RESNET_OPERATIONS = 2 * 32 * 3 * 40_500_000
 MEASURES = (
     Measure("import", "start_up:import_time", "Import", Unit.SECONDS, 0.4),
     Measure("first_run", "start_up:first_run", "First run of a three-op graph", Unit.SECONDS, 0.5),
+    Measure("cluster_start", "start_up:cluster_start", "First step on 2 servers and 2 workers", Unit.SECONDS, 0.4),
     Measure("build_node", "graph_building:build_node", "Building a node", Unit.SECONDS, 0.4),
     Measure("constant", "local_runs:constant", "Local run: constant", Unit.SECONDS, 0.5),
     Measure("assign_add", "local_runs:assign_add", "Local run: assign_add", Unit.SECONDS, 0.5),
     Measure("feed", "local_runs:feed", "Local run: feed of 100 floats", Unit.SECONDS, 0.35),
+    Measure("feed_same", "feeding:feed_same", "Local run: feed of the same 100 MB", Unit.SECONDS, 0.5),
+    Measure("feed_strings", "feeding:feed_strings", "Local run: feed of 10,000 words", Unit.SECONDS, 1.0),
+    Measure("feed_sparse", "feeding:feed_sparse", "Local run: feed of 10,000 sparse values", Unit.SECONDS, 1.0),
+    Measure("feed_remote", "feeding:feed_remote", "Feeding 100 MB to another process", Unit.RATE, 1.0, _unix_rate),
     Measure(
         "mlp_step",
         "training_steps:mlp_step",

@@ -9,10 +9,14 @@ import sys
 import time
 
 from benchmarks import profile
+from benchmarks.children import Children
+from benchmarks.cluster import free_addresses
 from benchmarks.framework import MODULES, framework, framework_name
 from benchmarks.timing import Sample, once
 
 IMPORTS = 3
+PARAMETER_SERVERS = ("/job:ps/task:0", "/job:ps/task:1")
+WORKERS = ("/job:worker/task:0", "/job:worker/task:1")
 
 
 def import_time() -> Sample:
@@ -28,6 +32,32 @@ def import_time() -> Sample:
     source = f"import time; start = time.perf_counter(); import {module} as tf; tf.Session; print(time.perf_counter() - start)"
     seconds = [_last_number([sys.executable, "-c", source]) for _ in range(1 + IMPORTS)][1:]
     return Sample(statistics.median(seconds), min(seconds), len(seconds))
+
+
+def cluster_start() -> Sample:
+    """Seconds to start two parameter servers and two workers, a process each, and to run a step on all four."""
+    tf = framework()
+    cluster = free_addresses(ps=2, worker=2)
+    numbers = []
+    for number, task in enumerate((*PARAMETER_SERVERS, *WORKERS)):
+        with tf.device(task):
+            numbers.append(tf.Variable(float(number)).initialized_value() + 1.0)
+    total = tf.add_n(numbers)
+    with Children() as children:
+        started = time.perf_counter()
+        children_of_jobs = [
+            children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index)
+            for job in ("ps", "worker")
+            for index in range(2)
+        ]
+        for child in children_of_jobs:
+            child.hear()
+        with tf.Session(f"grpc://{cluster['worker'][0]}") as session:
+            value = session.run(total)
+            seconds = time.perf_counter() - started
+    if value != 10.0:
+        raise AssertionError(f"1 + 2 + 3 + 4 on four tasks gave {value}")
+    return once(seconds)
 
 
 def _last_number(command: list[str]) -> float:
