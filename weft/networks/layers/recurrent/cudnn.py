@@ -68,13 +68,18 @@ class CuDNNGRUCell(GRUCell):
         return reshape(self.bias, [2, 3 * self.units])
 
 
+_DOC = """{kind} with the weights of NVIDIA's library, on any device: sigmoid gates, and a bias `[{biases} * units]`.
+
+`[batch, steps, size] -> [batch, units]`, or `[batch, steps, units]` with `return_sequences`.
+
+Args:
+    units: the size of the output.
+    args: the initializers of kernel, recurrent kernel and bias{further}, then their regularizers and constraints, as of {kind}.
+    activity_regularizer: makes a loss of the output.
+    kwargs: these by name; `return_sequences`, `return_state`, `go_backwards` and `stateful` as of RNN; the rest as of Layer.
+"""
+
 CuDNNLSTM = over(
-    CuDNNLSTMCell, "CuDNNLSTM",
-    "LSTM with the weights of NVIDIA's library, on any device: sigmoid gates, and a bias `[8 * units]`. Arguments: `units`, "
-    "and those of LSTM that say nothing of activations or dropout.", __name__,
+    CuDNNLSTMCell, "CuDNNLSTM", _DOC.format(kind="LSTM", biases=8, further=", `unit_forget_bias`"), __name__
 )  # fmt: skip
-CuDNNGRU = over(
-    CuDNNGRUCell, "CuDNNGRU",
-    "GRU with the weights of NVIDIA's library, on any device: sigmoid gates, `reset_after`, and a bias `[6 * units]`. "
-    "Arguments: `units`, and those of GRU that say nothing of activations or dropout.", __name__,
-)  # fmt: skip
+CuDNNGRU = over(CuDNNGRUCell, "CuDNNGRU", _DOC.format(kind="GRU", biases=6, further=""), __name__)
