@@ -52,6 +52,11 @@ class OpError(Exception):
 
     `op` is the client graph's Operation (None when the node was made by a pass, such as Send), `node_def` its NodeDef. `remedy`
     is the next step for who reads the error, empty where none is known; `message` goes without it.
+
+    Args:
+        node_def, op: the failed node's NodeDef and the Operation, or None.
+        message: the text.
+        error_code: the status code, such as `tf.errors.NOT_FOUND`.
     """
 
     def __init__(self, node_def: object, op: Any, message: str, error_code: int) -> None:
@@ -263,7 +268,11 @@ _CLASS_TO_CODE: Final[dict[type[OpError], int]] = {cls: code for code, cls in _C
 
 
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
-    """The class for a status code; KeyError when there is none."""
+    """The class for a status code; KeyError when there is none.
+
+    Args:
+        error_code: the code, such as `tf.errors.NOT_FOUND`.
+    """
     return _CODE_TO_CLASS[error_code]
 
 
@@ -273,5 +282,14 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
 
 
 def from_status(error_code: int, message: str, node_def: object = None, op: object = None) -> OpError:
-    """Make the exception for a status that came over the wire; unknown codes become UnknownError."""
+    """Make the exception for a status that came over the wire; unknown codes become UnknownError.
+
+    Args:
+        error_code: the code.
+        message: the text.
+        node_def, op: the failed node's NodeDef and the Operation, or None.
+
+    Returns:
+        An instance of the code's class.
+    """
     return _CODE_TO_CLASS.get(error_code, UnknownError)(node_def, op, message)

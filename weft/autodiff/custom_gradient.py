@@ -28,6 +28,9 @@ def custom_gradient(f: Callable[..., object] | None = None) -> Callable[..., Any
 
     The gradient function takes one gradient per result and returns one per argument; when the function uses resource
     variables, it also takes `variables` and returns a pair with the list of the variables' gradients.
+
+    Args:
+        f: the function; a decorator is returned when None.
     """
     if f is None:
         return custom_gradient

@@ -94,7 +94,14 @@ def profile(
     graph: Graph | None = None, run_meta: object = None, op_log: object = None, cmd: str = "scope",
     options: Options = TRAINABLE_VARS_PARAMS_STAT_OPTIONS,
 ) -> GraphNode:  # fmt: skip
-    """`print_model_analysis` under its later name."""
+    """`print_model_analysis` under its later name.
+
+    Args:
+        graph: the graph; the default one when None.
+        run_meta, op_log: accepted; times are what `weft.explain` and `tf.train.ProfilerHook` tell.
+        cmd: 'scope', by name scope, or 'op', by type of op.
+        options: what to select, `TRAINABLE_VARS_PARAMS_STAT_OPTIONS` or `FLOAT_OPS_OPTIONS`, or such a dictionary.
+    """
     return print_model_analysis(graph, run_meta, op_log, cmd, options)
 
 

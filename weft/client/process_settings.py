@@ -36,7 +36,11 @@ class LogicalDevice(NamedTuple):
 
 
 class VirtualDeviceConfiguration(NamedTuple):
-    """One of several devices that a physical one is used as; `memory_limit` is in megabytes, for GPUs."""
+    """One of several devices that a physical one is used as.
+
+    Args:
+        memory_limit: its memory in megabytes, for GPUs; None for no limit.
+    """
 
     memory_limit: int | None = None
 
@@ -160,6 +164,9 @@ def get_memory_growth(device: PhysicalDevice) -> bool | None:
 
     Raises:
         ValueError: there is no such device.
+
+    Args:
+        device: the GPU, from `list_physical_devices`.
     """
     _check_known(device)
     return _settings.memory_growth.get(device)
@@ -196,6 +203,9 @@ def get_virtual_device_configuration(device: PhysicalDevice) -> list[VirtualDevi
 
     Raises:
         ValueError: there is no such device.
+
+    Args:
+        device: the device, from `list_physical_devices`.
     """
     _check_known(device)
     return _settings.virtual.get(device)
@@ -230,7 +240,11 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Let one node use so many threads; 0 for as many as there are cores."""
+    """Let one node use so many threads; 0 for as many as there are cores.
+
+    Args:
+        num_threads: the number.
+    """
     _settings.intra_op = num_threads
     engine_options.request(ConfigProto(intra_op_parallelism_threads=num_threads))
 
@@ -241,7 +255,11 @@ def get_inter_op_parallelism_threads() -> int:
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Let so many nodes run at a time; weft runs a step in the thread that asks for it, and keeps the number only."""
+    """Let so many nodes run at a time; weft runs a step in the thread that asks for it, and keeps the number only.
+
+    Args:
+        num_threads: the number; 0 to let weft choose.
+    """
     _settings.inter_op = num_threads
 
 
@@ -251,7 +269,11 @@ def get_jit() -> bool:
 
 
 def set_jit(enabled: bool) -> None:
-    """Ask for compilation; weft compiles steps by XLA in any case."""
+    """Ask for compilation; weft compiles steps by XLA in any case.
+
+    Args:
+        enabled: whether it is wanted.
+    """
     _settings.jit = enabled
 
 
@@ -261,7 +283,11 @@ def get_experimental_options() -> dict[str, bool]:
 
 
 def set_experimental_options(options: Mapping[str, bool]) -> None:
-    """Set options of TensorFlow's graph optimizer; they are kept, and XLA does this work in weft."""
+    """Set options of TensorFlow's graph optimizer; they are kept, and XLA does this work in weft.
+
+    Args:
+        options: whether each, by name, is on.
+    """
     _settings.optimizer.update(options)
 
 
@@ -271,7 +297,11 @@ def get_soft_device_placement() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Ask for soft placement of what runs without a session; sessions have `ConfigProto.allow_soft_placement`."""
+    """Ask for soft placement of what runs without a session; sessions have `ConfigProto.allow_soft_placement`.
+
+    Args:
+        enabled: whether it is wanted.
+    """
     _settings.soft_placement = enabled
 
 
@@ -285,6 +315,9 @@ def set_device_policy(device_policy: str | None) -> None:
 
     Raises:
         ValueError: it is none of "silent", "silent_for_int32", "warn" and "explicit".
+
+    Args:
+        device_policy: the policy; the first one when None.
     """
     if device_policy is not None and device_policy not in _POLICIES:
         raise ValueError(f"Not a valid device policy: {device_policy!r}; there are {', '.join(_POLICIES)}")
@@ -297,7 +330,11 @@ def get_synchronous_execution() -> bool:
 
 
 def set_synchronous_execution(enable: bool | None) -> None:
-    """Choose whether ops that run without a session are waited for; `Session.run` waits in any case."""
+    """Choose whether ops that run without a session are waited for; `Session.run` waits in any case.
+
+    Args:
+        enable: whether they are waited for.
+    """
     _settings.synchronous = enable is None or enable
 
 

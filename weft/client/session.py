@@ -323,7 +323,10 @@ class Session(BaseSession):
 
 
 class InteractiveSession(BaseSession):
-    """A session that is the default one from its making until it is closed, for notebooks and shells."""
+    """A session that is the default one from its making until it is closed, for notebooks and shells.
+
+    Args: those of `tf.Session`.
+    """
 
     def __init__(
         self,

@@ -33,6 +33,9 @@ class Iterator(Structured):
         iterator_resource: the handle.
         initializer: the node that lets it begin; None where there is none, or more than one.
         output_types, output_shapes, output_classes: those of the elements, in their structure.
+
+    Raises:
+        ValueError: types, shapes or classes are not told.
     """
 
     def __init__(

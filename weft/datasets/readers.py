@@ -98,7 +98,14 @@ class TextLineDataset(_Records):
 
 
 class TFRecordDataset(_Records):
-    """The records of files of TFRecords; see `TextLineDataset` for the arguments."""
+    """The records of files of TFRecords; see `TextLineDataset` for the arguments.
+
+    Args:
+        filenames: the paths, a [] or [n] string tensor or a dataset of such.
+        compression_type: "GZIP", "ZLIB", or "" or None for none.
+        buffer_size: how many bytes are read at a time; weft chooses when None.
+        num_parallel_reads: how many files are read at the same time; one after the other when None.
+    """
 
     def __init__(
         self,

@@ -63,7 +63,12 @@ class DatasetLike(Protocol):
 
 
 class DatasetSpec:
-    """Datasets as elements, such as the windows of another one."""
+    """Datasets as elements, such as the windows of another one.
+
+    Args:
+        element_spec: the structure of specs of an element.
+        dataset_shape: the shape of the tensor that has such datasets.
+    """
 
     make: Callable[[Tensor, Nest], DatasetLike]
     """Makes a dataset of a variant tensor; set where the class of datasets is."""

@@ -18,7 +18,11 @@ def gpu_device_name() -> str:
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
-    """Whether this process has a GPU; both arguments have no effect."""
+    """Whether this process has a GPU; both arguments have no effect.
+
+    Args:
+        cuda_only, min_cuda_compute_capability: not used.
+    """
     return bool(gpu_device_name())
 
 
@@ -34,6 +38,11 @@ def create_local_cluster(
 
     Returns:
         The servers of job `worker`, and those of job `ps`.
+
+    Args:
+        num_workers, num_ps: the numbers of servers.
+        protocol: "grpc", or "grpc+tls" with the cluster's credentials.
+        worker_config, ps_config: ConfigProtos of the servers.
     """
     jobs = {"worker": num_workers, "ps": num_ps}
     cluster = {job: [f"localhost:{port}" for port in free_ports(count)] for job, count in jobs.items() if count}
@@ -45,7 +54,11 @@ def create_local_cluster(
 
 
 def test_src_dir_path(relative_path: str) -> str:
-    """The path of a file from the current directory, where test data is looked for."""
+    """The path of a file from the current directory, where test data is looked for.
+
+    Args:
+        relative_path: the path below it.
+    """
     return os.path.join(os.getcwd(), relative_path)
 
 
@@ -59,6 +72,10 @@ def assert_equal_graph_def(
 
     With `checkpoint_v2` the random parts of checkpoint prefixes, with `hash_table_shared_name` those of tables' names, may
     differ.
+
+    Args:
+        actual, expected: GraphDefs.
+        checkpoint_v2, hash_table_shared_name: what may differ.
     """
     found, wanted = (
         {node.name: _plain(node, checkpoint_v2, hash_table_shared_name) for node in graph.node} for graph in (actual, expected)

@@ -84,6 +84,9 @@ def compute_gradient(
 
     Returns:
         For each x a pair of arrays `[elements of x, elements of y]`, the gradient's and the one of finite differences.
+
+    Raises:
+        ValueError: there is no default session.
     """
     session = get_default_session()
     if session is None:
@@ -122,7 +125,10 @@ def compute_gradient_error(
     init_targets: object = None,
     extra_feed_dict: Feeds | None = None,
 ) -> float:
-    """The largest difference between the two Jacobians of `compute_gradient`, whose arguments it takes."""
+    """The largest difference between the two Jacobians of `compute_gradient`, whose arguments it takes.
+
+    Args: those of `tf.test.compute_gradient`.
+    """
     pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = pairs if isinstance(pairs, list) else [pairs]
     return max((float(np.fabs(have - want).max()) for have, want in pairs if have.size), default=0.0)

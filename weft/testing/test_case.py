@@ -79,6 +79,9 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
         if __name__ == "__main__":
             tf.test.main()
+
+    Args:
+        methodName: the name of the test, as unittest gives it.
     """
 
     def __init__(self, methodName: str = "runTest") -> None:
@@ -218,5 +221,9 @@ def _configured(config: config_pb2.ConfigProto | None, use_gpu: bool, force_gpu:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run the tests of the program's main module, then exit."""
+    """Run the tests of the program's main module, then exit.
+
+    Args:
+        argv: the command line; that of the process when None.
+    """
     absltest.main(argv=argv)

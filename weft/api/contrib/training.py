@@ -51,7 +51,12 @@ class GreedyLoadBalancingStrategy:
 
 
 class RandomStrategy:
-    """Gives each op a random task; the same sequence for the same seed."""
+    """Gives each op a random task; the same sequence for the same seed.
+
+    Args:
+        num_ps_tasks: the number of tasks.
+        seed: the seed.
+    """
 
     def __init__(self, num_ps_tasks: int, seed: int = 0) -> None:
         self._num_tasks = num_ps_tasks
@@ -66,6 +71,9 @@ def byte_size_load_fn(op: Any) -> float:
 
     Raises:
         ValueError: it has not exactly one output, or one of unknown shape.
+
+    Args:
+        op: the op.
     """
     if len(op.outputs) != 1:
         raise ValueError(f"Op {op.name!r} ({op.type}) must have a single output to have a size, it has {len(op.outputs)}")

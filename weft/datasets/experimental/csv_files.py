@@ -80,6 +80,9 @@ def make_csv_dataset(
 
     Raises:
         ValueError: there are no such files or columns, or their names are not known, or differ between files.
+
+    Returns:
+        A dataset of dicts of `[batch]` tensors, or of pairs of a dict and the label.
     """
     paths = _paths(file_pattern)
     dataset = Dataset.from_tensor_slices(paths)

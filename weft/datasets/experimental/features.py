@@ -50,6 +50,9 @@ def make_batched_features_dataset(
     Raises:
         ValueError: the label is no feature.
         TypeError: `reader` makes no dataset.
+
+    Returns:
+        A dataset of dicts of batches, or of pairs of a dict and the label.
     """
     if label_key and label_key not in features:
         raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")
@@ -83,7 +86,18 @@ def read_batch_features(
     num_epochs: int | None = None,
     capacity: TensorLike = 10000,
 ) -> Nest:
-    """The next batch of `make_batched_features_dataset`, as tensors; tf.contrib.data's name."""
+    """The next batch of `make_batched_features_dataset`, as tensors; tf.contrib.data's name.
+
+    Args:
+        file_pattern: patterns of the files' names.
+        batch_size: how many Examples are in a batch.
+        features: what to read, by name: FixedLenFeature, VarLenFeature ...
+        reader: makes a dataset of serial Examples of a file's name.
+        reader_args: further arguments of `reader`.
+        randomize_input: whether files and Examples come in random order.
+        num_epochs: how often the Examples come; without end when None.
+        capacity: how many Examples the order is drawn from.
+    """
     dataset = make_batched_features_dataset(
         file_pattern, batch_size, features, reader, reader_args=reader_args, shuffle=randomize_input,
         num_epochs=num_epochs, shuffle_buffer_size=capacity,

@@ -26,6 +26,9 @@ def get_single_element(dataset: Dataset) -> Nest:
     """The only element of a dataset, as tensors.
 
     Runs raise InvalidArgumentError when there is none, or another. TypeError for anything but a dataset.
+
+    Args:
+        dataset: the dataset.
     """
     if not isinstance(dataset, Dataset):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
@@ -35,17 +38,30 @@ def get_single_element(dataset: Dataset) -> Nest:
 
 
 def cardinality(dataset: Dataset) -> Tensor:
-    """How many elements a dataset has, a scalar int64: INFINITE_CARDINALITY, or UNKNOWN_CARDINALITY before an iteration."""
+    """How many elements a dataset has, a scalar int64: INFINITE_CARDINALITY, or UNKNOWN_CARDINALITY before an iteration.
+
+    Args:
+        dataset: the dataset.
+    """
     return grouping.dataset_cardinality(dataset.variant_tensor)
 
 
 def to_variant(dataset: Dataset) -> Tensor:
-    """The dataset's node's output, a scalar variant."""
+    """The dataset's node's output, a scalar variant.
+
+    Args:
+        dataset: the dataset.
+    """
     return dataset.variant_tensor
 
 
 def from_variant(variant: Tensor, structure: Nest) -> Dataset:
-    """The dataset of a variant tensor, whose elements have these specs."""
+    """The dataset of a variant tensor, whose elements have these specs.
+
+    Args:
+        variant: a [] variant tensor, from `to_variant`.
+        structure: the structure of specs of an element.
+    """
     return Dataset(variant, structure)
 
 
@@ -67,12 +83,23 @@ def make_saveable_from_iterator(iterator: Iterator) -> IteratorSaveable:
 
     A restored iterator goes on behind the element that came last: shuffled elements, what was prefetched and random
     generators are part of its place. The generator of a `from_generator` begins anew and passes over as many elements.
+
+    Args:
+        iterator: the iterator.
     """
     return IteratorSaveable(iterator.resource)
 
 
 def parse_example_dataset(features: Nest, num_parallel_calls: int = 1) -> Nest:
-    """A transformation of batches of serial Examples into what `tf.parse_example` makes of them."""
+    """A transformation of batches of serial Examples into what `tf.parse_example` makes of them.
+
+    Args:
+        features: what to read, by name: FixedLenFeature, VarLenFeature ...
+        num_parallel_calls: how many batches are parsed at the same time.
+
+    Raises:
+        ValueError: no features are given.
+    """
     if features is None:
         raise ValueError(f"Missing: features was {features}.")
 

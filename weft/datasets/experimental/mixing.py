@@ -47,7 +47,15 @@ def _directed(selector: Dataset, datasets: Sequence[Dataset]) -> Dataset:
 
 
 def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -> Dataset:
-    """Elements of datasets in the order that a dataset of their numbers tells; TypeError where these are no scalar int64."""
+    """A dataset of the elements of datasets in the order that a dataset of their numbers tells.
+
+    Args:
+        datasets: the datasets, of elements of one structure.
+        choice_dataset: numbers from 0, [] int64.
+
+    Raises:
+        TypeError: the choices are no [] int64.
+    """
     spec = choice_dataset.element_spec
     if not (isinstance(spec, TensorSpec) and spec.dtype is dtypes.int64 and as_dims(spec.shape) in ((), None)):
         raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
@@ -65,6 +73,9 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Nest = None, seed
     Raises:
         TypeError: the weights are no floats, or the datasets differ in type.
         ValueError: there are not as many weights as datasets.
+
+    Returns:
+        A dataset, which ends when all of them have.
     """
     seeds = RandomDataset(seed).batch(2)
     if isinstance(weights, Dataset):
@@ -98,6 +109,9 @@ def rejection_resample(
         target_dist: the probabilities that the classes shall have.
         initial_dist: those that they have; estimated as elements come when None.
         seed: the seed of the choice.
+
+    Returns:
+        A function of a dataset, for `Dataset.apply`.
     """
 
     def make(dataset: Dataset) -> Dataset:

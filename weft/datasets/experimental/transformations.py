@@ -102,7 +102,14 @@ def unbatch() -> Apply:
 
 
 def enumerate_dataset(start: TensorLike = 0) -> Apply:
-    """Pairs of a number, from `start` on, and an element."""
+    """Pairs of a number, from `start` on, and an element.
+
+    Args:
+        start: the first number.
+
+    Returns:
+        A function of a dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset.enumerate(start)
 
 
@@ -132,12 +139,21 @@ def _same(dataset: Dataset, build: Callable[..., Nest]) -> Dataset:
 
 
 def scan(initial_state: Nest, scan_func: Callable[..., Nest]) -> Apply:
-    """The outputs of a function that makes a state and an output of a state and an element."""
+    """The outputs of a function that makes a state and an output of a state and an element.
+
+    Args:
+        initial_state: the first state, a structure of tensors.
+        scan_func: a function of a state and an element, which gives the next state and an output.
+    """
     return lambda dataset: dataset.made_by(functions.scan(dataset, initial_state, scan_func))
 
 
 def take_while(predicate: Callable[..., Nest]) -> Apply:
-    """The elements before the first for which a function is false."""
+    """The elements before the first for which a function is false.
+
+    Args:
+        predicate: a function of an element, which gives a [] bool.
+    """
     return lambda dataset: dataset.made_by(functions.take_while(dataset, predicate))
 
 
@@ -169,24 +185,46 @@ def group_by_window(
 
 
 def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Nest) -> Apply:
-    """Batches of dense elements, of sizes up to `row_shape`, as sparse tensors."""
+    """Batches of dense elements, of sizes up to `row_shape`, as sparse tensors.
+
+    Args:
+        batch_size: how many elements are in a batch.
+        row_shape: the greatest size of an element in each dimension.
+
+    Returns:
+        A function of a dataset, for `Dataset.apply`.
+    """
     return lambda dataset: Dataset(*batches.dense_to_sparse_batch(dataset, batch_size, row_shape), inputs=(dataset,))
 
 
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
-    """The elements as they are: a step takes them to the device that uses them."""
+    """The elements as they are: a step takes them to the device that uses them.
+
+    Args:
+        target_device, source_device: where the elements go to and come from; neither is needed.
+    """
     DeviceSpec.from_string(target_device)
     return lambda dataset: Dataset(dataset.variant_tensor, dataset.element_spec, (dataset,))
 
 
 def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Apply:
-    """The elements, made before a step asks for them; the step takes them to the device."""
+    """The elements, made before a step asks for them; the step takes them to the device.
+
+    Args:
+        device: where the elements go to.
+        buffer_size: how many are made ahead; weft chooses when None.
+    """
     DeviceSpec.from_string(device)
     return lambda dataset: dataset.prefetch(-1 if buffer_size is None else buffer_size)
 
 
 def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Dataset:
-    """Numbers from `start` on, `step` apart, without end."""
+    """A dataset of numbers from `start` on, `step` apart, without end.
+
+    Args:
+        start, step: [] numbers.
+        dtype: of the elements.
+    """
     wanted = as_dtype(dtype)
     first, stride = constant(start, wanted, name="start"), constant(step, wanted, name="step")
     return Dataset.from_tensors(0).repeat(None).apply(scan(first, lambda state, _: (state + stride, state)))
@@ -205,17 +243,39 @@ class RandomDataset(Dataset):
 
 
 def sloppy_interleave(map_func: Callable[..., Nest], cycle_length: TensorLike, block_length: TensorLike = 1) -> Apply:
-    """`parallel_interleave` that may be sloppy; tf.contrib.data's name."""
+    """`parallel_interleave` that may be sloppy; tf.contrib.data's name.
+
+    Args:
+        map_func: makes a dataset of an element.
+        cycle_length: how many datasets are read by turns.
+        block_length: how many elements are read at a turn.
+    """
     return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)
 
 
 def batch_and_drop_remainder(batch_size: TensorLike) -> Apply:
-    """Batches of one size; tf.contrib.data's name for `batch` with `drop_remainder`."""
+    """Batches of one size; tf.contrib.data's name for `batch` with `drop_remainder`.
+
+    Args:
+        batch_size: how many elements are in a batch.
+
+    Returns:
+        A function of a dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
 def padded_batch_and_drop_remainder(batch_size: TensorLike, padded_shapes: Nest, padding_values: Nest = None) -> Apply:
-    """Padded batches of one size; tf.contrib.data's name for `padded_batch` with `drop_remainder`."""
+    """Padded batches of one size; tf.contrib.data's name for `padded_batch` with `drop_remainder`.
+
+    Args:
+        batch_size: how many elements are in a batch.
+        padded_shapes: the shapes to pad to; -1 or None for the greatest size in the batch.
+        padding_values: what is added; 0 or an empty text when None.
+
+    Returns:
+        A function of a dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
 
 
@@ -229,6 +289,14 @@ def sliding_window_batch(
 
     Raises:
         ValueError: both `stride` and `window_shift`, which mean the same, are given.
+
+    Args:
+        window_size: how many elements are in a batch.
+        stride, window_shift: how far the next batch begins behind; 1 when neither is given.
+        window_stride: the distance of the elements within a batch.
+
+    Returns:
+        A function of a dataset, for `Dataset.apply`.
     """
     if stride is not None and window_shift is not None:
         raise ValueError("Cannot specify both `stride` and `window_shift`")

@@ -220,7 +220,18 @@ def false_positive_rate(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The share of false labels that are predicted as true; labels and predictions are taken as bools."""
+    """The share of false labels that are predicted as true; labels and predictions are taken as bools.
+
+    Args:
+        labels, predictions: tensors of one shape; numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+    """
     return _rate(False, labels, predictions, weights, metrics_collections, updates_collections, name)
 
 
@@ -228,7 +239,18 @@ def false_negative_rate(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """The share of true labels that are predicted as false; labels and predictions are taken as bools."""
+    """The share of true labels that are predicted as false; labels and predictions are taken as bools.
+
+    Args:
+        labels, predictions: tensors of one shape; numbers other than 0 are true.
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the value after it.
+    """
     return _rate(True, labels, predictions, weights, metrics_collections, updates_collections, name)
 
 
@@ -251,7 +273,20 @@ def false_positive_rate_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold the share of false labels with a greater prediction; `predictions` are in [0, 1]."""
+    """For each threshold the share of false labels with a greater prediction; `predictions` are in [0, 1].
+
+    Args:
+        labels: a tensor; numbers other than 0 are true.
+        predictions: numbers of the same shape.
+        thresholds: the thresholds, n numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The values, an [n] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the values after it.
+    """
     return _rates("fp", "tn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
@@ -259,7 +294,20 @@ def false_negative_rate_at_thresholds(
     labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """For each threshold the share of true labels without a greater prediction; `predictions` are in [0, 1]."""
+    """For each threshold the share of true labels without a greater prediction; `predictions` are in [0, 1].
+
+    Args:
+        labels: a tensor; numbers other than 0 are true.
+        predictions: numbers of the same shape.
+        thresholds: the thresholds, n numbers in [0, 1].
+        weights: a tensor that broadcasts to `labels`, how much each prediction counts; once when None.
+        metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
+            added to; none when None.
+        name: the variable scope of the metric's local variables.
+
+    Returns:
+        The values, an [n] float32 tensor, and a tensor that takes in a batch whenever it is run and gives the values after it.
+    """
     return _rates("fn", "tp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 

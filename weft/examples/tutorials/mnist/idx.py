@@ -14,14 +14,24 @@ _LABELS: Final = 2049
 
 
 def read_images(file: IO[bytes]) -> NDArray[np.uint8]:
-    """The images of a gzipped file, `[count, rows, columns, 1]`; ValueError when it is none."""
+    """The images of a gzipped file, `[count, rows, columns, 1]`; ValueError when it is none.
+
+    Args:
+        file: the open file.
+    """
     data = gzip.decompress(file.read())
     count, rows, columns = _sizes(data, _IMAGES, 3, "MNIST image file", file)
     return np.frombuffer(data, np.uint8, offset=16).reshape(count, rows, columns, 1)
 
 
 def read_labels(file: IO[bytes], one_hot: bool = False, num_classes: int = 10) -> NDArray[Any]:
-    """The labels of a gzipped file, `[count] uint8`, or `[count, num_classes] float64` with a one in each row."""
+    """The labels of a gzipped file, `[count] uint8`, or `[count, num_classes] float64` with a one in each row.
+
+    Args:
+        file: the open file.
+        one_hot: whether rows with a one are wanted.
+        num_classes: their size.
+    """
     data = gzip.decompress(file.read())
     (count,) = _sizes(data, _LABELS, 1, "MNIST label file", file)
     labels = np.frombuffer(data, np.uint8, offset=8)[:count]

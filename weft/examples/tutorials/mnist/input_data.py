@@ -38,6 +38,9 @@ class DataSet:
         dtype: float32 to scale the pixels to [0, 1], uint8 to leave them.
         reshape: whether to give each image as one row of pixels.
         seed: the order of the batches; the graph's seed, or none, when None.
+
+    Raises:
+        TypeError: another dtype.
     """
 
     __repr__ = printed("tf.contrib.learn.datasets.mnist")
@@ -129,7 +132,11 @@ def _prepared(images: Any, labels: Any, kind: dtypes.DType, reshape: bool) -> tu
 
 
 class Datasets(NamedTuple):
-    """The digits to train with, those to choose settings by, and those to test with."""
+    """The digits to train with, those to choose settings by, and those to test with.
+
+    Args:
+        train, validation, test: the three DataSets.
+    """
 
     train: DataSet
     validation: DataSet
@@ -161,6 +168,9 @@ def read_data_sets(
     Raises:
         NotFoundError: a file is not in the directory.
         ValueError: a file is no MNIST file, or `validation_size` exceeds the training images.
+
+    Returns:
+        Three DataSets: `train`, `validation` and `test`.
     """
     if fake_data:
         fake = [DataSet([], [], True, one_hot, dtype, reshape, seed) for _ in range(3)]

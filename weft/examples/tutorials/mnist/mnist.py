@@ -29,7 +29,12 @@ Variable: Any = _Variable
 
 
 def inference(images: Tensor, hidden1_units: int, hidden2_units: int) -> Any:
-    """The logits `[batch, 10]` of images `[batch, 784]`."""
+    """The logits `[batch, 10]` of images `[batch, 784]`.
+
+    Args:
+        images: float32.
+        hidden1_units, hidden2_units: the sizes of the two hidden layers.
+    """
     with name_scope("hidden1"):
         hidden = relu(_affine(images, IMAGE_PIXELS, hidden1_units))
     with name_scope("hidden2"):
@@ -45,19 +50,34 @@ def _affine(inputs: Tensor, size: int, units: int) -> Any:
 
 
 def loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """The mean cross entropy between logits `[batch, 10]` and labels `[batch]`."""
+    """The mean cross entropy between logits `[batch, 10]` and labels `[batch]`.
+
+    Args:
+        logits: float32.
+        labels: integers from 0 to 9.
+    """
     labels = cast(labels, dtypes.int64)
     entropies = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
     return reduce_mean(entropies, name="xentropy_mean")
 
 
 def training(loss: Tensor, learning_rate: float) -> Operation:
-    """The operation of one step of gradient descent; the loss is summarized, and a variable `global_step` counts the steps."""
+    """The operation of one step of gradient descent; the loss is summarized, and a variable `global_step` counts the steps.
+
+    Args:
+        loss: the loss, [] float32.
+        learning_rate: the learning rate.
+    """
     scalar("loss", loss)
     global_step = Variable(0, name="global_step", trainable=False)
     return GradientDescentOptimizer(learning_rate).minimize(loss, global_step=global_step)
 
 
 def evaluation(logits: Tensor, labels: Tensor) -> Tensor:
-    """How many of the batch are classified correctly, int32."""
+    """How many of the batch are classified correctly, int32.
+
+    Args:
+        logits: `[batch, 10]` float32.
+        labels: `[batch]` integers.
+    """
     return reduce_sum(cast(in_top_k(logits, labels, 1), dtypes.int32))
