@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from weft.api.data import experimental as experimental
 from weft.datasets.dataset import Dataset as Dataset
-from weft.datasets.dataset import get_output_classes as get_output_classes
-from weft.datasets.dataset import get_output_shapes as get_output_shapes
-from weft.datasets.dataset import get_output_types as get_output_types
-from weft.datasets.dataset import make_initializable_iterator as make_initializable_iterator
-from weft.datasets.dataset import make_one_shot_iterator as make_one_shot_iterator
+from weft.datasets.inspection import get_output_classes as get_output_classes
+from weft.datasets.inspection import get_output_shapes as get_output_shapes
+from weft.datasets.inspection import get_output_types as get_output_types
+from weft.datasets.inspection import make_initializable_iterator as make_initializable_iterator
+from weft.datasets.inspection import make_one_shot_iterator as make_one_shot_iterator
 from weft.datasets.iterator import Iterator as Iterator
 from weft.datasets.options import Options as Options
 from weft.datasets.readers import FixedLengthRecordDataset as FixedLengthRecordDataset

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from weft.datasets.dataset import get_structure as get_structure
 from weft.datasets.experimental.buckets import bucket_by_sequence_length as bucket_by_sequence_length
 from weft.datasets.experimental.csv_files import make_csv_dataset as make_csv_dataset
 from weft.datasets.experimental.features import make_batched_features_dataset as make_batched_features_dataset
@@ -32,6 +31,7 @@ from weft.datasets.experimental.transformations import shuffle_and_repeat as shu
 from weft.datasets.experimental.transformations import take_while as take_while
 from weft.datasets.experimental.transformations import unbatch as unbatch
 from weft.datasets.experimental.transformations import unique as unique
+from weft.datasets.inspection import get_structure as get_structure
 from weft.datasets.options import DistributeOptions as DistributeOptions
 from weft.datasets.options import MapVectorizationOptions as MapVectorizationOptions
 from weft.datasets.options import OptimizationOptions as OptimizationOptions
