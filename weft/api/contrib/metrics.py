@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -48,14 +49,11 @@ def _with_predictions_first(metric: Callable[..., Any]) -> Callable[..., tuple[T
         return value, update
 
     streaming.__name__ = f"streaming_{metric.__name__}"
-    streaming.__doc__ = (
-        f"`tf.metrics.{metric.__name__}` with the predictions before the labels.\n\n"
-        "Args:\n"
-        f"    predictions, labels: those of `tf.metrics.{metric.__name__}`.\n"
-        "    args, kwargs: its further arguments, in its order or by name.\n\n"
-        "Returns:\n"
-        "    The value and a tensor that takes in a batch whenever it is run, of the shapes and dtypes that it has there.\n"
-    )
+    told = (inspect.getdoc(metric) or "").partition("\n\n")[2]
+    streaming.__doc__ = f"The results of `tf.metrics.{metric.__name__}`, with the predictions before the labels.\n\n{told}"
+    signature = inspect.signature(metric)
+    labels_too, predictions_too, *others = signature.parameters.values()
+    streaming.__signature__ = signature.replace(parameters=[predictions_too, labels_too, *others])  # type: ignore[attr-defined]
     return streaming
 
 
