@@ -239,7 +239,7 @@ def embedding_column(
 
 def _check_table(dimension: int | None, checkpoint: str | None, tensor_name: str | None) -> None:
     if dimension is None or dimension < 1:
-        raise ValueError(f"Invalid dimension {dimension}.")
+        raise ValueError(f"Invalid dimension {dimension}. It is the width of each embedding, a positive number.")
     if (checkpoint is None) != (tensor_name is None):
         raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
 
