@@ -8,11 +8,13 @@ new one.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from weft.distributed.server.server_def import OwnTask
 from weft.distributed.server.task_directory import PeerStubs
 from weft.errors import (
     AlreadyExistsError,
@@ -163,6 +165,22 @@ class Announcer:
             return False
         self._refused.pop(peer, None)
         return True
+
+
+def announcer_of(
+    task: OwnTask, announce: bool | None, incarnation: int, stubs: PeerStubs, port: Callable[[], int]
+) -> Announcer | None:
+    """What announces a server's task; None where neither the program, nor without its word the environment, wants that.
+
+    Raises:
+        InvalidArgumentError: nobody can dial the task's host, or the environment says neither yes nor no.
+    """
+    if not (is_asked_for(os.environ) if announce is None else announce):
+        return None
+    if task.host in EVERYWHERE:
+        raise InvalidArgumentError.of(f"{task.name} cannot announce {task.address!r}, which others cannot dial: name its host")
+    here = f"[{task.host}]" if ":" in task.host else task.host
+    return Announcer(task.name, incarnation, stubs, lambda: f"{here}:{port()}")
 
 
 def _check(task: str, address: str) -> None:

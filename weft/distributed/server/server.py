@@ -21,7 +21,7 @@ from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.admissions import Admissions
-from weft.distributed.server.announcements import EVERYWHERE, Announcements, Announcer, is_asked_for
+from weft.distributed.server.announcements import Announcements, announcer_of
 from weft.distributed.server.binding import bind
 from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.in_process import local_servers
@@ -39,7 +39,7 @@ from weft.distributed.worker import worker_service
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
-from weft.errors import AbortedError, InvalidArgumentError, UnavailableError
+from weft.errors import AbortedError, UnavailableError
 from weft.framework.graph import Graph
 from weft.platform.grpc_modules import grpc
 from weft.platform.launcher_link import TaskNews, tell_launcher
@@ -135,7 +135,7 @@ class Server:
         self._taskers = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)
         self._port = 0
         self._observed = Observed(self._master, self._worker, self._network, task, self._admissions, metrics_port)
-        self._announcer = self._make_announcer(announce)
+        self._announcer = announcer_of(task, announce, self._worker.incarnation, self._stubs, lambda: self._port)
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         self._rpc: Any = grpc.server(RpcThreads(f"rpc-{task.job}-{task.index}"), options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
@@ -149,17 +149,6 @@ class Server:
             raise
         if start:
             self.start()
-
-    def _make_announcer(self, announce: bool | None) -> Announcer | None:
-        task = self._task
-        if not (is_asked_for(os.environ) if announce is None else announce):
-            return None
-        if task.host in EVERYWHERE:
-            raise InvalidArgumentError.of(
-                f"{task.name} cannot announce {task.address!r}, which others cannot dial: name its host"
-            )
-        here = f"[{task.host}]" if ":" in task.host else task.host
-        return Announcer(task.name, self._worker.incarnation, self._stubs, lambda: f"{here}:{self._port}")
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
         tls = self._admissions.context(is_server=False)
