@@ -26,15 +26,26 @@ def checkpoint_path(ckpt_dir_or_file: Any) -> str:
 
 
 def load_checkpoint(ckpt_dir_or_file: object) -> CheckpointReader:
-    """A reader of a checkpoint, or of the latest one in a directory; ValueError when the directory has none."""
+    """A reader of a checkpoint, or of the latest one in a directory; ValueError when the directory has none.
+
+    Args: those of `tf.contrib.framework.list_variables`.
+    """
     return CheckpointReader(checkpoint_path(ckpt_dir_or_file))
 
 
 def load_variable(ckpt_dir_or_file: object, name: str) -> Any:
-    """The value of one variable, whose name may end in `:0`."""
+    """The value of one variable, whose name may end in `:0`.
+
+    Args:
+        ckpt_dir_or_file: the checkpoint's path, or a directory, whose latest one it is.
+    """
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
 def list_variables(ckpt_dir_or_file: object) -> list[tuple[str, list[int]]]:
-    """The names and shapes of all variables, in order of name."""
+    """The names and shapes of all variables, in order of name.
+
+    Args:
+        ckpt_dir_or_file: the checkpoint's path, or a directory, whose latest one it is.
+    """
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())

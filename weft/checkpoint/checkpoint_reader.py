@@ -42,7 +42,14 @@ class CheckpointReader:
 
 
 def NewCheckpointReader(filepattern: str | bytes | os.PathLike[str]) -> CheckpointReader:
-    """Open the checkpoint at a path, given without the `.index` or `.data` suffix; one of the V1 format by its file's name."""
+    """Open the checkpoint at a path, given without the `.index` or `.data` suffix; one of the V1 format by its file's name.
+
+    Args:
+        filepattern: the path.
+
+    Returns:
+        A CheckpointReader.
+    """
     return CheckpointReader(filepattern)
 
 

@@ -41,6 +41,9 @@ def generate_checkpoint_state_proto(
         all_model_checkpoint_timestamps: when each of them was saved, in seconds since 1970.
         last_preserved_timestamp: when the last one that is never deleted was saved.
 
+    Returns:
+        A CheckpointState.
+
     Raises:
         ValueError: there are not as many timestamps as checkpoints.
     """
@@ -73,6 +76,15 @@ def update_checkpoint_state(
 ) -> None:
     """Write the state of a directory; with `save_relative_paths`, absolute paths become relative to it as well.
 
+    Args:
+        save_dir: the directory.
+        model_checkpoint_path: the latest checkpoint.
+        all_model_checkpoint_paths: those that are kept, oldest first.
+        latest_filename: the name of the file with the state; "checkpoint" when None.
+        all_model_checkpoint_timestamps: when each of them was saved, in seconds since 1970.
+        last_preserved_timestamp: when the last one that is never deleted was saved.
+        save_relative_paths: whether the state holds relative paths.
+
     Raises:
         RuntimeError: the checkpoint has the state file's own name.
         NotFoundError: the directory does not exist.
@@ -99,6 +111,10 @@ def update_checkpoint_state(
 
 def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None) -> CheckpointState | None:
     """Return a directory's state, its paths ready to be opened; None when there is none or it cannot be read.
+
+    Args:
+        checkpoint_dir: the directory.
+        latest_filename: the name of the file with the state; "checkpoint" when None.
 
     Raises:
         ValueError: the state names no checkpoint.
@@ -155,12 +171,20 @@ def newest_first(state: CheckpointState) -> list[str]:
 
 def checkpoint_exists(checkpoint_prefix: str) -> bool:
     """Whether there is a checkpoint of either format at a path, which may be the pattern of a V1 checkpoint's
-    shards."""
+    shards.
+
+    Args:
+        checkpoint_prefix: the path, without the suffix of a file.
+    """
     return _first_file(checkpoint_prefix) is not None
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float]:
-    """Return when each checkpoint was written, in seconds since 1970, leaving out those that do not exist."""
+    """Return when each checkpoint was written, in seconds since 1970, leaving out those that do not exist.
+
+    Args:
+        checkpoint_prefixes: the checkpoints' paths.
+    """
     found = map(_first_file, checkpoint_prefixes)
     return [files.modified_s(path) for path in found if path is not None]
 
@@ -170,7 +194,13 @@ def remove_checkpoint(
     checkpoint_format_version: int = saver_pb2.SaverDef.V2,
     meta_graph_suffix: str = "meta",
 ) -> None:
-    """Delete a checkpoint's files and its meta graph, as far as they exist."""
+    """Delete a checkpoint's files and its meta graph, as far as they exist.
+
+    Args:
+        checkpoint_prefix: the checkpoint's path.
+        checkpoint_format_version: 1 or 2, the format of `tf.train.SaverDef`.
+        meta_graph_suffix: the suffix of the meta graph's file.
+    """
     files.remove_if_exists(meta_graph_filename(checkpoint_prefix, meta_graph_suffix))
     if checkpoint_format_version != saver_pb2.SaverDef.V2:
         _remove_matching(checkpoint_prefix)

@@ -90,6 +90,10 @@ class TFRecordWriter:
 
     with tf.python_io.TFRecordWriter(path) as writer:
         writer.write(example.SerializeToString())
+
+    Args:
+        path: the file's path.
+        options: a `TFRecordOptions`, or a compression type, which says how the file is packed.
     """
 
     __repr__ = printed("tf.io")
@@ -133,5 +137,10 @@ class TFRecordWriter:
 
 
 def tf_record_iterator(path: str | os.PathLike[str], options: object = None) -> Iterator[bytes]:
-    """The records of a file; DataLossError where it is damaged."""
+    """The records of a file; DataLossError where it is damaged.
+
+    Args:
+        path: the file's path.
+        options: a `TFRecordOptions`, or a compression type, which says how the file is packed.
+    """
     return records.records(os.fspath(path), TFRecordOptions.get_compression_type_string(options))

@@ -57,6 +57,9 @@ def draw_timeline(run_metadata: config_pb2.RunMetadata | None) -> Picture:
     Args:
         run_metadata: the RunMetadata of a run with FULL_TRACE, or its `step_stats`.
 
+    Returns:
+        A picture that a notebook shows.
+
     Raises:
         ValueError: the run was not traced.
 
@@ -107,6 +110,9 @@ def draw_placement(run_metadata: config_pb2.RunMetadata | None) -> Picture:
 
     Args:
         run_metadata: the RunMetadata of a run with FULL_TRACE, or its `step_stats`.
+
+    Returns:
+        A picture that a notebook shows.
 
     Raises:
         ValueError: the run was not traced.

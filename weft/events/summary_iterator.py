@@ -16,6 +16,9 @@ def summary_iterator(path: str) -> Iterator[Any]:
     for event in tf.train.summary_iterator(path):
         for value in event.summary.value:
             print(event.step, value.tag, value.simple_value)
+
+    Args:
+        path: the file's path.
     """
     for record in records(path):
         yield event_pb2.Event.FromString(record)

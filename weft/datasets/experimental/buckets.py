@@ -42,6 +42,9 @@ def bucket_by_sequence_length(
         no_padding: whether batches are of elements of one shape.
         drop_remainder: whether batches of fewer elements are left out.
 
+    Returns:
+        A function for `Dataset.apply`.
+
     Raises:
         ValueError: the numbers of boundaries and of sizes do not fit.
 

@@ -58,6 +58,9 @@ def assert_that(
         data: a list of tensors and values.
         summarize: how many elements of each to print, 3 by default.
         name: a name scope.
+
+    Raises:
+        TypeError: `data` is no list.
     """
     if not isinstance(data, list | tuple):
         raise TypeError(f"data must be a list of tensors and values, got {data!r}")
@@ -102,6 +105,12 @@ def print_values(
         first_n: print this many times only.
         summarize: how many elements of each to print, 3 by default.
         name: the node's name.
+
+    Returns:
+        A tensor with the value of `input_`.
+
+    Raises:
+        TypeError: `data` is no list.
     """
     if not isinstance(data, list | tuple):
         raise TypeError(f"Expected list for 'data' argument to 'Print' Op, not {data}. Of one tensor it is [tensor].")
@@ -202,7 +211,15 @@ def check_numerics_node(ctx: OpContext, tensor: Array, *, message: str) -> Resul
 
 @dispatchable
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
-    """Pass a tensor through; InvalidArgumentError with `message` when it holds NaN or infinity."""
+    """Pass a tensor through; InvalidArgumentError with `message` when it holds NaN or infinity.
+
+    Args:
+        tensor: [...] tensor of a floating dtype.
+        message: what the error's text begins with.
+
+    Returns:
+        A tensor with the same value.
+    """
     return check_numerics_node(tensor, message=message, name=name)
 
 
@@ -213,7 +230,18 @@ def verify_tensor_all_finite(
     x: TensorLike | None = None,
     message: str | None = None,
 ) -> Tensor:
-    """As `check_numerics`."""
+    """As `check_numerics`.
+
+    Args:
+        t, x: two names of the [...] tensor of a floating dtype.
+        msg, message: two names of what the error's text begins with.
+
+    Returns:
+        A tensor with the same value.
+
+    Raises:
+        TypeError: there is no message.
+    """
     tensor = convert_to_tensor(t if x is None else x)
     text = msg if message is None else message
     if text is None:

@@ -227,7 +227,16 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Nest:
-    """The last result of folding `fn` over the parts of `elems` along the first dimension; see `scan`."""
+    """The last result of folding `fn` over the parts of `elems` along the first dimension; see `scan`.
+
+    Args:
+        fn: a function of the result so far and of a part of `elems`, which returns the next result.
+        elems: a nesting of [n, ...] tensors.
+        initializer: the result before the first part; the first part itself when None.
+        parallel_iterations: how many rounds may run at the same time.
+        back_prop: whether gradients go through.
+        swap_memory: whether values for the gradient may leave the GPU.
+    """
     options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
     return _fold(fn, elems, initializer, options, reverse=False, name=name or "foldl")
 
@@ -241,6 +250,9 @@ def foldr(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Nest:
-    """The last result of folding `fn` over the parts of `elems` from the last to the first; see `scan`."""
+    """The last result of folding `fn` over the parts of `elems` from the last to the first; see `scan`.
+
+    Args: those of `tf.foldl`.
+    """
     options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
     return _fold(fn, elems, initializer, options, reverse=True, name=name or "foldr")

@@ -18,6 +18,9 @@ def no_op(xp: ArrayModule) -> tuple[()]:
     """Do nothing, in the order that control dependencies give: `->`.
 
     >>> sess.run(tf.no_op())
+
+    Returns:
+        The operation.
     """
     return ()
 
@@ -72,6 +75,9 @@ def group(*inputs: object, **kwargs: Any) -> Operation:
     Args:
         inputs: operations, tensors, variables, or (nested) lists and dicts of them.
         kwargs: `name`, the operation's name.
+
+    Returns:
+        The operation.
 
     Raises:
         ValueError: another keyword is given.
@@ -129,6 +135,9 @@ def tuple_of(tensors: Sequence[Nest], name: str | None = None, control_inputs: S
         tensors: tensors or IndexedSlices; None entries stay None.
         name: a name scope for the nodes.
         control_inputs: operations and tensors to wait for besides.
+
+    Returns:
+        A list of the copies.
 
     Raises:
         ValueError: there is no tensor among `tensors`.
