@@ -6,7 +6,14 @@ from typing import NoReturn
 
 
 def multi_gpu_model(model: object, gpus: object = None, cpu_merge: bool = True, cpu_relocation: bool = False) -> NoReturn:
-    """Refuse: a model is put on several devices by tf.device or by a distribution strategy."""
+    """Refuse: a model is put on several devices by tf.device or by a distribution strategy.
+
+    Args:
+        model, gpus, cpu_merge, cpu_relocation: not used.
+
+    Raises:
+        NotImplementedError: always.
+    """
     raise NotImplementedError(
         "multi_gpu_model: call the model on a part of the batch under tf.device for each device and average the "
         "gradients, or use "

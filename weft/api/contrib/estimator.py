@@ -152,7 +152,21 @@ def export_saved_model_for_mode(
     strip_default_attrs: bool = True,
     mode: str = "infer",
 ) -> bytes:
-    """Write the graph of one mode as a SavedModel; see `Estimator.export_saved_model`."""
+    """Write the graph of one mode as a SavedModel; see `Estimator.export_saved_model`.
+
+    Args:
+        estimator: the estimator.
+        export_dir_base: the folder, below which one with the time as its name is made.
+        input_receiver_fn: a function of nothing that gives the inputs.
+        assets_extra: files to copy, by their paths below `assets.extra`.
+        as_text: whether the SavedModel is written as text.
+        checkpoint_path: the checkpoint; the latest when None.
+        strip_default_attrs: whether attributes that have their defaults are left out.
+        mode: the mode, of `tf.estimator.ModeKeys`.
+
+    Returns:
+        The path of the SavedModel, as bytes.
+    """
     return estimator.export_saved_model(export_dir_base, input_receiver_fn, assets_extra, as_text, checkpoint_path, mode)
 
 
@@ -165,7 +179,20 @@ def export_all_saved_models(
     checkpoint_path: str | None = None,
     strip_default_attrs: bool = True,
 ) -> bytes:
-    """Write the graphs of several modes as one SavedModel; see `Estimator.experimental_export_all_saved_models`."""
+    """Write the graphs of several modes as one SavedModel; see `Estimator.experimental_export_all_saved_models`.
+
+    Args:
+        estimator: the estimator.
+        export_dir_base: the folder, below which one with the time as its name is made.
+        input_receiver_fn_map: functions of nothing that give the inputs, by mode.
+        assets_extra: files to copy, by their paths below `assets.extra`.
+        as_text: whether the SavedModel is written as text.
+        checkpoint_path: the checkpoint; the latest when None.
+        strip_default_attrs: whether attributes that have their defaults are left out.
+
+    Returns:
+        The path of the SavedModel, as bytes.
+    """
     return estimator.experimental_export_all_saved_models(
         export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path
     )

@@ -66,7 +66,13 @@ class ServingInputReceiver(_Receiver):
 
 
 class TensorServingInputReceiver(_Receiver):
-    """The input of a model whose function takes one tensor rather than several by name; otherwise a ServingInputReceiver."""
+    """The input of a model whose function takes one tensor rather than several by name; otherwise a ServingInputReceiver.
+
+    Args:
+        features: the tensor that the model function takes.
+        receiver_tensors: what is fed: a tensor, or tensors by name.
+        receiver_tensors_alternatives: other ones by the names of further signatures.
+    """
 
     __slots__ = ()
 

@@ -83,7 +83,16 @@ def stop_if_lower_hook(
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
 ) -> SessionRunHook:
-    """A hook that stops training once a metric is below a threshold; otherwise `stop_if_higher_hook`."""
+    """A hook that stops training once a metric is below a threshold; otherwise `stop_if_higher_hook`.
+
+    Args:
+        estimator: the estimator.
+        metric_name: the name of a metric of its evaluations.
+        threshold: the bound.
+        eval_dir: where evaluations are written; the model's own folder "eval" when None.
+        min_steps: the step before which training goes on.
+        run_every_secs, run_every_steps: how often evaluations are looked at; one of the two.
+    """
     crossed = _threshold_crossed(eval_dir or estimator.eval_dir(), metric_name, threshold, False, min_steps)
     return make_early_stopping_hook(estimator, crossed, run_every_secs, run_every_steps)
 
@@ -97,7 +106,16 @@ def stop_if_no_increase_hook(
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
 ) -> SessionRunHook:
-    """A hook that stops training once a metric has not risen for so many steps; otherwise `stop_if_higher_hook`."""
+    """A hook that stops training once a metric has not risen for so many steps; otherwise `stop_if_higher_hook`.
+
+    Args:
+        estimator: the estimator.
+        metric_name: the name of a metric of its evaluations.
+        max_steps_without_increase: how many steps.
+        eval_dir: where evaluations are written; the model's own folder "eval" when None.
+        min_steps: the step before which training goes on.
+        run_every_secs, run_every_steps: how often evaluations are looked at; one of the two.
+    """
     stuck = _no_improvement(eval_dir or estimator.eval_dir(), metric_name, max_steps_without_increase, True, min_steps)
     return make_early_stopping_hook(estimator, stuck, run_every_secs, run_every_steps)
 
@@ -111,7 +129,16 @@ def stop_if_no_decrease_hook(
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
 ) -> SessionRunHook:
-    """A hook that stops training once a metric has not fallen for so many steps; otherwise `stop_if_higher_hook`."""
+    """A hook that stops training once a metric has not fallen for so many steps; otherwise `stop_if_higher_hook`.
+
+    Args:
+        estimator: the estimator.
+        metric_name: the name of a metric of its evaluations.
+        max_steps_without_decrease: how many steps.
+        eval_dir: where evaluations are written; the model's own folder "eval" when None.
+        min_steps: the step before which training goes on.
+        run_every_secs, run_every_steps: how often evaluations are looked at; one of the two.
+    """
     stuck = _no_improvement(eval_dir or estimator.eval_dir(), metric_name, max_steps_without_decrease, False, min_steps)
     return make_early_stopping_hook(estimator, stuck, run_every_secs, run_every_steps)
 

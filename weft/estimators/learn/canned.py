@@ -302,7 +302,22 @@ class DNNRegressor(_Regressor):
 
 
 class DNNLinearCombinedClassifier(_Classifier):
-    """A linear model and a feed-forward network that tell classes together; see LinearClassifier and DNNClassifier."""
+    """A linear model and a feed-forward network that tell classes together.
+
+    Args:
+        model_dir: the folder of checkpoints and summaries.
+        n_classes: the number of classes.
+        weight_column_name: the feature with the examples' weights; 1 when None.
+        linear_feature_columns, dnn_feature_columns: the columns of the two parts; one may be None.
+        linear_optimizer, dnn_optimizer: their optimizers; Ftrl and Adagrad when None.
+        dnn_hidden_units: the sizes of the hidden layers.
+        dnn_activation_fn: the hidden layers' activation.
+        dnn_dropout: the part of hidden outputs that is dropped in training; none when None.
+        gradient_clip_norm: the greatest norm of the gradients together; any when None.
+        config: a RunConfig.
+        feature_engineering_fn: a function of features and labels that gives both, changed.
+        fix_global_step_increment_bug: kept; the global step is counted once per step.
+    """
 
     def __init__(
         self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
@@ -320,7 +335,22 @@ class DNNLinearCombinedClassifier(_Classifier):
 
 
 class DNNLinearCombinedRegressor(_Regressor):
-    """A linear model and a feed-forward network that tell numbers together; see LinearRegressor and DNNRegressor."""
+    """A linear model and a feed-forward network that tell numbers together.
+
+    Args:
+        model_dir: the folder of checkpoints and summaries.
+        weight_column_name: the feature with the examples' weights; 1 when None.
+        linear_feature_columns, dnn_feature_columns: the columns of the two parts; one may be None.
+        linear_optimizer, dnn_optimizer: their optimizers; Ftrl and Adagrad when None.
+        dnn_hidden_units: the sizes of the hidden layers.
+        dnn_activation_fn: the hidden layers' activation.
+        dnn_dropout: the part of hidden outputs that is dropped in training; none when None.
+        gradient_clip_norm: the greatest norm of the gradients together; any when None.
+        label_dimension: how many numbers an example has.
+        config: a RunConfig.
+        feature_engineering_fn: a function of features and labels that gives both, changed.
+        fix_global_step_increment_bug: kept; the global step is counted once per step.
+    """
 
     def __init__(
         self, model_dir: str | None = None, weight_column_name: str | None = None,

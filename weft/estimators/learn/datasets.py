@@ -19,14 +19,23 @@ _UCI_IRISES = ((34, 3, 0.1), (37, 1, 3.1), (37, 2, 1.5))
 
 
 class Dataset(NamedTuple):
-    """Rows of features and the target of each."""
+    """Rows of features and the target of each.
+
+    Args:
+        data: the features, an array.
+        target: the targets, an array of as many rows.
+    """
 
     data: Array
     target: Array
 
 
 class Datasets(NamedTuple):
-    """What to train with, to choose settings by, and to test with."""
+    """What to train with, to choose settings by, and to test with.
+
+    Args:
+        train, validation, test: the three.
+    """
 
     train: object
     validation: object
@@ -38,6 +47,14 @@ def load_csv_with_header(filename: str, target_dtype: DTypeLike, features_dtype:
 
     Raises:
         ValueError: the file has another number of rows or features.
+
+    Args:
+        filename: the path.
+        target_dtype, features_dtype: the dtypes of the two arrays.
+        target_column: the column of the target.
+
+    Returns:
+        A Dataset.
     """
     header, *rows = _rows(filename)
     samples, features = int(header[0]), int(header[1])
@@ -53,7 +70,16 @@ def load_csv_with_header(filename: str, target_dtype: DTypeLike, features_dtype:
 def load_csv_without_header(
     filename: str, target_dtype: DTypeLike, features_dtype: DTypeLike, target_column: int = -1
 ) -> Dataset:
-    """Read a CSV file of rows that all have the target in one column."""
+    """Read a CSV file of rows that all have the target in one column.
+
+    Args:
+        filename: the path.
+        target_dtype, features_dtype: the dtypes of the two arrays.
+        target_column: the column of the target.
+
+    Returns:
+        A Dataset.
+    """
     return _split(_rows(filename), target_dtype, features_dtype, target_column)
 
 
@@ -69,7 +95,12 @@ def _split(rows: list[list[str]], target_dtype: DTypeLike, features_dtype: DType
 
 
 def shrink_csv(filename: str, ratio: int) -> None:
-    """Write each `ratio`-th row of `NAME.csv` to `NAME_small.csv`."""
+    """Write each `ratio`-th row of `NAME.csv` to `NAME_small.csv`.
+
+    Args:
+        filename: the path without ".csv".
+        ratio: the distance of the rows.
+    """
     with gfile.GFile(filename, "r") as file:
         lines = file.read().splitlines(keepends=True)
     with gfile.GFile(filename.replace(".", "_small."), "w") as file:
@@ -81,6 +112,11 @@ def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
 
     Raises:
         NotFoundError: the file is not there.
+
+    Args:
+        filename: its name.
+        work_directory: the directory.
+        source_url: where it can be had; the error names it.
     """
     path = os.path.join(work_directory, filename)
     if gfile.Exists(path):
@@ -93,6 +129,9 @@ def load_iris(data_path: str | None = None) -> Dataset:
 
     Raises:
         NotFoundError: no file is given, and scikit-learn, which has the table, is not installed.
+
+    Args:
+        data_path: the path of the file.
     """
     if data_path is not None:
         return load_csv_with_header(data_path, np.int64, np.float64)
@@ -113,6 +152,9 @@ def load_boston(data_path: str | None = None) -> Dataset:
 
     Raises:
         NotFoundError: no file is given; weft does not come with one.
+
+    Args:
+        data_path: the path of the file.
     """
     if data_path is None:
         raise NotFoundError.of(
@@ -122,7 +164,12 @@ def load_boston(data_path: str | None = None) -> Dataset:
 
 
 def load_dataset(name: str, size: str = "small", test_with_fake_data: bool = False) -> Dataset:
-    """The data set of a name, 'iris' or 'boston'; ValueError for another."""
+    """The data set of a name, 'iris' or 'boston'; ValueError for another.
+
+    Args:
+        name: the name.
+        size, test_with_fake_data: kept for texts of other data sets; these two have no effect here.
+    """
     loaders = {"iris": load_iris, "boston": load_boston}
     if name not in loaders:
         raise ValueError(f"Name of dataset is not found: {name}")

@@ -14,6 +14,11 @@ class ExportStrategy(NamedTuple):
     """A name, a function that exports, and whether attributes that have their defaults are left out.
 
     The function takes the estimator and a directory, and any of `checkpoint_path`, `eval_result` and `strip_default_attrs`.
+
+    Args:
+        name: the name, that of the directory below `export`.
+        export_fn: the function.
+        strip_default_attrs: whether they are left out; as the function chooses when None.
     """
 
     name: str

@@ -30,6 +30,9 @@ def extract_pandas_data(data: Nest) -> Nest:
 
     Raises:
         ValueError: a column has no numbers.
+
+    Args:
+        data: a DataFrame of pandas, or anything.
     """
     if not _is_frame(data):
         return data
@@ -38,7 +41,11 @@ def extract_pandas_data(data: Nest) -> Nest:
 
 
 def extract_pandas_matrix(data: Nest) -> Nest:
-    """The values of a DataFrame; anything else comes back as it is."""
+    """The values of a DataFrame; anything else comes back as it is.
+
+    Args:
+        data: a DataFrame of pandas, or anything.
+    """
     return data.values if _is_frame(data) else data
 
 
@@ -47,6 +54,9 @@ def extract_pandas_labels(labels: Nest) -> Nest:
 
     Raises:
         ValueError: there are more columns, or they have no numbers.
+
+    Args:
+        labels: a DataFrame of pandas, or anything.
     """
     if not _is_frame(labels):
         return labels

@@ -351,7 +351,12 @@ Monitor: TypeAlias = BaseMonitor | SessionRunHook
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Monitor] | None, estimator: Evaluated) -> list[SessionRunHook]:
-    """Hooks as they are, and one that stands for all monitors that this task uses."""
+    """The hooks as they are, and one that stands for all monitors that this task uses.
+
+    Args:
+        monitors_or_hooks: both kinds; None for none.
+        estimator: whom the monitors watch.
+    """
     given = list(monitors_or_hooks or ())
     hooks = [each for each in given if isinstance(each, SessionRunHook)]
     monitors = [each for each in given if isinstance(each, BaseMonitor)]

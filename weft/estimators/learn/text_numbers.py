@@ -20,7 +20,11 @@ Tokenizer = Callable[[Iterable[str]], Iterable[list[str]]]
 
 
 def tokenizer(iterator: Iterable[str]) -> Iterator[list[str]]:
-    """The words of each text: acronyms, parts of CamelCase, and letters with apostrophes and hyphens."""
+    """The words of each text: acronyms, parts of CamelCase, and letters with apostrophes and hyphens.
+
+    Args:
+        iterator: the texts.
+    """
     for text in iterator:
         yield TOKENIZER_RE.findall(text)
 

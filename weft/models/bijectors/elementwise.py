@@ -28,7 +28,11 @@ from weft.ops.nn.activation import softplus
 
 
 class Identity(Bijector):
-    """`y = x`."""
+    """`y = x`.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "identity") -> None:
         super().__init__(is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=0, name=name)
@@ -94,7 +98,11 @@ class AffineScalar(Bijector):
 
 
 class Sigmoid(Bijector):
-    """`y = 1 / (1 + exp(-x))`."""
+    """`y = 1 / (1 + exp(-x))`.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "sigmoid") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=0, name=name)
@@ -113,7 +121,11 @@ class Sigmoid(Bijector):
 
 
 def softplus_inverse(x: TensorLike, name: str | None = None) -> Tensor:
-    """The `z` whose softplus is `x > 0`, elementwise: `log(exp(x) - 1)`, without overflow."""
+    """The `z` whose softplus is `x > 0`, elementwise: `log(exp(x) - 1)`, without overflow.
+
+    Args:
+        x: positive numbers of a floating dtype.
+    """
     with input_scope(name, "softplus_inverse", [x]):
         y = convert_to_tensor(x, name="x")
         return y + log(-expm1(-y))
@@ -164,7 +176,11 @@ class Softplus(Bijector):
 
 
 class Softsign(Bijector):
-    """`y = x / (1 + |x|)`, between -1 and 1."""
+    """`y = x / (1 + |x|)`, between -1 and 1.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "softsign") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=0, name=name)
@@ -192,7 +208,11 @@ class Softsign(Bijector):
 
 
 class Square(Bijector):
-    """`y = x**2`, of numbers that are not negative."""
+    """`y = x**2`, of numbers that are not negative.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "square") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=0, name=name)
@@ -213,7 +233,11 @@ class Square(Bijector):
 
 
 class AbsoluteValue(Bijector):
-    """`y = |x|`: two arguments have one value, so `inverse` gives `(-y, y)`."""
+    """`y = |x|`: two arguments have one value, so `inverse` gives `(-y, y)`.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "absolute_value") -> None:
         super().__init__(is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=0, name=name)
@@ -291,7 +315,11 @@ class PowerTransform(Bijector):
 
 
 class Exp(PowerTransform):
-    """`y = exp(x)`."""
+    """`y = exp(x)`.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "exp") -> None:
         super().__init__(0.0, validate_args, name)

@@ -73,7 +73,12 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
 
 
 def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None = None) -> Tensor:
-    """The vector that fills a triangular matrix: `[..., n, n] -> [..., n (n + 1) / 2]`; see `fill_triangular`."""
+    """The vector that fills a triangular matrix: `[..., n, n] -> [..., n (n + 1) / 2]`; see `fill_triangular`.
+
+    Args:
+        x: the matrices.
+        upper: whether they are upper triangular, rather than lower.
+    """
     with input_scope(name, "fill_triangular_inverse", [x]):
         given = convert_to_tensor(x, name="x")
         size = _known_last(given, "fill_triangular_inverse")
@@ -192,7 +197,11 @@ class ScaleTriL(Chain):
 
 
 class MatrixInverseTriL(Bijector):
-    """The inverses of lower triangular matrices `[..., n, n]`."""
+    """The inverses of lower triangular matrices `[..., n, n]`.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "matrix_inverse_tril") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=2, name=name)
@@ -224,7 +233,11 @@ class MatrixInverseTriL(Bijector):
 
 
 class CholeskyOuterProduct(Bijector):
-    """`y = x x^T` for lower triangular matrices `x` with a positive diagonal; the inverse is Cholesky's decomposition."""
+    """`y = x x^T` for lower triangular matrices `x` with a positive diagonal; the inverse is Cholesky's decomposition.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "cholesky_outer_product") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=2, name=name)

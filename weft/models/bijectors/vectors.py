@@ -71,7 +71,11 @@ class Permute(Bijector):
 
 
 class Ordered(Bijector):
-    """Maps increasing vectors to any: the first element, and the logarithms of the steps between the others."""
+    """Maps increasing vectors to any: the first element, and the logarithms of the steps between the others.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "ordered") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=1, name=name)
@@ -97,7 +101,11 @@ class Ordered(Bijector):
 
 
 class SoftmaxCentered(Bijector):
-    """The softmax of a vector with a 0 appended: `[..., size] -> [..., size + 1]`, positive and of sum 1."""
+    """The softmax of a vector with a 0 appended: `[..., size] -> [..., size + 1]`, positive and of sum 1.
+
+    Args:
+        validate_args: whether runs check what is given.
+    """
 
     def __init__(self, validate_args: bool = False, name: str = "softmax_centered") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=1, name=name)

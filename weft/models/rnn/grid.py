@@ -341,7 +341,16 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
     of both ways, side by side.
 
     Args:
+        num_units: the size of each frequency's state.
+        use_peepholes, share_time_frequency_weights, couple_input_forget_gates: as in GridLSTMCell.
+        cell_clip: the greatest magnitude of the memory; any when None.
+        initializer: of the weights.
+        num_unit_shards: how many parts the weights are made in.
+        forget_bias: added to the forget gates.
+        feature_size, frequency_skip: the size of a window of the inputs, and the distance of windows.
+        num_frequency_blocks, start_freqindex_list, end_freqindex_list: how many windows there are, and where they begin and end.
         backward_slice_offset: how far behind the windows of the way back are, in the inputs.
+        reuse: whether the variables exist already.
     """
 
     _PREFIXES = ("fwd_state", "bwd_state")

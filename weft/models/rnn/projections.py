@@ -77,6 +77,9 @@ class EmbeddingWrapper(_Around):
         embedding_size: the size of a row.
         initializer: of the table; that of the scope when None, or else uniform with variance 1.
         reuse: whether the variables exist already.
+
+    Raises:
+        ValueError: a size is not positive.
     """
 
     def __init__(
@@ -158,6 +161,9 @@ class OutputProjectionWrapper(_Around):
         output_size: the size that outputs are mapped to.
         activation: a function of the mapped outputs; none when None.
         reuse: whether the variables exist already.
+
+    Raises:
+        ValueError: the size is not positive.
     """
 
     def __init__(self, cell: Nest, output_size: int, activation: Activation | None = None, reuse: bool | None = None) -> None:
@@ -196,6 +202,9 @@ class AttentionCellWrapper(_Around):
         input_size: the size that inputs and attention are mapped to for the cell; that of the inputs when None.
         state_is_tuple: whether the state is a tuple; else its parts are one tensor, side by side.
         reuse: whether the variables exist already.
+
+    Raises:
+        ValueError: `attn_length` is not positive, or the state is no tuple where it must be.
     """
 
     def __init__(

@@ -109,7 +109,14 @@ def _check(cells_fw: list[Nest], cells_bw: list[Nest], first_fw: list[Nest] | No
 
 
 def transpose_batch_time(x: Nest) -> Tensor:
-    """A tensor with its first two dimensions exchanged; one with fewer stays."""
+    """A tensor with its first two dimensions exchanged; one with fewer stays.
+
+    Args:
+        x: a tensor of known rank.
+
+    Raises:
+        ValueError: its rank is not known.
+    """
     tensor = convert_to_tensor(x)
     rank = tensor.get_shape().ndims
     if rank is None:

@@ -121,6 +121,9 @@ def static_state_saving_rnn(
         state_name: the name of the state, or a tuple of names where the state is a tuple.
         sequence_length: `[batch]`, how many steps each sequence has.
         scope: the variable scope, "rnn" when None.
+
+    Raises:
+        ValueError: `state_name` does not have the structure of the cell's state.
     """
     is_tuple, named = nest.is_nested(cell.state_size), nest.is_nested(state_name)
     if is_tuple != named:
@@ -147,7 +150,23 @@ def static_bidirectional_rnn(
     sequence_length: TensorLike | None = None,
     scope: ScopeLike = None,
 ) -> tuple[list[Nest], Nest, Nest]:
-    """Two networks over the inputs, one from their end; the outputs of both side by side, and the last state of each."""
+    """Two networks over the inputs, one from their end; the outputs of both side by side, and the last state of each.
+
+    Args:
+        cell_fw, cell_bw: the cells, for the ways forwards and backwards.
+        inputs: one tensor `[batch, size]` for each step.
+        initial_state_fw, initial_state_bw: their first states; zeros when None.
+        dtype: the type of the states; needed where a first state is not given.
+        sequence_length: `[batch]`, how many steps each sequence has; all when None.
+        scope: the variable scope, "bidirectional_rnn" when None.
+
+    Returns:
+        The outputs, one `[batch, size of both]` for each step, and the two last states.
+
+    Raises:
+        TypeError: `inputs` is no sequence.
+        ValueError: `inputs` is empty.
+    """
     assert_like_rnn_cell("cell_fw", cell_fw)
     assert_like_rnn_cell("cell_bw", cell_bw)
     if not nest.is_nested(inputs):

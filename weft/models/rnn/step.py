@@ -87,5 +87,9 @@ def batch_size_from(leaves: Sequence[Tensor], axis: int) -> int | Tensor:
 
 
 def best_effort_input_batch_size(flat_input: Sequence[Tensor]) -> int | Tensor:
-    """The size of the batch of inputs `[steps, batch, ...]`: an integer if any of them tells it, a scalar tensor otherwise."""
+    """The size of the batch of inputs `[steps, batch, ...]`: an integer if any of them tells it, a scalar tensor otherwise.
+
+    Args:
+        flat_input: the inputs.
+    """
     return batch_size_from(flat_input, 1)

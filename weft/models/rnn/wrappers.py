@@ -32,6 +32,10 @@ class MultiRNNCell(RNNCell):
     Args:
         cells: the cells, the one that gets the inputs first.
         state_is_tuple: whether the state is a tuple of the cells' states; else they are one tensor, side by side.
+
+    Raises:
+        TypeError: `cells` is no list or tuple.
+        ValueError: it is empty, or a state is a tuple without `state_is_tuple`.
     """
 
     def __init__(self, cells: Sequence[Nest], state_is_tuple: bool = True) -> None:
@@ -161,6 +165,10 @@ class DropoutWrapper(_Wrapper):
         seed: makes what is dropped repeatable.
         dropout_state_filter_visitor: a function of a state that tells, for each part of it, whether it may be dropped; all
             but the memory `c` of an LSTM when None.
+
+    Raises:
+        TypeError: the visitor is no function.
+        ValueError: a probability is outside [0, 1], or what `variational_recurrent` needs is missing.
     """
 
     def __init__(

@@ -48,6 +48,10 @@ class AttentionMechanism:
         score_mask_value: the score of steps that are not there, minus infinity when None.
         custom_key_value_fn: makes other keys and values of those of the memory.
         name: the name scope.
+
+    Raises:
+        TypeError: a layer is no Layer, or `probability_fn` no function.
+        ValueError: the memory's inner sizes are not known.
     """
 
     scope_name = ""
@@ -237,7 +241,11 @@ def network_of(query: Tensor, keys: Tensor, normalize: bool) -> Tensor:
 
 
 def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:
-    """One at the place of the greatest along the last dimension, zeros elsewhere."""
+    """One at the place of the greatest along the last dimension, zeros elsewhere.
+
+    Args:
+        logits: numbers `[..., size]` of a floating dtype.
+    """
     with input_scope(name, "Hardmax", (logits,)):
         logits = convert_to_tensor(logits, name="logits")
         depth = logits.shape[-1].value

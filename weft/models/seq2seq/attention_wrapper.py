@@ -34,7 +34,16 @@ def _unlike_batches(when: str, other: str, tiled: str) -> str:
 
 
 class AttentionWrapperState(NamedTuple):
-    """The state of an AttentionWrapper: the cell's, and what was seen; tuples of these where there are several memories."""
+    """The state of an AttentionWrapper: the cell's, and what was seen; tuples of these where there are several memories.
+
+    Args:
+        cell_state: the cell's state.
+        attention: what was seen last, `[batch, size]`.
+        time: the number of the step, [] int32.
+        alignments: the weights that it was seen with, `[batch, steps]`.
+        alignment_history: a TensorArray of the weights of all steps, or `()`.
+        attention_state: the mechanism's state.
+    """
 
     cell_state: Nest
     attention: Nest
@@ -85,6 +94,10 @@ class AttentionWrapper(RNNCell):
         attention_layer: layers in place of those that `attention_layer_size` makes.
         attention_fn: computes what is seen, its weights and the mechanism's state.
         dtype: the type of the variables.
+
+    Raises:
+        TypeError: a mechanism or `cell_input_fn` is none.
+        ValueError: sizes and layers are both given, or not one for each mechanism.
     """
 
     def __init__(

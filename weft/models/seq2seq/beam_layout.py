@@ -32,6 +32,13 @@ def tile_batch(t: Nest, multiplier: int, name: str | None = None) -> Nest:
 
     Raises:
         ValueError: the rank of one is not known, or it is a scalar.
+
+    Args:
+        t: the tensors.
+        multiplier: how many times.
+
+    Returns:
+        The structure of such tensors.
     """
     with input_scope(name, "tile_batch", nest.flatten(t)):
         return nest.map_structure(lambda each: _tiled(each, multiplier), t)

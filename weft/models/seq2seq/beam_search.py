@@ -33,7 +33,15 @@ from weft.ops.nn.softmax import log_softmax
 
 
 class BeamSearchDecoderState(NamedTuple):
-    """The state of a search: the cell's, and of each beam its probability's logarithm, whether it ended, and its length."""
+    """The state of a search: the cell's, and of each beam its probability's logarithm, whether it ended, and its length.
+
+    Args:
+        cell_state: the cell's state, with a dimension of beams after the batch.
+        log_probs: `[batch, beams]` of a floating dtype.
+        finished: `[batch, beams]` bool.
+        lengths: `[batch, beams]` int64.
+        accumulated_attention_probs: the sums of attention's weights, or `()`.
+    """
 
     cell_state: Nest
     log_probs: Tensor
@@ -43,7 +51,12 @@ class BeamSearchDecoderState(NamedTuple):
 
 
 class BeamSearchDecoderOutput(NamedTuple):
-    """What a step found, `[batch, beams]` each: scores, classes, and the beams that these continue."""
+    """What a step found, `[batch, beams]` each: scores, classes, and the beams that these continue.
+
+    Args:
+        scores: `[batch, beams]` float32.
+        predicted_ids, parent_ids: `[batch, beams]` int32.
+    """
 
     scores: Nest
     predicted_ids: Nest
@@ -51,7 +64,12 @@ class BeamSearchDecoderOutput(NamedTuple):
 
 
 class FinalBeamSearchDecoderOutput(NamedTuple):
-    """The sequences `[batch, steps, beams]` that a search found, the best beam first, and what its steps found."""
+    """The sequences `[batch, steps, beams]` that a search found, the best beam first, and what its steps found.
+
+    Args:
+        predicted_ids: the sequences, int32.
+        beam_search_decoder_output: what the steps found, `[batch, steps, beams]` each.
+    """
 
     predicted_ids: Nest
     beam_search_decoder_output: BeamSearchDecoderOutput

@@ -66,7 +66,12 @@ class Decoder:
 
 
 class BasicDecoderOutput(NamedTuple):
-    """What a BasicDecoder makes at each step: what the cell, or the layer after it, returned, and what the helper sampled."""
+    """What a BasicDecoder makes at each step: what the cell, or the layer after it, returned, and what the helper sampled.
+
+    Args:
+        rnn_output: the outputs.
+        sample_id: the samples.
+    """
 
     rnn_output: Nest
     sample_id: Nest
@@ -80,6 +85,9 @@ class BasicDecoder(Decoder):
         helper: gives the inputs.
         initial_state: the cell's first state.
         output_layer: a layer of the cell's outputs, such as logits, or None.
+
+    Raises:
+        TypeError: `helper` is no Helper, or `output_layer` no Layer.
     """
 
     def __init__(self, cell: Nest, helper: Helper, initial_state: Nest, output_layer: Layer | None = None) -> None:

@@ -79,7 +79,16 @@ class Helper:
 
 
 class CustomHelper(Helper):
-    """A helper of three functions: `initialize_fn()`, `sample_fn(time=, outputs=, state=)` and `next_inputs_fn(...)`."""
+    """A helper of three functions: `initialize_fn()`, `sample_fn(time=, outputs=, state=)` and `next_inputs_fn(...)`.
+
+    Args:
+        initialize_fn: a function of nothing that gives which sequences are finished, `[batch]` bool, and the first inputs.
+        sample_fn: a function that gives the samples of a step.
+        next_inputs_fn: a function of `time`, `outputs`, `state` and `sample_ids` that gives which sequences are finished, the next
+            inputs and the next state.
+        sample_ids_shape: the shape of an example's sample; a scalar when None.
+        sample_ids_dtype: its dtype, int32 when None.
+    """
 
     def __init__(
         self, initialize_fn: Callable[..., Nest], sample_fn: Callable[..., Nest], next_inputs_fn: Callable[..., Nest],
@@ -128,6 +137,9 @@ class TrainingHelper(Helper):
         sequence_length: `[batch]`, how many steps of each there are.
         time_major: whether the steps come first.
         name: the name scope.
+
+    Raises:
+        ValueError: `sequence_length` is no vector.
     """
 
     def __init__(self, inputs: Nest, sequence_length: TensorLike, time_major: bool = False, name: str | None = None) -> None:
@@ -202,6 +214,14 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     """The inputs are the data's, or, with some probability, the embedding of what is sampled (Bengio et al. 2015).
 
     What is sampled is -1 where the data's input is taken.
+
+    Args:
+        inputs: (nested) `[batch, steps, ...]`, or `[steps, batch, ...]` with `time_major`.
+        sequence_length: `[batch]`, how many steps of each there are.
+        embedding: a function of ids, or a table, or parts of one.
+        sampling_probability: how likely a sample is taken, a [] or `[batch]` number.
+        time_major: whether the steps come first.
+        seed, scheduling_seed: the op seeds of the samples, and of the choice.
     """
 
     def __init__(
@@ -230,7 +250,16 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
 
 class ScheduledOutputTrainingHelper(TrainingHelper):
-    """The inputs are the data's, or, with some probability, the outputs, or what `next_inputs_fn` makes of them."""
+    """The inputs are the data's, or, with some probability, the outputs, or what `next_inputs_fn` makes of them.
+
+    Args:
+        inputs: (nested) `[batch, steps, ...]`, or `[steps, batch, ...]` with `time_major`.
+        sequence_length: `[batch]`, how many steps of each there are.
+        sampling_probability: how likely the outputs are taken, a [] or `[batch]` number.
+        time_major: whether the steps come first.
+        seed: the op seed of the choice.
+        next_inputs_fn: a function of the outputs; they are taken as they are when None.
+    """
 
     def __init__(
         self, inputs: Nest, sequence_length: TensorLike, sampling_probability: TensorLike, time_major: bool = False,
@@ -264,6 +293,9 @@ class GreedyEmbeddingHelper(Helper):
         embedding: a function of ids, or a table, or parts of one.
         start_tokens: `[batch]` ids of the first inputs.
         end_token: the id that ends a sequence.
+
+    Raises:
+        ValueError: `start_tokens` is no vector, or `end_token` no scalar.
     """
 
     def __init__(self, embedding: Nest, start_tokens: TensorLike, end_token: TensorLike) -> None:
@@ -296,7 +328,15 @@ class GreedyEmbeddingHelper(Helper):
 
 
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
-    """The next input is the embedding of a class drawn with the logits, divided by `softmax_temperature`."""
+    """The next input is the embedding of a class drawn with the logits, divided by `softmax_temperature`.
+
+    Args:
+        embedding: a function of ids, or a table, or parts of one.
+        start_tokens: `[batch]` ids of the first inputs.
+        end_token: the id that ends a sequence.
+        softmax_temperature: what logits are divided by; 1 when None.
+        seed: the op seed.
+    """
 
     def __init__(
         self, embedding: Nest, start_tokens: TensorLike, end_token: TensorLike,

@@ -32,7 +32,14 @@ from weft.ops.variables.initializers import Constant
 
 
 def safe_cumprod(x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """The products of the elements up to each, by their logarithms: for elements from 0 to 1, with gradients near 0."""
+    """The products of the elements up to each, by their logarithms: for elements from 0 to 1, with gradients near 0.
+
+    Args:
+        x: numbers from 0 to 1, of a floating dtype.
+        axis: the dimension.
+        exclusive: whether an element's own factor is left out.
+        reverse: whether products begin at the end.
+    """
     with get_default_graph().name_scope("SafeCumprod"):
         tensor = convert_to_tensor(x, name="x")
         least = float(np.finfo(tensor.dtype.as_numpy_dtype).tiny)

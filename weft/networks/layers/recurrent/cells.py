@@ -112,7 +112,18 @@ def _masked(value: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class SimpleRNNCell(Cell):
-    """`output = new state = activation(W inputs + U state + b)`."""
+    """`output = new state = activation(W inputs + U state + b)`.
+
+    Args:
+        units: the size of output and state.
+        activation: a function or its name.
+        use_bias: whether there is a bias.
+        kernel_initializer, recurrent_initializer, bias_initializer: what the variables begin with.
+        kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties.
+        kernel_constraint, recurrent_constraint, bias_constraint: projections after updates.
+        dropout, recurrent_dropout: the parts of inputs and states that are dropped in training.
+        kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
+    """
 
     @keeps_arguments
     def __init__(
@@ -146,8 +157,17 @@ class SimpleRNNCell(Cell):
 class GRUCell(Cell):
     """The gated recurrent unit of Cho et al. (2014).
 
-    `reset_after` applies the reset gate to the product with the state rather than to the state. `implementation` is kept:
-    both compute the same.
+    Args:
+        units: the size of output and states.
+        activation, recurrent_activation: functions of what is new and of the gates, or their names.
+        use_bias: whether there is a bias.
+        kernel_initializer, recurrent_initializer, bias_initializer: what the variables begin with.
+        kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties.
+        kernel_constraint, recurrent_constraint, bias_constraint: projections after updates.
+        dropout, recurrent_dropout: the parts of inputs and states that are dropped in training.
+        implementation: kept; all of them compute the same.
+        reset_after: whether the reset gate is applied to the product with the state, rather than to the state.
+        kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
     """
 
     gates = 3
@@ -203,7 +223,17 @@ class GRUCell(Cell):
 class LSTMCell(Cell):
     """Long short-term memory (Hochreiter and Schmidhuber, 1997); states are the output and the memory.
 
-    `unit_forget_bias` begins the forget gate's bias with ones. `implementation` is kept: both compute the same.
+    Args:
+        units: the size of output and states.
+        activation, recurrent_activation: functions of what is new and of the gates, or their names.
+        use_bias: whether there is a bias.
+        kernel_initializer, recurrent_initializer, bias_initializer: what the variables begin with.
+        kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties.
+        kernel_constraint, recurrent_constraint, bias_constraint: projections after updates.
+        dropout, recurrent_dropout: the parts of inputs and states that are dropped in training.
+        unit_forget_bias: whether the forget gate's bias begins with ones.
+        implementation: kept; all of them compute the same.
+        kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
     """
 
     gates = 4
@@ -251,7 +281,12 @@ class LSTMCell(Cell):
 
 
 class StackedRNNCells(Layer):
-    """Cells one above the other, as one."""
+    """Cells one above the other, as one.
+
+    Args:
+        cells: the cells, the one that gets the inputs first.
+        kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
+    """
 
     def __init__(self, cells: Sequence[KerasObject], **kwargs: Options) -> None:
         super().__init__(**kwargs)

@@ -37,6 +37,16 @@ def over(cell_class: Named, what: str, doc: str, module: str = __name__) -> type
     return type(what, (RNN,), {"__init__": __init__, "build": build, "__doc__": doc, "__module__": module})
 
 
-SimpleRNN = over(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell over sequences; arguments as of the cell and of RNN.")
-GRU = over(GRUCell, "GRU", "A GRUCell over sequences; arguments as of the cell and of RNN.")
-LSTM = over(LSTMCell, "LSTM", "An LSTMCell over sequences; arguments as of the cell and of RNN.")
+_DOC = """{a_cell} over sequences: `[batch, steps, size] -> [batch, units]`, or `[batch, steps, units]`.
+
+Args:
+    units: the size of the outputs and the states.
+    args: further arguments of the cell, in its order.
+    activity_regularizer: a penalty on the outputs.
+    kwargs: those of the cell by name, and `return_sequences`, `return_state`, `go_backwards`, `stateful`, `unroll` and
+        `time_major` of `tf.keras.layers.RNN`.
+"""
+
+SimpleRNN = over(SimpleRNNCell, "SimpleRNN", _DOC.format(a_cell="A SimpleRNNCell"))
+GRU = over(GRUCell, "GRU", _DOC.format(a_cell="A GRUCell"))
+LSTM = over(LSTMCell, "LSTM", _DOC.format(a_cell="An LSTMCell"))

@@ -32,6 +32,9 @@ class RNN(Layer):
         unroll: whether steps are built one by one, rather than as a loop.
         time_major: whether steps come before the batch.
         kwargs: see Layer.
+
+    Raises:
+        ValueError: `cell` is none.
     """
 
     supports_masking = True
