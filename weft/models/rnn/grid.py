@@ -348,7 +348,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         num_unit_shards: how many parts the weights are made in.
         forget_bias: added to the forget gates.
         feature_size, frequency_skip: the size of a window of the inputs, and the distance of windows.
-        num_frequency_blocks, start_freqindex_list, end_freqindex_list: how many windows there are, and where they begin and end.
+        num_frequency_blocks, start_freqindex_list, end_freqindex_list: how many windows, and where they begin and end.
         backward_slice_offset: how far behind the windows of the way back are, in the inputs.
         reuse: whether the variables exist already.
     """

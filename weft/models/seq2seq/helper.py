@@ -84,8 +84,8 @@ class CustomHelper(Helper):
     Args:
         initialize_fn: a function of nothing that gives which sequences are finished, `[batch]` bool, and the first inputs.
         sample_fn: a function that gives the samples of a step.
-        next_inputs_fn: a function of `time`, `outputs`, `state` and `sample_ids` that gives which sequences are finished, the next
-            inputs and the next state.
+        next_inputs_fn: a function of `time`, `outputs`, `state` and `sample_ids` that gives which sequences are finished, the
+            next inputs and the next state.
         sample_ids_shape: the shape of an example's sample; a scalar when None.
         sample_ids_dtype: its dtype, int32 when None.
     """
