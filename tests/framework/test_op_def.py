@@ -72,6 +72,7 @@ def test_ops_that_hand_their_inputs_on_return_them_unchanged() -> None:
 
 def test_every_trait_that_a_declaration_may_give_has_its_meaning_and_default() -> None:
     given = {key: str(kind) for key, kind in Traits.__annotations__.items()}
-    known = {each.name: each.default for each in dataclasses.fields(OpDef)}
+    missing = dataclasses.MISSING
+    known = {each.name: each.default_factory if each.default is missing else each.default for each in dataclasses.fields(OpDef)}
     assert [key for key in given if known.get(key, dataclasses.MISSING) is dataclasses.MISSING] == []
     assert [name for name, default in known.items() if default is not dataclasses.MISSING and name not in given] == []

@@ -17,7 +17,7 @@ from weft.framework import built_at, graph_def, graph_picture, node_errors, op_r
 from weft.framework.built_at import capture_stack
 from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
-from weft.framework.dims import format_dims
+from weft.framework.dims import Dims, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.exported_graph import exported_graph_def
 from weft.framework.graph_elements import Elements
@@ -25,6 +25,7 @@ from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
+from weft.framework.ranks import check_ranks
 
 GRAPH_DEF_VERSION: Final = 134
 
@@ -202,7 +203,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
 
     def _infer_shapes(self, op: Operation) -> None:
         try:
-            shapes = op.op_def.infer(op)
+            shapes = _shapes_of(op)
         except ValueError as error:
             raise node_errors.shape_error(op, error) from None
         for tensor, dims in zip(op.outputs, shapes, strict=True):
@@ -279,3 +280,16 @@ def lookup_op_def(name: str) -> OpDef:
 def describe(tensor: Tensor) -> str:
     """Name, dtype and shape of a tensor for an error message."""
     return f"{tensor.name} ({tensor.dtype.name} {format_dims(tensor.dims)})"
+
+
+def _shapes_of(op: Operation) -> Sequence[Dims]:
+    """What the shape rule of a node's op tells; ValueError where it, or the declared ranks, refuse the inputs."""
+    try:
+        shapes = op.op_def.infer(op)
+    except (IndexError, TypeError):
+        # A rule may count on the ranks.
+        check_ranks(op)
+        raise
+    if op.op_def.ranks:
+        check_ranks(op)
+    return shapes

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypedDict, TypeVar
 
 from tensorboard.compat.proto import op_def_pb2
@@ -86,7 +86,9 @@ class Traits(TypedDict, total=False):
     reshapes: bool
     memory_bound: bool
     droppable: bool
+    ranks: Mapping[str, int]
     static: Sequence[str]
+    static_members: OfNode[Sequence[int]] | None
     dynamic: OfNode[frozenset[str]] | None
     updates: Sequence[str]
     reads: Sequence[str]
@@ -142,8 +144,12 @@ class OpDef:
     """The host leaves it out where nothing takes its result, as XLA does with all that is pure: it is long, and refuses nothing
     that the op whose gradient it is has not refused before."""
 
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """The rank that an input must have, by its name, beyond what `infer` refuses."""
     static: Sequence[str] = ()
     """The inputs whose values must be known while a stage is compiled: shapes, axes, permutations."""
+    static_members: OfNode[Sequence[int]] | None = None
+    """`static_members(op)` gives the numbers of the inputs that are static in this very node, where names cannot tell."""
     dynamic: OfNode[frozenset[str]] | None = None
     """`dynamic(op)` tells which of the static inputs this very node can be compiled without knowing."""
 

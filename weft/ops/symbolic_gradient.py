@@ -26,8 +26,21 @@ def _input_shapes(node: Operation) -> list[Dims]:
     return [node.inputs[index].dims for index in node.attrs["wanted"]]
 
 
+def _static_members(node: Operation) -> list[int]:
+    """The inputs whose values the differentiated kernel must know: a feed that is an axis, or a size."""
+    function = node.attrs["f"]
+    definition = op_registry.lookup(function)
+    numbers = group(definition.inputs, function.attrs, range(len(node.attrs["Tin"])))
+    return [
+        number
+        for arg, members in numbers
+        if arg.name in definition.static
+        for number in (members if isinstance(members, list) else [members])
+    ]
+
+
 @op("KernelGradient", "inputs: [Tin], grads: [Tgrad] -> output: [Tout]", infer=_input_shapes, compiled_only=True,
-    gradient=lambda node, *grads: vjp(node, *grads))  # fmt: skip
+    static_members=_static_members, gradient=lambda node, *grads: vjp(node, *grads))  # fmt: skip
 def symbolic_gradient(
     xp: ArrayModule, inputs: Sequence[Array], grads: Sequence[Array], *, Tout: list[DType],
     f: Function, wanted: list[int],  # type: ignore[name-defined]  # noqa: F821

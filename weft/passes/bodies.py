@@ -29,6 +29,8 @@ def static_inputs(op: Operation) -> list[Tensor] | None:
     if op.op_def.bodies:
         numbers = _numbers_wanted(op)
         return None if numbers is None else [op.inputs[number] for number in sorted(numbers)]
+    if op.op_def.static_members is not None:
+        return [op.inputs[number] for number in op.op_def.static_members(op)]
     if not op.op_def.static:
         return []
     return [

@@ -13,7 +13,7 @@ import contextlib
 import sys
 from pathlib import Path
 
-from tests.differential.ops import oracle, report
+from tests.differential.ops import oracle, report, results
 from tests.differential.ops.campaign import Campaign, shared_ops
 
 
@@ -26,6 +26,10 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=3, help="how many differences of an op are printed")
     parser.add_argument("--all", action="store_true", help="print the ops that agree, too")
     parser.add_argument("--keep", type=Path, help="a folder to keep TensorFlow's answers in, for the next time")
+    parser.add_argument(
+        "--results", type=Path, help="a file of what came out, a line per op: ops that it has are not run again"
+    )
+    parser.add_argument("--limit-s", type=float, default=240, help="the time that an op's cases may take in each library")
     parser.add_argument("--declarations", action="store_true", help="compare the ops' declarations, and run nothing")
     asked = parser.parse_args()
     python = oracle.python_of("2.21")
@@ -40,9 +44,10 @@ def main() -> int:
         parser.error(f"not ops of both: {', '.join(unknown)}")
     if asked.keep is not None:
         asked.keep.mkdir(parents=True, exist_ok=True)
-    campaign = Campaign(python, oracle.python_of("1.15"), asked.count, asked.every, asked.keep)
+    campaign = Campaign(python, oracle.python_of("1.15"), asked.count, asked.every, asked.keep, asked.limit_s)
     with contextlib.closing(campaign):
-        return report.findings(campaign.run(asked.ops or shared, definitions), asked.show, asked.all)
+        found = results.resumed(asked.results, asked.ops or shared, lambda ops: campaign.run(ops, definitions))
+        return report.findings(found, asked.show, asked.all)
 
 
 if __name__ == "__main__":

@@ -55,13 +55,16 @@ class Campaign:
         count: how many mutations an op has.
         every: each how manieth case is compiled, too.
         kept: a folder to keep TensorFlow's answers in.
+        limit_s: the time that the cases of an op may take in each library; those behind that are left out.
     """
 
-    def __init__(self, python: str, older: str | None, count: int, every: int, kept: Path | None = None) -> None:
+    def __init__(
+        self, python: str, older: str | None, count: int, every: int, kept: Path | None = None, limit_s: float = 600
+    ) -> None:
         self._count, self._every = count, every
-        self._theirs = oracle.tensorflow(python, kept)
-        self._older = None if older is None else oracle.tensorflow(older, None)
-        self._ours = oracle.weft("cold,compiled")
+        self._theirs = oracle.tensorflow(python, kept, limit_s)
+        self._older = None if older is None else oracle.tensorflow(older, None, limit_s)
+        self._ours = oracle.weft("cold,compiled", limit_s)
 
     def close(self) -> None:
         """End the processes."""
@@ -97,12 +100,17 @@ class Campaign:
 
     def _judged(self, op: str, labels: Sequence[str], archive: Path, their_future: Any, our_future: Any) -> Finding:
         theirs, ours = their_future.result(), our_future.result()
-        differing = dict(_differences(op, ours, theirs, range(len(labels))))
+        ran = [number for number in range(len(labels)) if number in ours.of and number in theirs.of]
+        differing = dict(_differences(op, ours, theirs, ran))
         if self._older and differing:
             older = self._older.start(archive, list(differing)).result()
-            still = dict(_differences(op, ours, older, differing))
-            differing = {number: text for number, text in differing.items() if _is_out(older.of[number]) or number in still}
-        compared = sum(not _is_out(theirs.of[number]) for number in range(len(labels)))
+            still = dict(_differences(op, ours, older, [number for number in differing if number in older.of]))
+            differing = {
+                number: text
+                for number, text in differing.items()
+                if number not in older.of or _is_out(older.of[number]) or number in still
+            }
+        compared = sum(not _is_out(theirs.of[number]) for number in ran)
         refused = sum(any("error" in part for part in each.values() if isinstance(part, dict)) for each in theirs.of.values())
         return Finding(op, len(labels), compared, refused, [f"{labels[number]}: {text}" for number, text in differing.items()])
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +21,9 @@ from tests.tensorflows import VARIABLES, environment
 
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[2]
-_CASE_TIMEOUT_S: Final = 120
+_CASE_TIMEOUT_S: Final = 60
+# A process that ran so many archives is replaced: weft's keeps the code of all that it compiled.
+_ARCHIVES_OF_A_PROCESS: Final = 40
 _DESCRIBE: Final = """
 import sys
 import tensorflow as tf
@@ -53,15 +56,18 @@ class Results(NamedTuple):
 class Library:
     """A library that runs cases in a process of its own, which is started anew when it dies of a case.
 
-    With a folder to keep results in, a case that it has run before is not run again.
+    With a folder to keep results in, a case that it has run before is not run again. `limit_s` is the time for one archive: the
+    cases that it has not come to by then have no result.
     """
 
-    def __init__(self, python: str, module: str, ways: str = "cold", kept: Path | None = None) -> None:
+    def __init__(self, python: str, module: str, ways: str = "cold", kept: Path | None = None, limit_s: float = 600) -> None:
         self._command = [python, "-W", "ignore", str(_HERE / "runner.py"), module, "--ways", ways]
         self._environment = environment()
         if module == "weft":
             self._environment |= {"PYTHONPATH": str(_ROOT), "JAX_PLATFORMS": "cpu"}
         self._kept = kept
+        self._limit_s = limit_s
+        self._archives = 0
         self._thread = ThreadPoolExecutor(1)
         self._process: subprocess.Popen[str] | None = None
 
@@ -86,9 +92,14 @@ class Library:
         if self._kept is not None:
             results = self._kept / f"{hashlib.sha256(archive.read_bytes()).hexdigest()}.npz"
         died: list[int] = []
+        self._archives += 1
+        if self._archives % _ARCHIVES_OF_A_PROCESS == 0:
+            self._end()
+        deadline = time.monotonic() + self._limit_s
         unwanted = [] if only is None else [number for number in range(count) if number not in only]
         while not results.exists():
             order = {"cases": str(archive), "results": str(results), "skipped": [*unwanted, *died]}
+            order["limit_s"] = max(deadline - time.monotonic(), 0)
             last = self._attempt(order)
             if last is not None:
                 died.append(last)
@@ -130,11 +141,11 @@ class Library:
             timer.cancel()
 
 
-def weft(ways: str) -> Library:
+def weft(ways: str, limit_s: float) -> Library:
     """This weft."""
-    return Library(sys.executable, "weft", ways)
+    return Library(sys.executable, "weft", ways, limit_s=limit_s)
 
 
-def tensorflow(python: str, kept: Path | None) -> Library:
+def tensorflow(python: str, kept: Path | None, limit_s: float) -> Library:
     """A TensorFlow, whose results are kept in a folder, if there is one."""
-    return Library(python, "tensorflow.compat.v1", kept=kept)
+    return Library(python, "tensorflow.compat.v1", kept=kept, limit_s=limit_s)

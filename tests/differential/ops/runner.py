@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import sys
+import time
 import warnings
 from typing import Any
 
@@ -138,8 +139,9 @@ def main() -> None:
         order = json.loads(line)
         runner = Runner(asked.library, order["cases"])
         skipped = set(order["skipped"])
+        deadline = time.time() + order["limit_s"]
         for number in range(len(runner.cases.records)):
-            if number not in skipped:
+            if number not in skipped and time.time() < deadline:
                 # Where the library dies of a case, the parent knows of which.
                 sys.stdout.write("%d\n" % number)  # noqa: UP031
                 sys.stdout.flush()

@@ -21,7 +21,9 @@ def _distance_shape(node: Operation) -> list[Dims]:
 
 
 @op("EditDistance", "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
-    "truth_values: T, truth_shape: int64 -> output: float32", infer=_distance_shape, gradient=not_differentiable)  # fmt: skip
+    "truth_values: T, truth_shape: int64 -> output: float32",
+    ranks={"hypothesis_indices": 2, "hypothesis_values": 1, "hypothesis_shape": 1, "truth_indices": 2, "truth_values": 1,
+           "truth_shape": 1}, infer=_distance_shape, gradient=not_differentiable)  # fmt: skip
 def edit_distance_node(
     ctx: OpContext,
     hypothesis_indices: Array,

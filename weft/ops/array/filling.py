@@ -46,7 +46,8 @@ def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType =
     return xp.broadcast_to(value, tuple(int(size) for size in np.ravel(dims)))
 
 
-@op("Empty", "shape: int32 -> output: dtype", infer=lambda node: [constant_dims(node.inputs[0])],
+@op("Empty", "shape: int32 -> output: dtype",
+    ranks={"shape": 1}, infer=lambda node: [constant_dims(node.inputs[0])],
     gradient=not_differentiable, stateful=True)  # fmt: skip
 def empty(ctx: OpContext, shape: Array, *, dtype: DType, init: bool = False) -> Result:
     """A tensor whose elements nobody should rely on; here they are zeros: `[rank] -> [*shape]`."""

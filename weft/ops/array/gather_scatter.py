@@ -129,7 +129,8 @@ def slices_of(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
     return IndexedSlices(convert_to_tensor(values), flat, dense_shape)
 
 
-@op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams", checks_traced=True,
+@op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
+    ranks={"axis": 0}, checks_traced=True,
     infer=_gather_v2_shape,
     gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
@@ -320,7 +321,8 @@ def check_tensor_scattered(node: Operation, tensor: Array, indices: Array, updat
     _check_positions(node.inputs[0], tensor, indices, "shape")
 
 
-@op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T", infer=_scatter_nd_shape,
+@op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T",
+    ranks={"shape": 1}, infer=_scatter_nd_shape,
     static=("shape",), check=_check_scattered_nd, checks_traced=True, types={"Tindices": INDEX16},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
 def scatter_nd_node(xp: ArrayModule, indices: Array, updates: Array, shape: Array, *, bad_indices_policy: str = "") -> Result:

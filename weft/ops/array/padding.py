@@ -112,7 +112,8 @@ def _moving(node: Operation) -> frozenset[str]:
     return frozenset(("begin",)) if size is not None and np.all(size >= 0) else frozenset()
 
 
-@op("Slice", "input: T, begin: Index, size: Index -> output: T", memory_bound=True,
+@op("Slice", "input: T, begin: Index, size: Index -> output: T",
+    ranks={"begin": 1, "size": 1}, memory_bound=True,
     infer=_slice_shape, gradient=_slice_gradient,
     static=("begin", "size"), dynamic=_moving, types={"Index": INDEX})  # fmt: skip
 def slice_node(xp: ArrayModule, input: Array, begin: Array, size: Array) -> Result:
@@ -269,7 +270,8 @@ def _unpadded(node: Operation) -> list[Dims]:
     return [_grown(dims, -value.sum(1))]
 
 
-@op("MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T", infer=_unpadded, static=("paddings",),
+@op("MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T",
+    ranks={"paddings": 2}, infer=_unpadded, static=("paddings",),
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
     gradient=lambda node, grad: [mirror_pad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
 def mirror_pad_grad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:

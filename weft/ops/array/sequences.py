@@ -61,7 +61,8 @@ def _reverse_sequence_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [reverse_sequence_node(grad, node.inputs[1], seq_dim=node.attrs["seq_dim"], batch_dim=node.attrs["batch_dim"]), None]
 
 
-@op("ReverseSequence", "input: T, seq_lengths: Tlen -> output: T", infer=_reversed_shape, types={"Tlen": INDEX},
+@op("ReverseSequence", "input: T, seq_lengths: Tlen -> output: T",
+    ranks={"seq_lengths": 1}, infer=_reversed_shape, types={"Tlen": INDEX},
     check=_check_lengths,
     defaults={"Tlen": dtypes.int64}, gradient=_reverse_sequence_gradient)  # fmt: skip
 def reverse_sequence_node(xp: ArrayModule, input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: int = 0) -> Result:
@@ -212,14 +213,16 @@ def _search(xp: ArrayModule, sorted_inputs: Array, values: Array, side: str) -> 
     return xp.sum(columns < wanted if side == "left" else columns <= wanted, -1)
 
 
-@op("LowerBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
+@op("LowerBound", "sorted_inputs: T, values: T -> output: out_type",
+    ranks={"sorted_inputs": 2, "values": 2}, infer=_bounds_shape, gradient=None,
     types={"out_type": INDEX})  # fmt: skip
 def lower_bound(xp: ArrayModule, sorted_inputs: Array, values: Array, *, out_type: DType = dtypes.int32) -> Result:
     """For each value of a row how many elements of the sorted row are less: `[rows, n], [rows, m] -> [rows, m]`."""
     return _search(xp, sorted_inputs, values, "left")
 
 
-@op("UpperBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
+@op("UpperBound", "sorted_inputs: T, values: T -> output: out_type",
+    ranks={"sorted_inputs": 2, "values": 2}, infer=_bounds_shape, gradient=None,
     types={"out_type": INDEX})  # fmt: skip
 def upper_bound(xp: ArrayModule, sorted_inputs: Array, values: Array, *, out_type: DType = dtypes.int32) -> Result:
     """For each value of a row how many elements of the sorted row are not greater.
@@ -339,7 +342,8 @@ def _unraveled_shape(node: Operation) -> list[Dims]:
     return [(count,)] if indices == () else [(count, *indices)]
 
 
-@op("UnravelIndex", "indices: Tidx, dims: Tidx -> output: Tidx", infer=_unraveled_shape, gradient=None,
+@op("UnravelIndex", "indices: Tidx, dims: Tidx -> output: Tidx",
+    ranks={"dims": 1}, infer=_unraveled_shape, gradient=None,
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32}, static=("dims",))  # fmt: skip
 def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
     """The coordinates, along a new first dimension, of flat positions in an array of shape `dims`.

@@ -144,7 +144,8 @@ def unique_with_counts(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: s
     return UniqueWithCounts(*unique_with_counts_node(x, out_idx=out_idx, name=name))
 
 
-@op("ListDiff", "x: T, y: T -> out: T, idx: out_idx", infer=lambda node: [(None,), (None,)], gradient=None,
+@op("ListDiff", "x: T, y: T -> out: T, idx: out_idx",
+    ranks={"x": 1, "y": 1}, infer=lambda node: [(None,), (None,)], gradient=None,
     types={"out_idx": INDEX})  # fmt: skip
 def list_diff(ctx: OpContext, x: Array, y: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
     """The elements of `x` that are not in `y`, and their positions: `[n], [m] -> [k], [k]`."""

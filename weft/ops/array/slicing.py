@@ -179,7 +179,8 @@ def _strided_elements(node: Operation) -> Dims:
     return source[first : last : int(strides[0])]
 
 
-@op("StridedSlice", "input: T, begin: Index, end: Index, strides: Index -> output: T", memory_bound=True,
+@op("StridedSlice", "input: T, begin: Index, end: Index, strides: Index -> output: T",
+    ranks={"begin": 1, "end": 1, "strides": 1}, memory_bound=True,
     known_elements=_strided_elements, infer=_strided_shape,
     gradient=_strided_gradient, static=("begin", "end", "strides"), dynamic=_moving,
     types={"Index": (dtypes.int16, *INDEX)})  # fmt: skip
@@ -205,6 +206,7 @@ def strided_slice_node(
 
 
 @op("StridedSliceGrad", "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
+    ranks={"shape": 1},
     infer=lambda node: [_grad_shape(node)], static=("shape", "begin", "end", "strides"), dynamic=_moving,
     types={"Index": INDEX}, gradient=lambda node, grad: [None, None, None, None,
                                  strided_slice_node(grad, *node.inputs[1:4], **_masks_of(node))])  # fmt: skip

@@ -40,7 +40,8 @@ def _tile_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [tile_grad(grad, node.inputs[1], node.inputs[0]), None]
 
 
-@op("Tile", "input: T, multiples: Tmultiples -> output: T", infer=_tiled, static=("multiples",),
+@op("Tile", "input: T, multiples: Tmultiples -> output: T",
+    ranks={"multiples": 1}, infer=_tiled, static=("multiples",),
     types={"Tmultiples": INDEX}, defaults={"Tmultiples": dtypes.int32},
     gradient=_tile_gradient)  # fmt: skip
 def tile_node(xp: ArrayModule, input: Array, multiples: Array) -> Result:
@@ -91,7 +92,8 @@ def _broadcast_shape(node: Operation) -> list[Dims]:
     return [wanted]
 
 
-@op("BroadcastTo", "input: T, shape: Tidx -> output: T", infer=_broadcast_shape, static=("shape",),
+@op("BroadcastTo", "input: T, shape: Tidx -> output: T",
+    ranks={"shape": 1}, infer=_broadcast_shape, static=("shape",),
     gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
@@ -108,7 +110,8 @@ def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
         raise InvalidArgumentError.of(f"Incompatible shapes: {brackets(input.shape)} vs. {brackets(wanted)}") from error
 
 
-@op("BroadcastArgs", "s0: T, s1: T -> r0: T", gradient=None, types={"T": INDEX}, defaults={"T": dtypes.int32},
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T",
+    ranks={"s0": 1, "s1": 1}, gradient=None, types={"T": INDEX}, defaults={"T": dtypes.int32},
     infer=lambda node: [_longest(node)], static=("s0", "s1"))  # fmt: skip
 def broadcast_args(xp: ArrayModule, s0: Array, s1: Array) -> Result:
     """The shape that two shapes broadcast to: `[n], [m] -> [max(n, m)]`."""
@@ -123,7 +126,8 @@ def _longest(node: Operation) -> Dims:
     return (None if None in lengths else max(lengths),)  # type: ignore[type-var]
 
 
-@op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T", gradient=not_differentiable, types={"T": INDEX},
+@op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T",
+    ranks={"s0": 1, "s1": 1}, gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32}, infer=lambda node: [(None,), (None,)], static=("s0", "s1"))  # fmt: skip
 def broadcast_gradient_args(xp: ArrayModule, s0: Array, s1: Array) -> tuple[Result, Result]:
     """The dimensions over which each of two broadcast tensors' gradients is summed: `[n], [m] -> [k], [l]`."""

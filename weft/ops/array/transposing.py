@@ -135,7 +135,7 @@ def swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
     return xp.conj(swapped) if conjugate else swapped
 
 
-@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0].dims],
+@op("InvertPermutation", "x: T -> y: T", ranks={"x": 1}, infer=lambda node: [node.inputs[0].dims],
     gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32})  # fmt: skip
 def invert_permutation_node(xp: ArrayModule, x: Array) -> Result:

@@ -33,7 +33,8 @@ def _resized_before(node: Operation) -> list[Dims]:
     return [(None, height, width, None) if grads.dims is None else (grads.dims[0], height, width, grads.dims[3])]
 
 
-@op("ResizeNearestNeighborGrad", "grads: T, size: int32 -> output: T", infer=_resized_before, gradient=None, static=("size",),
+@op("ResizeNearestNeighborGrad", "grads: T, size: int32 -> output: T",
+    ranks={"grads": 4, "size": 1}, infer=_resized_before, gradient=None, static=("size",),
     types={"T": _RESIZED}, compiled_only=True)  # fmt: skip
 def resize_nearest_neighbor_grad(
     xp: ArrayModule, grads: Array, size: Array, *, align_corners: bool = False, half_pixel_centers: bool = False
@@ -58,7 +59,8 @@ def _image_size(node: Operation) -> list[Dims]:
     return [(None,) * 4 if known is None else tuple(int(each) for each in known)]
 
 
-@op("CropAndResizeGradImage", "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T", infer=_image_size,
+@op("CropAndResizeGradImage", "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T",
+    ranks={"image_size": 1}, infer=_image_size,
     gradient=None, static=("image_size",), types={"T": _FLOATS}, compiled_only=True)  # fmt: skip
 def crop_and_resize_grad_image(
     xp: ArrayModule, grads: Array, boxes: Array, box_ind: Array, image_size: Array, *, T: DType, method: str = "bilinear"
@@ -87,7 +89,8 @@ def crop_and_resize_grad_boxes(
     return back(jnp.asarray(grads))[0]
 
 
-@op("DrawBoundingBoxes", "images: T, boxes: float -> output: T", gradient=None, infer=same_as_input,
+@op("DrawBoundingBoxes", "images: T, boxes: float -> output: T",
+    ranks={"images": 4, "boxes": 3}, gradient=None, infer=same_as_input,
     types={"T": (dtypes.float32, dtypes.float16)}, defaults={"T": dtypes.float32})  # fmt: skip
 def draw_bounding_boxes_v1(ctx: OpContext, images: Array, boxes: Array) -> Result:
     """Images with boxes drawn, in TensorFlow's ten colours by turns.
@@ -97,7 +100,8 @@ def draw_bounding_boxes_v1(ctx: OpContext, images: Array, boxes: Array) -> Resul
     return definition_of(draw_bounding_boxes_v2).kernel(ctx, images, boxes, np.zeros((0, 0), np.float32))
 
 
-@op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T", gradient=None, infer=same_as_input,
+@op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T",
+    ranks={"contrast_factor": 0}, gradient=None, infer=same_as_input,
     types={"T": _HALVES}, defaults={"T": dtypes.float32})  # fmt: skip
 def adjust_contrast_v2(xp: ArrayModule, images: Array, contrast_factor: Array) -> Result:
     """The distance of each channel's pixels from their mean over the image, scaled.

@@ -52,6 +52,7 @@ def _projected_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 -> transformed_images: dtype",
+    ranks={"output_shape": 1},
     infer=_projected_shape, gradient=_projected_gradient, static=("output_shape",), types={"dtype": _PIXELS})  # fmt: skip
 def project(
     xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, *, interpolation: str, dtype: DType = dtypes.float32

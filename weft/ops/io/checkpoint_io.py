@@ -190,13 +190,20 @@ def _is_there(prefix: str) -> bool:
 
 
 @op("ShardedFilename", "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    ranks={"basename": 0, "shard": 0, "num_shards": 0},
     infer=scalar_shape, gradient=None)  # fmt: skip
 def sharded_filename(ctx: OpContext, basename: Array, shard: Array, num_shards: Array) -> Result:
     """`BASENAME-00002-of-00005`: `scalar string, scalar int32, scalar int32 -> scalar string`."""
     return _boxed(f"{scalar_text(basename, 'basename')}-{int(shard):05d}-of-{int(num_shards):05d}")
 
 
-@op("ShardedFilespec", "basename: string, num_shards: int32 -> filename: string", infer=scalar_shape, gradient=None)
+@op(
+    "ShardedFilespec",
+    "basename: string, num_shards: int32 -> filename: string",
+    ranks={"basename": 0, "num_shards": 0},
+    infer=scalar_shape,
+    gradient=None,
+)
 def sharded_filespec(ctx: OpContext, basename: Array, num_shards: Array) -> Result:
     """The pattern of all shards' names, `BASENAME-?????-of-00005`.
 

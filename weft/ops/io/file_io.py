@@ -21,7 +21,7 @@ def _path(value: Array, what: str) -> str:
     return os.fsdecode(value.item())
 
 
-@op("ReadFile", "filename: string -> contents: string", infer=scalar_shape, gradient=None)
+@op("ReadFile", "filename: string -> contents: string", ranks={"filename": 0}, infer=scalar_shape, gradient=None)
 def read_file(ctx: OpContext, filename: Array) -> Result:
     """The bytes of a file: `scalar string -> scalar string`."""
     with gfile.GFile(_path(filename, "Input filename"), "rb") as file:

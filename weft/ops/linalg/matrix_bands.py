@@ -105,6 +105,7 @@ def _matrix_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MatrixDiagV3", "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    ranks={"num_rows": 0, "num_cols": 0, "padding_value": 0},
     infer=_matrix_shape, gradient=_matrix_gradient, static=("k", "num_rows", "num_cols"))  # fmt: skip
 def matrix_diag_v3(
     xp: ArrayModule,
@@ -143,7 +144,8 @@ def _packed_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [matrix_set_diag_v3(zeros_like(node.inputs[0]), grad, node.inputs[1], align=node.attrs["align"]), None, None]
 
 
-@op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T", infer=_packed_shape,
+@op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T",
+    ranks={"padding_value": 0}, infer=_packed_shape,
     gradient=_packed_gradient, static=("k",))  # fmt: skip
 def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The diagonals of a band, packed.

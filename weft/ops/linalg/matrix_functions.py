@@ -129,7 +129,8 @@ def _least_squares_gradient(node: Operation, grad: Tensor) -> Gradients:
     return vjp(node, grad)
 
 
-@op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
+@op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T",
+    ranks={"l2_regularizer": 0}, infer=_least_squares_shape,
     gradient=_least_squares_gradient, types=MATRIX_TYPES)  # fmt: skip
 def matrix_solve_ls_node(xp: ArrayModule, matrix: Array, rhs: Array, l2_regularizer: Array, *, fast: bool = True) -> Result:
     """The least squares solutions of least norm, with squares of the solution weighed by the regularizer.

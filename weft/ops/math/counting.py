@@ -30,7 +30,8 @@ def _bins_shape(node: Operation) -> list[Dims]:
     return [(None if known is None else int(known),)]
 
 
-@op("Bincount", "arr: int32, size: int32, weights: T -> bins: T", infer=_bins_shape, gradient=None, static=("size",),
+@op("Bincount", "arr: int32, size: int32, weights: T -> bins: T",
+    ranks={"size": 0}, infer=_bins_shape, gradient=None, static=("size",),
     types={"T": _COUNTS})  # fmt: skip
 def bincount_node(xp: ArrayModule, arr: Array, size: Array, weights: Array) -> Result:
     """How often each of the numbers below `size` occurs, or the sum of its weights when there are weights.
@@ -56,7 +57,8 @@ def _dense_bins_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else (*dims[:-1], *(bins or ()))]
 
 
-@op("DenseBincount", "input: Tidx, size: Tidx, weights: T -> output: T", infer=_dense_bins_shape, gradient=None,
+@op("DenseBincount", "input: Tidx, size: Tidx, weights: T -> output: T",
+    ranks={"size": 0}, infer=_dense_bins_shape, gradient=None,
     types={"Tidx": (dtypes.int32, dtypes.int64), "T": _COUNTS})  # fmt: skip
 def dense_bincount(ctx: OpContext, input: Array, size: Array, weights: Array, *, binary_output: bool = False) -> Result:
     """How often each of the numbers below `size` occurs in each row, whether it does, or the sum of its weights.
@@ -114,7 +116,8 @@ def _histogram_shape(node: Operation) -> list[Dims]:
     return [(None if known is None else int(known),)]
 
 
-@op("HistogramFixedWidth", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=_histogram_shape,
+@op("HistogramFixedWidth", "values: T, value_range: T, nbins: int32 -> out: dtype",
+    ranks={"nbins": 0}, infer=_histogram_shape,
     gradient=None, static=("nbins",), types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def histogram_node(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
     """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last.

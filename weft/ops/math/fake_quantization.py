@@ -117,7 +117,8 @@ def _split(
 
 
 @op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
-    "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
+    "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32",
+    ranks={"min": 0}, gradient=None,
     infer=lambda node: [node.inputs[0].dims, (), ()])  # fmt: skip
 def fake_quant_with_min_max_vars_gradient(
     xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
@@ -205,7 +206,8 @@ def _and_back_shape(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
-@op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
+@op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
+    ranks={"input_min": 0}, infer=_and_back_shape,
     gradient=lambda node, grad: [grad, None, None], types=_FLOATS)  # fmt: skip
 def quantize_and_dequantize_v2(
     xp: ArrayModule,

@@ -54,7 +54,8 @@ def _quantized_shapes(node: Operation) -> list[Dims]:
 
 
 @op("QuantizeV2", "input: float32, min_range: float32, max_range: float32 -> output: T, output_min: float32, "
-    "output_max: float32", infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED})  # fmt: skip
+    "output_max: float32",
+    ranks={"min_range": 0, "max_range": 0}, infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED})  # fmt: skip
 def quantize_v2_node(
     ctx: OpContext, input: Array, min_range: Array, max_range: Array, *, T: DType, mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO", narrow_range: bool = False, axis: int = -1,

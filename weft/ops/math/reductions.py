@@ -273,7 +273,8 @@ def _without_dimension(node: Operation) -> list[Dims]:
 _ARG_TYPES = {"T": (*ORDERED, dtypes.bool), "Tidx": (dtypes.int16, *INDEX)}
 
 
-@op("ArgMax", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
+@op("ArgMax", "input: T, dimension: Tidx -> output: output_type",
+    ranks={"dimension": 0}, infer=_without_dimension, gradient=not_differentiable,
     static=("dimension",), types={**_ARG_TYPES, "output_type": (dtypes.int16, dtypes.uint16, *INDEX)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type: DType = dtypes.int64) -> Result:
@@ -289,7 +290,8 @@ def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type
     return xp.argmax(input, axis=int(dimension))
 
 
-@op("ArgMin", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
+@op("ArgMin", "input: T, dimension: Tidx -> output: output_type",
+    ranks={"dimension": 0}, infer=_without_dimension, gradient=not_differentiable,
     static=("dimension",), types={**_ARG_TYPES, "Tidx": INDEX, "output_type": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def arg_min_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type: DType = dtypes.int64) -> Result:

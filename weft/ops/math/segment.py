@@ -289,7 +289,8 @@ def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: A
         raise InvalidArgumentError.of(f"segment_ids{where} = {segment_ids[place]} is out of range [0, {int(count)})")
 
 
-@op("UnsortedSegmentSum", _UNSORTED, infer=_unsorted_shape, check=_check_ids, static=("num_segments",),
+@op("UnsortedSegmentSum", _UNSORTED,
+    ranks={"num_segments": 0}, infer=_unsorted_shape, check=_check_ids, static=("num_segments",),
     gradient=lambda node, grad: [_gather_kept(grad, node.inputs[1])[0], None, None],
     types={"T": NUMBERS, "Tindices": (dtypes.int16, *_INDEX), "Tnumsegments": _INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
@@ -314,7 +315,8 @@ def _unsorted_extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [select_node(chosen, shared, zeros_like(shared)), None, None]
 
 
-@op("UnsortedSegmentMax", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
+@op("UnsortedSegmentMax", _UNSORTED,
+    ranks={"num_segments": 0}, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_max(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
@@ -327,7 +329,8 @@ def unsorted_segment_max(xp: ArrayModule, data: Array, segment_ids: Array, num_s
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), 1), "max")
 
 
-@op("UnsortedSegmentMin", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
+@op("UnsortedSegmentMin", _UNSORTED,
+    ranks={"num_segments": 0}, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_min(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
@@ -345,7 +348,8 @@ def _unsorted_prod_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(_gather_kept(grad, ids)[0], segment_others(data, ids)), None, None]
 
 
-@op("UnsortedSegmentProd", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_prod_gradient,
+@op("UnsortedSegmentProd", _UNSORTED,
+    ranks={"num_segments": 0}, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_prod_gradient,
     static=("num_segments",), types={"T": NUMBERS, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_prod(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:

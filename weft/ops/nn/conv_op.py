@@ -164,7 +164,8 @@ def conv2d_node(
     return convolve(xp, _how(data_format, strides, padding, dilations, explicit_paddings), input, filter)
 
 
-@op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T", infer=_input_shape,
+@op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
+    ranks={"input_sizes": 1, "filter": 4}, infer=_input_shape,
     gradient=_gradients("2D", "input"), static=("input_sizes",), droppable=True, types={"T": _CONV_TYPES})  # fmt: skip
 def conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int],
@@ -180,7 +181,8 @@ def conv2d_backprop_input(
     return to_input(xp, how, input_sizes, filter, out_backprop)
 
 
-@op("Conv2DBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T", infer=_filter_shape,
+@op("Conv2DBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    ranks={"filter_sizes": 1}, infer=_filter_shape,
     gradient=_gradients("2D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def conv2d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int],
@@ -221,6 +223,7 @@ def depthwise_conv2d_node(
 
 
 @op("DepthwiseConv2dNativeBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
+    ranks={"input_sizes": 1},
     infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), droppable=True,
     types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_input(
@@ -246,6 +249,7 @@ def depthwise_conv2d_backprop_input(
 
 
 @op("DepthwiseConv2dNativeBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    ranks={"filter_sizes": 1},
     infer=_filter_shape, gradient=_gradients("Depthwise", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
@@ -287,7 +291,8 @@ def conv3d_node(
     return convolve(xp, _how(data_format, strides, padding, dilations), input, filter)
 
 
-@op("Conv3DBackpropInputV2", "input_sizes: Tshape, filter: T, out_backprop: T -> output: T", infer=_input_shape,
+@op("Conv3DBackpropInputV2", "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
+    ranks={"input_sizes": 1}, infer=_input_shape,
     gradient=_gradients("3D", "input"), static=("input_sizes",), droppable=True, types={"T": FLOATS, "Tshape": INDEX},
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def conv3d_backprop_input(
@@ -302,7 +307,8 @@ def conv3d_backprop_input(
     return to_input(xp, _how(data_format, strides, padding, dilations), input_sizes, filter, out_backprop)
 
 
-@op("Conv3DBackpropFilterV2", "input: T, filter_sizes: int32, out_backprop: T -> output: T", infer=_filter_shape,
+@op("Conv3DBackpropFilterV2", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    ranks={"filter_sizes": 1}, infer=_filter_shape,
     gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def conv3d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,

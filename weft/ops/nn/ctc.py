@@ -130,6 +130,7 @@ def _check_labels(labels: Array, classes: int, batch: int) -> None:
 
 
 @op("CTCLoss", "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
+    ranks={"labels_indices": 2, "labels_values": 1, "sequence_length": 1},
     infer=_loss_shapes, gradient=_loss_gradient, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
 def ctc_loss_node(
     ctx: OpContext, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array, *,
@@ -220,7 +221,8 @@ def _greedy_shapes(node: Operation) -> list[Dims]:
 
 
 @op("CTCGreedyDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: int64, decoded_values: int64, "
-    "decoded_shape: int64, log_probability: T", infer=_greedy_shapes, gradient=not_differentiable, types=_TYPES,
+    "decoded_shape: int64, log_probability: T",
+    ranks={"sequence_length": 1}, infer=_greedy_shapes, gradient=not_differentiable, types=_TYPES,
     defaults=_DEFAULTS)  # fmt: skip
 def ctc_greedy_decoder_node(
     ctx: OpContext, inputs: Array, sequence_length: Array, *, merge_repeated: bool = False, blank_index: int = -1
@@ -294,7 +296,8 @@ def _beams(log_probabilities: Array, width: int) -> list[tuple[tuple[int, ...], 
 
 
 @op("CTCBeamSearchDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: top_paths*int64, "
-    "decoded_values: top_paths*int64, decoded_shape: top_paths*int64, log_probability: T", infer=_beam_shapes,
+    "decoded_values: top_paths*int64, decoded_shape: top_paths*int64, log_probability: T",
+    ranks={"sequence_length": 1}, infer=_beam_shapes,
     gradient=not_differentiable, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
 def ctc_beam_search_decoder_node(
     ctx: OpContext, inputs: Array, sequence_length: Array, *, beam_width: int, top_paths: int, merge_repeated: bool = True

@@ -129,7 +129,8 @@ def fused_batch_norm_v2(
 
 
 @op("FusedBatchNormV3", "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, "
-    "reserve_space_1: U, reserve_space_2: U, reserve_space_3: U", infer=_normalized_shapes,
+    "reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
+    ranks={"mean": 1, "variance": 1}, infer=_normalized_shapes,
     gradient=_normalized_gradient("V3"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.bfloat16, dtypes.float32)})  # fmt: skip
 def fused_batch_norm_v3(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
@@ -178,7 +179,8 @@ def _back(
 
 
 @op("FusedBatchNormGrad", "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T -> "
-    "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T", infer=_back_shapes,
+    "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
+    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1}, infer=_back_shapes,
     gradient=vjp, types={"T": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v1(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
@@ -193,7 +195,8 @@ def fused_batch_norm_grad_v1(
 
 
 @op("FusedBatchNormGradV2", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U -> "
-    "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U", infer=_back_shapes,
+    "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
+    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1}, infer=_back_shapes,
     gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v2(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
@@ -209,6 +212,7 @@ def fused_batch_norm_grad_v2(
 
 @op("FusedBatchNormGradV3", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U, "
     "reserve_space_3: U -> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
+    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1},
     infer=_back_shapes, gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v3(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,

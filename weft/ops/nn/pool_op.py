@@ -102,7 +102,8 @@ def _max_pool_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [max_pool_grad_v2(x, node.outputs[0], grad, size, strides, **_attrs(node)), None, None]
 
 
-@op("MaxPoolV2", "input: T, ksize: int32, strides: int32 -> output: T", infer=_pooled_v2, types={"T": _MAX_TYPES},
+@op("MaxPoolV2", "input: T, ksize: int32, strides: int32 -> output: T",
+    ranks={"ksize": 1, "strides": 1}, infer=_pooled_v2, types={"T": _MAX_TYPES},
     defaults={"T": dtypes.float32}, static=("ksize", "strides"), gradient=_max_pool_v2_gradient)  # fmt: skip
 def max_pool_v2_node(
     xp: ArrayModule, input: Array, ksize: Array, strides: Array, *, padding: str, data_format: str = "NHWC"
@@ -274,7 +275,8 @@ def avg_pool_node(
     return pooling.mean(xp, value, _window(value.shape, ksize, strides, padding))
 
 
-@op("AvgPoolGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
+@op("AvgPoolGrad", "orig_input_shape: int32, grad: T -> output: T",
+    ranks={"orig_input_shape": 1}, infer=_from_shape, gradient=_mean_grad_gradient,
     static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
 def avg_pool_grad(
     xp: ArrayModule,
@@ -305,7 +307,8 @@ def avg_pool3d_node(
     return pooling.mean(xp, input, _window(input.shape, ksize, strides, padding))
 
 
-@op("AvgPool3DGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
+@op("AvgPool3DGrad", "orig_input_shape: int32, grad: T -> output: T",
+    ranks={"orig_input_shape": 1}, infer=_from_shape, gradient=_mean_grad_gradient,
     static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
 def avg_pool3d_grad(
     xp: ArrayModule,

@@ -296,6 +296,7 @@ def add_sampler(
 
 
 @op("ComputeAccidentalHits", "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
+    ranks={"true_classes": 2, "sampled_candidates": 1},
     infer=lambda node: [(None,)] * 3, gradient=None)  # fmt: skip
 def accidental_hits_node(
     ctx: OpContext, true_classes: Array, sampled_candidates: Array, *, num_true: int, seed: int = 0, seed2: int = 0

@@ -118,7 +118,8 @@ def _gathered_shapes(node: Operation) -> list[Dims]:
 
 
 @op("RaggedGather", "params_nested_splits: PARAMS_RAGGED_RANK*Tsplits, params_dense_values: Tvalues, indices: Tindices -> "
-    "output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues", infer=_gathered_shapes, gradient=None,
+    "output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
+    ranks={"indices": 1}, infer=_gathered_shapes, gradient=None,
     types={"Tindices": INDEX, "Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64})  # fmt: skip
 def ragged_gather(
     ctx: OpContext, params_nested_splits: list[Array], params_dense_values: Array, indices: Array, *, Tsplits: DType,

@@ -44,14 +44,16 @@ def _with_algorithm(node: Operation) -> list[Dims]:
     return [(1,), (2,), ()]
 
 
-@op("StatelessRandomGetKeyCounter", "seed: Tseed -> key: uint64, counter: uint64", infer=_key_and_counter,
+@op("StatelessRandomGetKeyCounter", "seed: Tseed -> key: uint64, counter: uint64",
+    ranks={"seed": 1}, infer=_key_and_counter,
     gradient=not_differentiable, types={"Tseed": INDEX}, defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_random_get_key_counter(xp: ArrayModule, seed: Array) -> tuple[Result, Result]:
     """The key and the counter of a seed: `[2] -> [1], [2]`."""
     return _key_and_counter_of(xp, seed)
 
 
-@op("StatelessRandomGetKeyCounterAlg", "seed: Tseed -> key: uint64, counter: uint64, alg: int32", infer=_with_algorithm,
+@op("StatelessRandomGetKeyCounterAlg", "seed: Tseed -> key: uint64, counter: uint64, alg: int32",
+    ranks={"seed": 1}, infer=_with_algorithm,
     gradient=not_differentiable, types={"Tseed": INDEX}, defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_random_get_key_counter_alg(xp: ArrayModule, seed: Array) -> tuple[Result, Result, Result]:
     """The key and the counter of a seed, and the number of the algorithm: `[2] -> [1], [2], scalar`."""
@@ -87,6 +89,7 @@ def _declared(name: str, rules: Mapping[np.dtype[np.generic], sampling.Rule]) ->
 
     kernel.__doc__ = f"{name[9:-2]} of the key and counter alone: `[rank], [1], [2], scalar -> [*shape]`."
     return op(name, f"{_INPUTS} -> output: dtype", infer=shape_from_input, gradient=not_differentiable,
+              ranks={"key": 1, "counter": 1, "alg": 0},
               static=("shape",), types=_DRAWN, defaults=_DEFAULTS)(kernel)  # fmt: skip
 
 
@@ -94,7 +97,8 @@ stateless_random_uniform_v2 = _declared("StatelessRandomUniformV2", sampling.UNI
 stateless_random_normal_v2 = _declared("StatelessRandomNormalV2", sampling.NORMAL)
 
 
-@op("StatelessTruncatedNormalV2", f"{_INPUTS} -> output: dtype", infer=shape_from_input, gradient=not_differentiable,
+@op("StatelessTruncatedNormalV2", f"{_INPUTS} -> output: dtype",
+    ranks={"key": 1, "counter": 1, "alg": 0}, infer=shape_from_input, gradient=not_differentiable,
     static=("shape",), types=_DRAWN, defaults=_DEFAULTS)  # fmt: skip
 def stateless_truncated_normal_v2(
     xp: ArrayModule, shape: Array, key: Array, counter: Array, alg: Array, *, dtype: DType = dtypes.float32
@@ -105,7 +109,8 @@ def stateless_truncated_normal_v2(
     return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
 
-@op("StatelessRandomUniformIntV2", f"{_INPUTS}, minval: dtype, maxval: dtype -> output: dtype", infer=shape_from_input,
+@op("StatelessRandomUniformIntV2", f"{_INPUTS}, minval: dtype, maxval: dtype -> output: dtype",
+    ranks={"key": 1, "counter": 1, "alg": 0}, infer=shape_from_input,
     gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": _INTEGERS},
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def stateless_random_uniform_int_v2(
@@ -119,7 +124,8 @@ def stateless_random_uniform_int_v2(
     return sampling.integers(xp, stream, start, size, minval, maxval).reshape(tuple(shape))
 
 
-@op("StatelessRandomUniformFullIntV2", f"{_INPUTS} -> output: dtype", infer=shape_from_input, gradient=not_differentiable,
+@op("StatelessRandomUniformFullIntV2", f"{_INPUTS} -> output: dtype",
+    ranks={"key": 1, "counter": 1, "alg": 0}, infer=shape_from_input, gradient=not_differentiable,
     static=("shape",), types={**_DRAWN, "dtype": _INTEGERS}, defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int_v2(
     xp: ArrayModule, shape: Array, key: Array, counter: Array, alg: Array, *, dtype: DType = dtypes.uint64

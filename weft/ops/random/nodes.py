@@ -169,7 +169,8 @@ def _gamma_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [None, unbroadcast(mul(grad, random_gamma_grad(alpha, node.outputs[0])), alpha)]
 
 
-@op("RandomGamma", "shape: S, alpha: T -> output: T", infer=_samples_and, gradient=_gamma_gradient, stateful=True,
+@op("RandomGamma", "shape: S, alpha: T -> output: T",
+    ranks={"shape": 1}, infer=_samples_and, gradient=_gamma_gradient, stateful=True,
     static=("shape",), types={"S": INDEX, "T": (dtypes.float16, dtypes.float32, dtypes.float64)})  # fmt: skip
 def random_gamma_node(
     xp: ArrayModule, shape: Array, alpha: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
@@ -185,7 +186,8 @@ def random_gamma_node(
 _POISSON_TYPES: Final = (dtypes.float16, dtypes.float32, dtypes.float64, *INDEX)
 
 
-@op("RandomPoissonV2", "shape: S, rate: R -> output: dtype", infer=_samples_and, gradient=None, stateful=True,
+@op("RandomPoissonV2", "shape: S, rate: R -> output: dtype",
+    ranks={"shape": 1}, infer=_samples_and, gradient=None, stateful=True,
     static=("shape",), types={"S": INDEX, "R": _POISSON_TYPES, "dtype": _POISSON_TYPES},
     defaults={"R": dtypes.float64})  # fmt: skip
 def random_poisson_node(

@@ -99,7 +99,16 @@ def ifft3d(xp: ArrayModule, input: Array) -> Result:
     return xp.fft.ifftn(input, axes=(-3, -2, -1))
 
 
-@op("RFFT", _FROM_REAL, infer=_of_length(1, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+@op(
+    "RFFT",
+    _FROM_REAL,
+    ranks={"fft_length": 1},
+    infer=_of_length(1, True),
+    gradient=vjp,
+    static=("fft_length",),
+    types=_TYPES,
+    defaults=_DEFAULTS,
+)
 def rfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The first half of the transform of real numbers, which the other half mirrors, cut or padded to a length.
 
@@ -108,7 +117,16 @@ def rfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     return xp.fft.rfft(input, _sizes(fft_length)[0])
 
 
-@op("IRFFT", _TO_REAL, infer=_of_length(1, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+@op(
+    "IRFFT",
+    _TO_REAL,
+    ranks={"fft_length": 1},
+    infer=_of_length(1, False),
+    gradient=vjp,
+    static=("fft_length",),
+    types=_TYPES,
+    defaults=_DEFAULTS,
+)
 def irfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The real numbers of a length that a half transform belongs to.
 
@@ -117,7 +135,16 @@ def irfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     return xp.fft.irfft(input, _sizes(fft_length)[0])
 
 
-@op("RFFT2D", _FROM_REAL, infer=_of_length(2, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+@op(
+    "RFFT2D",
+    _FROM_REAL,
+    ranks={"fft_length": 1},
+    infer=_of_length(2, True),
+    gradient=vjp,
+    static=("fft_length",),
+    types=_TYPES,
+    defaults=_DEFAULTS,
+)
 def rfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The first half of the transform of real numbers over two dimensions, cut or padded to lengths.
 
@@ -126,7 +153,16 @@ def rfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     return xp.fft.rfft2(input, _sizes(fft_length))
 
 
-@op("IRFFT2D", _TO_REAL, infer=_of_length(2, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+@op(
+    "IRFFT2D",
+    _TO_REAL,
+    ranks={"fft_length": 1},
+    infer=_of_length(2, False),
+    gradient=vjp,
+    static=("fft_length",),
+    types=_TYPES,
+    defaults=_DEFAULTS,
+)
 def irfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The real numbers, in two dimensions, that a half transform belongs to.
 
@@ -135,7 +171,16 @@ def irfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     return xp.fft.irfft2(input, _sizes(fft_length))
 
 
-@op("RFFT3D", _FROM_REAL, infer=_of_length(3, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+@op(
+    "RFFT3D",
+    _FROM_REAL,
+    ranks={"fft_length": 1},
+    infer=_of_length(3, True),
+    gradient=vjp,
+    static=("fft_length",),
+    types=_TYPES,
+    defaults=_DEFAULTS,
+)
 def rfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The first half of the transform of real numbers over three dimensions, cut or padded to lengths.
 
@@ -144,7 +189,16 @@ def rfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     return xp.fft.rfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
 
 
-@op("IRFFT3D", _TO_REAL, infer=_of_length(3, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+@op(
+    "IRFFT3D",
+    _TO_REAL,
+    ranks={"fft_length": 1},
+    infer=_of_length(3, False),
+    gradient=vjp,
+    static=("fft_length",),
+    types=_TYPES,
+    defaults=_DEFAULTS,
+)
 def irfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The real numbers, in three dimensions, that a half transform belongs to.
 

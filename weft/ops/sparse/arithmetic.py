@@ -46,6 +46,7 @@ def _product_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
+    ranks={"a_indices": 2, "a_values": 1, "a_shape": 1},
     infer=_product_shape, gradient=_product_gradient, static=("a_shape",), types={"Tindices": INDEX},
     defaults={"Tindices": dtypes.int64})  # fmt: skip
 def sparse_tensor_dense_mat_mul(
@@ -116,6 +117,7 @@ def values_shape(node: Operation) -> list[Dims]:
 
 
 @op("SparseDenseCwiseMul", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+    ranks={"sp_indices": 2},
     infer=values_shape,
     gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_mul(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
@@ -127,6 +129,7 @@ def sparse_dense_mul(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
 
 
 @op("SparseDenseCwiseDiv", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+    ranks={"sp_indices": 2},
     infer=values_shape,
     gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_div(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
@@ -139,6 +142,7 @@ def sparse_dense_div(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
 
 
 @op("SparseDenseCwiseAdd", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+    ranks={"sp_indices": 2},
     infer=values_shape,
     gradient=None, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_add(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
@@ -167,7 +171,8 @@ def _sum_shapes(node: Operation) -> list[Dims]:
 
 
 @op("SparseAdd", "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, "
-    "thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64", infer=_sum_shapes,
+    "thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
+    ranks={"a_shape": 1}, infer=_sum_shapes,
     gradient=lambda node, i, grad, s: _added_gradient(node, grad), types={"T": NUMBERS, "Treal": REAL})  # fmt: skip
 def sparse_add_node(
     ctx: OpContext,
@@ -201,7 +206,8 @@ def _added_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseAddGrad", "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, "
-    "b_val_grad: T", gradient=not_differentiable, types={"T": NUMBERS},
+    "b_val_grad: T",
+    ranks={"a_indices": 2, "b_indices": 2}, gradient=not_differentiable, types={"T": NUMBERS},
     infer=lambda node: [None if t.dims is None else t.dims[:1] for t in node.inputs[1:3]])  # fmt: skip
 def sparse_add_grad(ctx: OpContext, backprop_val_grad: Array, a_indices: Array, b_indices: Array, sum_indices: Array) -> Array:
     """For each element of both inputs the gradient of the sum at its position, zero where that was left out.

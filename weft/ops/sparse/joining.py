@@ -225,7 +225,8 @@ def sparse_slice_node(
 
 
 @op("SparseSliceGrad", "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> "
-    "val_grad: T", gradient=None,
+    "val_grad: T",
+    ranks={"input_indices": 2}, gradient=None,
     infer=lambda node: [None if node.inputs[1].dims is None else node.inputs[1].dims[:1]])  # fmt: skip
 def sparse_slice_grad(
     ctx: OpContext, backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array

@@ -65,6 +65,7 @@ def _sparse_reorder_gradient(node: Operation, i: Tensor, grad: Tensor) -> Gradie
 
 @op("SparseReorder", "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, "
     "output_values: T",
+    ranks={"input_indices": 2, "input_values": 1, "input_shape": 1},
     infer=lambda node: [node.inputs[0].dims, node.inputs[1].dims],
     gradient=_sparse_reorder_gradient)  # fmt: skip
 def sparse_reorder_node(ctx: OpContext, input_indices: Array, input_values: Array, input_shape: Array) -> tuple[Result, Result]:
@@ -154,7 +155,8 @@ def _reshaped_shapes(node: Operation) -> list[Dims]:
 
 
 @op("SparseReshape", "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, "
-    "output_shape: int64", infer=_reshaped_shapes, gradient=None)  # fmt: skip
+    "output_shape: int64",
+    ranks={"input_indices": 2, "input_shape": 1, "new_shape": 1}, infer=_reshaped_shapes, gradient=None)  # fmt: skip
 def sparse_reshape_node(ctx: OpContext, input_indices: Array, input_shape: Array, new_shape: Array) -> tuple[Result, Result]:
     """The positions of the same elements in another shape, of which one size may be -1.
 
@@ -226,7 +228,8 @@ def _filled_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
 
 
 @op("SparseFillEmptyRows", "indices: int64, values: T, dense_shape: int64, default_value: T -> output_indices: int64, "
-    "output_values: T, empty_row_indicator: bool, reverse_index_map: int64", infer=_filled_shapes,
+    "output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
+    ranks={"indices": 2, "values": 1, "dense_shape": 1, "default_value": 0}, infer=_filled_shapes,
     gradient=_filled_gradient)  # fmt: skip
 def sparse_fill_empty_rows_node(
     ctx: OpContext, indices: Array, values: Array, dense_shape: Array, default_value: Array
@@ -251,6 +254,7 @@ def sparse_fill_empty_rows_node(
 
 
 @op("SparseFillEmptyRowsGrad", "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
+    ranks={"reverse_index_map": 1, "grad_values": 1},
     infer=lambda node: [node.inputs[0].dims, ()], gradient=None)  # fmt: skip
 def sparse_fill_empty_rows_grad(ctx: OpContext, reverse_index_map: Array, grad_values: Array) -> tuple[Result, Result]:
     """The gradients of the elements, and the sum of those of the filled rows.

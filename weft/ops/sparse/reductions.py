@@ -278,7 +278,8 @@ def _sparse_softmax_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [None, sparse_softmax_grad(node.inputs[0], node.inputs[2], node.outputs[0], grad), None]
 
 
-@op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T", infer=values_shape,
+@op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
+    ranks={"sp_indices": 2, "sp_values": 1, "sp_shape": 1}, infer=values_shape,
     gradient=_sparse_softmax_gradient,
     types={"T": FLOATS})  # fmt: skip
 def sparse_softmax_node(ctx: OpContext, sp_indices: Array, sp_values: Array, sp_shape: Array) -> Result:

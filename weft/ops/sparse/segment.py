@@ -75,7 +75,8 @@ def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [unsorted_segment_sum(rows, indices, _first_size(data)), *[None] * (len(node.inputs) - 1)]
 
 
-@op("SparseSegmentSum", _SIGNATURE, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
+@op("SparseSegmentSum", _SIGNATURE,
+    ranks={"indices": 1}, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_node(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
@@ -87,7 +88,8 @@ def sparse_segment_sum_node(
     return _reduced(data, indices, segment_ids, None, 0)
 
 
-@op("SparseSegmentSumWithNumSegments", _COUNTED, infer=_shape, gradient=_sum_gradient,
+@op("SparseSegmentSumWithNumSegments", _COUNTED,
+    ranks={"indices": 1, "num_segments": 0}, infer=_shape, gradient=_sum_gradient,
     types={"T": REAL, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_counted(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
@@ -105,7 +107,8 @@ def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [first, *[None] * (len(node.inputs) - 1)]
 
 
-@op("SparseSegmentMean", _SIGNATURE, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
+@op("SparseSegmentMean", _SIGNATURE,
+    ranks={"indices": 1}, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_node(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
@@ -117,7 +120,8 @@ def sparse_segment_mean_node(
     return _reduced(data, indices, segment_ids, None, 1)
 
 
-@op("SparseSegmentMeanWithNumSegments", _COUNTED, infer=_shape, gradient=_mean_gradient,
+@op("SparseSegmentMeanWithNumSegments", _COUNTED,
+    ranks={"indices": 1, "num_segments": 0}, infer=_shape, gradient=_mean_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_counted(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
@@ -135,7 +139,8 @@ def _sqrt_n_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [first, *[None] * (len(node.inputs) - 1)]
 
 
-@op("SparseSegmentSqrtN", _SIGNATURE, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
+@op("SparseSegmentSqrtN", _SIGNATURE,
+    ranks={"indices": 1}, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_node(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
@@ -147,7 +152,8 @@ def sparse_segment_sqrt_n_node(
     return _reduced(data, indices, segment_ids, None, 0.5)
 
 
-@op("SparseSegmentSqrtNWithNumSegments", _COUNTED, infer=_shape, gradient=_sqrt_n_gradient,
+@op("SparseSegmentSqrtNWithNumSegments", _COUNTED,
+    ranks={"indices": 1, "num_segments": 0}, infer=_shape, gradient=_sqrt_n_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_counted(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
@@ -175,7 +181,8 @@ def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, power:
     return result
 
 
-@op("SparseSegmentSumGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+@op("SparseSegmentSumGrad", _GRADIENT,
+    ranks={"indices": 1, "output_dim0": 0}, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentSum for its data.
@@ -185,7 +192,8 @@ def sparse_segment_sum_grad(ctx: OpContext, grad: Array, indices: Array, segment
     return _spread(grad, indices, segment_ids, output_dim0, 0)
 
 
-@op("SparseSegmentMeanGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+@op("SparseSegmentMeanGrad", _GRADIENT,
+    ranks={"indices": 1, "output_dim0": 0}, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentMean for its data.
@@ -195,7 +203,8 @@ def sparse_segment_mean_grad(ctx: OpContext, grad: Array, indices: Array, segmen
     return _spread(grad, indices, segment_ids, output_dim0, 1)
 
 
-@op("SparseSegmentSqrtNGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+@op("SparseSegmentSqrtNGrad", _GRADIENT,
+    ranks={"indices": 1, "output_dim0": 0}, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentSqrtN for its data.

@@ -51,6 +51,7 @@ def _array(part: Part | bytes) -> Array:
 
 
 @op("SerializeSparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
+    ranks={"sparse_indices": 2, "sparse_values": 1, "sparse_shape": 1},
     infer=lambda node: [(3,)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
 def serialize_sparse_node(
     ctx: OpContext, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, out_type: DType = dtypes.string
@@ -74,6 +75,7 @@ def serialize_sparse(sp_input: SparseTensor, name: str | None = None, out_type: 
 
 
 @op("SerializeManySparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
+    ranks={"sparse_indices": 2, "sparse_values": 1, "sparse_shape": 1},
     infer=lambda node: [(None, 3)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
 def serialize_many_sparse_node(
     ctx: OpContext, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, out_type: DType = dtypes.string
@@ -111,6 +113,7 @@ def _unknown_parts(node: Operation) -> list[Dims]:
 
 
 @op("DeserializeManySparse", "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
+    ranks={"serialized_sparse": 2},
     infer=_unknown_parts, gradient=None)  # fmt: skip
 def deserialize_many_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dtype: DType) -> tuple[Result, Result, Result]:
     """The sparse tensors of all rows together, along a new first dimension.

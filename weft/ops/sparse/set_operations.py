@@ -113,6 +113,7 @@ def dense_to_dense_set_operation(
 
 
 @op("DenseToSparseSetOperation", f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULTS}",
+    ranks={"set2_indices": 2, "set2_values": 1, "set2_shape": 1},
     infer=_dense_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
 def dense_to_sparse_set_operation(
     ctx: OpContext,
@@ -133,7 +134,9 @@ def dense_to_sparse_set_operation(
 
 
 @op("SparseToSparseSetOperation", "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, "
-    f"set2_values: T, set2_shape: int64 -> {_RESULTS}", infer=_sparse_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
+    f"set2_values: T, set2_shape: int64 -> {_RESULTS}",
+    ranks={"set1_indices": 2, "set1_values": 1, "set1_shape": 1, "set2_indices": 2, "set2_values": 1, "set2_shape": 1},
+    infer=_sparse_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
 def sparse_to_sparse_set_operation(
     ctx: OpContext, set1_indices: Array, set1_values: Array, set1_shape: Array, set2_indices: Array,
     set2_values: Array, set2_shape: Array, *, set_operation: str, validate_indices: bool = True,

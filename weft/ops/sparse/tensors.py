@@ -72,6 +72,7 @@ def _to_dense_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseToDense", "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
+    ranks={"output_shape": 1},
     infer=_dense_shape, gradient=_to_dense_gradient, static=("output_shape",), types={"Tindices": INDEX})  # fmt: skip
 def sparse_to_dense_node(
     xp: ArrayModule,

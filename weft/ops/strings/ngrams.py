@@ -16,6 +16,7 @@ from weft.ops.declaration import op
 
 
 @op("StringNGrams", "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
+    ranks={"data": 1, "data_splits": 1},
     infer=lambda node: [(None,), _as_many(node)], gradient=None, types={"Tsplits": INDEX},
     limits={"ngram_widths": 0})  # fmt: skip
 def string_ngrams_node(

@@ -55,6 +55,7 @@ def _parts_of_vector(node: Operation) -> list[Dims]:
 
 
 @op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
+    ranks={"delimiter": 0},
     infer=_parts_of_vector, gradient=not_differentiable)  # fmt: skip
 def string_split_node(
     ctx: OpContext, input: Array, delimiter: Array, *, skip_empty: bool = True
@@ -69,6 +70,7 @@ def string_split_node(
 
 
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
+    ranks={"input": 1, "sep": 0},
     infer=_split_shapes, gradient=None)  # fmt: skip
 def string_split_v2_node(ctx: OpContext, input: Array, sep: Array, *, maxsplit: int = -1) -> tuple[Result, Result, Result]:
     """The parts of each string as Python's `split` gives them, as a sparse matrix.

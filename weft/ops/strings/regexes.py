@@ -33,7 +33,8 @@ def _replace(input: Array, pattern: bytes, rewrite: bytes, replace_global: bool)
         return input
 
 
-@op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
+@op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string",
+    ranks={"pattern": 0, "rewrite": 0}, infer=same_as_input,
     gradient=not_differentiable)  # fmt: skip
 def regex_replace_node(ctx: OpContext, input: Array, pattern: Array, rewrite: Array, *, replace_global: bool = True) -> Result:
     """Each string with the matches of the pattern replaced: `[...], scalar, scalar -> [...]`."""
@@ -65,7 +66,9 @@ def regex_replace(
     return regex_replace_node(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
-@op("RegexFullMatch", "input: string, pattern: string -> output: bool", infer=same_as_input, gradient=None)
+@op(
+    "RegexFullMatch", "input: string, pattern: string -> output: bool", ranks={"pattern": 0}, infer=same_as_input, gradient=None
+)
 def regex_full_match_node(ctx: OpContext, input: Array, pattern: Array) -> Result:
     """Whether the pattern matches the whole of each string: `[...], scalar -> [...] bool`."""
     compiled = _compiled(pattern.item())

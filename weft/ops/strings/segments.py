@@ -25,6 +25,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
 
 
 @op("UnsortedSegmentJoin", "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
+    ranks={"num_segments": 0},
     infer=_joined_shape, gradient=None, types={"Tindices": INDEX, "Tnumsegments": INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_join_node(

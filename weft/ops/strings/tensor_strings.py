@@ -125,7 +125,9 @@ def _fingerprint_shape(node: Operation) -> list[Dims]:
     return [(None if dims is None else dims[0], 8)]
 
 
-@op("Fingerprint", "data: T, method: string -> fingerprint: uint8", infer=_fingerprint_shape, gradient=None)
+@op(
+    "Fingerprint", "data: T, method: string -> fingerprint: uint8", ranks={"method": 0}, infer=_fingerprint_shape, gradient=None
+)
 def fingerprint_node(ctx: OpContext, data: Array, method: Array) -> Result:
     """For each entry along the first dimension 8 bytes that depend on all of it.
 

@@ -117,6 +117,7 @@ def _rows_of_splits(node: Operation) -> list[Dims]:
 
 
 @op("UnicodeEncode", "input_values: int32, input_splits: Tsplits -> output: string",
+    ranks={"input_values": 1, "input_splits": 1},
     infer=_rows_of_splits, gradient=None, types={"Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64},
     limits={"errors": ON_ERROR, "output_encoding": tuple(ENCODINGS)})  # fmt: skip
 def unicode_encode_node(

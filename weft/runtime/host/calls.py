@@ -17,6 +17,7 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
+from weft.framework.ranks import Wanted, check_values, unsettled
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import deferred_interrupts
 from weft.platform.jax_modules import jax, jnp
@@ -92,6 +93,17 @@ def gatherer_of(arguments: Sequence[Argument], program: Program, op: Operation, 
     return itemgetter(slice(first, first + len(places)))
 
 
+def _checked(gather: Gather, wanted: Wanted) -> Gather:
+    """The gatherer of a node whose inputs' ranks only a run tells."""
+
+    def gathered(values: list[Array]) -> Sequence[Array]:
+        arguments = gather(values)
+        check_values(wanted, arguments)
+        return arguments
+
+    return gathered
+
+
 class _Mixed:
     """Arguments some of which are variables, lists, or absent."""
 
@@ -135,6 +147,9 @@ class KernelCall:
         self.op = instruction.op
         self._instruction = instruction
         self._gather = gatherer_of(arguments, program, instruction.op, is_locked)
+        wanted = unsettled(instruction.op_def, instruction.op)
+        if wanted:
+            self._gather = _checked(self._gather, wanted)
         definition = instruction.op_def
         head = (np,) if definition.takes_xp else ()
         self._kernel: Callable[..., Array] = partial(definition.kernel, *head, **instruction.keywords)
