@@ -6,10 +6,11 @@ A node whose inputs' ranks are known is checked when it is built, and never agai
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from weft.framework.aliases import Array
 from weft.framework.node_types import group
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation
@@ -38,7 +39,7 @@ def unsettled(definition: OpDef, op: Operation) -> Wanted:
     )
 
 
-def check_values(wanted: Iterable[tuple[int, str, int]], arguments: Sequence[Any]) -> None:
+def check_values(wanted: Iterable[tuple[int, str, int]], arguments: Sequence[Array]) -> None:
     """Raise ValueError where an argument that a kernel is about to get has another rank."""
     for number, name, rank in wanted:
         found = np.shape(arguments[number])
