@@ -1,8 +1,5 @@
 """Each public function and class tells its arguments, what it returns and what it raises, all of them.
 
-`untold.txt` has those that don't yet: a module and a name in a line. It may only shrink; rewrite it with
-`python -m tests.docs.test_told` after some have been told.
-
 Arguments stand in `Args:`, each by its name (`x, y: ...` for several). A function that takes the very same arguments as another
 may name that one in place of them, and nothing else: ``Args: those of `tf.nn.relu`.`` The argument `name`, which is the made
 operation's in all of them, need not be told. What is returned stands in `Returns:`, or is the first sentence ("The sum of ...",
@@ -18,12 +15,10 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 
 import weft as tf
 from tests.docs.test_docstrings import arguments_of, described, public_objects
 
-_LIST = Path(__file__).with_name("untold.txt")
 _FEWER_ALLOWED = frozenset(("name", "_sentinel", "_scope", "_reuse"))
 _POINTER = re.compile(r"^Args: those of `tf\.([\w.]+)`\.$", re.M)
 _VALUE_FIRST = re.compile(
@@ -115,17 +110,9 @@ def _lacks(found: object, doc: str) -> list[str]:
     return lacks + sorted({f"Raises {each}" for each in _raised(found) if each not in words})
 
 
-def untold() -> dict[str, list[str]]:
-    """Module and name of each that leaves something out, and what."""
-    all_of_them = {f"{found.__module__} {name}": _lacks(found, doc) for name, found, doc in public_objects()}
-    return {line: lacks for line, lacks in sorted(all_of_them.items()) if lacks}
-
-
 def test_each_public_function_and_class_tells_arguments_result_and_errors() -> None:
-    listed = _LIST.read_text(encoding="utf-8").splitlines()
-    found = untold()
-    assert {line: lacks for line, lacks in found.items() if line not in listed} == {}
-    assert [line for line in listed if line not in found] == [], "told by now: take them off the list"
+    all_of_them = {f"{found.__module__} {name}": _lacks(found, doc) for name, found, doc in public_objects()}
+    assert {name: lacks for name, lacks in all_of_them.items() if lacks} == {}
 
 
 def test_the_counter_sees_what_is_left_out() -> None:
@@ -142,7 +129,3 @@ def test_the_counter_sees_what_is_left_out() -> None:
     assert _lacks(scale, inspect.getdoc(scale) or "") == ["factor", "Returns", "Raises ValueError"]
     assert _lacks(scale, "The product; ValueError for 0.\n\nArgs:\n    x, factor: [] float32.\n") == []
     assert "factor" in _lacks(scale, "The product; ValueError for 0.\n\nArgs: those of `tf.nn.relu`.\n")
-
-
-if __name__ == "__main__":
-    _LIST.write_text("".join(f"{line}\n" for line in untold()), encoding="utf-8")

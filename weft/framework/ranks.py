@@ -6,14 +6,17 @@ A node whose inputs' ranks are known is checked when it is built, and never agai
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from weft.framework.aliases import Array
 from weft.framework.node_types import group
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation
+
+if TYPE_CHECKING:
+    # It imports the graph, which imports this module.
+    from weft.framework.aliases import Array
 
 Wanted: TypeAlias = tuple[tuple[int, str, int], ...]
 """The number of an argument, its name, and the rank that it must have."""

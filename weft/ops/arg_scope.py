@@ -26,7 +26,14 @@ def current_arg_scope() -> _Scope:
 
 
 def add_arg_scope(func: _F) -> _F:
-    """Let `arg_scope` set default keyword arguments of a function."""
+    """Let `arg_scope` set default keyword arguments of a function.
+
+    Args:
+        func: the function.
+
+    Returns:
+        The function, which takes the scopes' arguments.
+    """
 
     @functools.wraps(func)
     def with_defaults(*args: Any, **kwargs: Any) -> Any:
@@ -37,12 +44,23 @@ def add_arg_scope(func: _F) -> _F:
 
 
 def has_arg_scope(func: object) -> bool:
-    """Whether `arg_scope` may set arguments of this function."""
+    """Whether `arg_scope` may set arguments of this function.
+
+    Args:
+        func: any function.
+    """
     return hasattr(func, "takes_arg_scope")
 
 
 def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
-    """The names of the keyword arguments that scopes may set for a decorated function."""
+    """The names of the keyword arguments that scopes may set for a decorated function.
+
+    Args:
+        func: the decorated function.
+
+    Raises:
+        ValueError: it is not decorated.
+    """
     if not has_arg_scope(func):
         raise ValueError(f"{func} is not decorated with @add_arg_scope")
     parameters = inspect.signature(func).parameters.values()

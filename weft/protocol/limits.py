@@ -20,7 +20,7 @@ class ServerLimits:
 
     Times are in seconds, and what they limit ends without an error.
 
-    Attributes:
+    Args:
         max_sessions: how many sessions of clients in other processes may be open.
         max_graph_nodes: how many nodes a session's graph may have, those of its functions included.
         max_graph_bytes: how many bytes the GraphDefs may have that a client sends for one session.

@@ -148,6 +148,9 @@ def print_v2(*inputs: object, **kwargs: Any) -> Operation:
         inputs: what to print, with a space in between.
         kwargs: `output_stream` (sys.stderr by default, sys.stdout, a function of tf.logging, or 'file://path'),
             `summarize` (how many entries to show at both ends of each dimension, 3; -1 for all), `sep`, `end`, `name`.
+
+    Raises:
+        ValueError: unknown arguments or streams.
     """
     stream = kwargs.pop("output_stream", sys.stderr)
     summarize, sep = kwargs.pop("summarize", 3), kwargs.pop("sep", " ")

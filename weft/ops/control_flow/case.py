@@ -38,6 +38,7 @@ def case(
         name: the name scope.
 
     Raises:
+        ValueError: there are no pairs and no default.
         TypeError: the pairs are no list, tuple or dict of such pairs, or `default` is no function.
         InvalidArgumentError: in a run, no predicate is true and there is no default, or several are and `exclusive` is set.
     """

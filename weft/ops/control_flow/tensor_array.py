@@ -40,6 +40,9 @@ class TensorArray:
         element_shape: what is known of the elements' shape.
         colocate_with_first_write_call: accepted; the array is where its values are.
         name: the node's name.
+
+    Raises:
+        ValueError: neither a size nor a flow is given, or a handle is.
     """
 
     __repr__ = printed("tf")

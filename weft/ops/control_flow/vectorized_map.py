@@ -24,6 +24,7 @@ def vectorized_map(fn: Callable[[Nest], Nest], elems: Nest) -> Nest:
 
     Raises:
         ValueError: `elems` are scalars, or have other first dimensions than each other.
+        TypeError: `fn` is no function.
     """
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable. Please provide a callable function.")

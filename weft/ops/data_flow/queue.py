@@ -285,6 +285,9 @@ class PaddingFIFOQueue(QueueBase):
         names: their names, for elements that are dicts.
         shared_name: the name by which sessions share it; the node's name when None.
         name: the node's name.
+
+    Raises:
+        ValueError: there are not as many shapes as dtypes.
     """
 
     def __init__(

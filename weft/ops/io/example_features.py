@@ -12,6 +12,11 @@ class FixedLenFeature(NamedTuple):
 
     >>> tf.FixedLenFeature([2], tf.float32)
     FixedLenFeature(shape=[2], dtype=tf.float32, default_value=None)
+
+    Args:
+        shape: the shape in one example.
+        dtype: float32, int64 or string.
+        default_value: for examples that lack it, of the same shape, or a scalar for all elements; None where they must have it.
     """
 
     shape: ShapeLike
@@ -20,7 +25,14 @@ class FixedLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """A dense tensor of any number of elements of a shape; examples with fewer are padded."""
+    """A dense tensor of any number of elements of a shape; examples with fewer are padded.
+
+    Args:
+        shape: the shape of one element.
+        dtype: float32, int64 or string.
+        allow_missing: whether examples may lack it; it must be true.
+        default_value: what shorter ones are padded with; 0 or an empty text when None.
+    """
 
     shape: ShapeLike
     dtype: DTypeLike
@@ -33,6 +45,9 @@ class VarLenFeature(NamedTuple):
 
     >>> tf.VarLenFeature(tf.int64)
     VarLenFeature(dtype=tf.int64)
+
+    Args:
+        dtype: float32, int64 or string.
     """
 
     dtype: DTypeLike

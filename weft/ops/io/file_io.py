@@ -23,14 +23,26 @@ def _path(value: Array, what: str) -> str:
 
 @op("ReadFile", "filename: string -> contents: string", ranks={"filename": 0}, infer=scalar_shape, gradient=None)
 def read_file(ctx: OpContext, filename: Array) -> Result:
-    """The bytes of a file: `scalar string -> scalar string`."""
+    """The bytes of a file: `scalar string -> scalar string`.
+
+    Args:
+        filename: the path.
+    """
     with gfile.GFile(_path(filename, "Input filename"), "rb") as file:
         return _boxed(file.read())
 
 
 @op("WriteFile", "filename: string, contents: string ->", infer=no_outputs, gradient=None, stateful=True)
 def write_file(ctx: OpContext, filename: Array, contents: Array) -> tuple[()]:
-    """Write a file, and the directories above it that are missing: `scalar string, scalar string ->`."""
+    """Write a file, and the directories above it that are missing: `scalar string, scalar string ->`.
+
+    Args:
+        filename: the path.
+        contents: the bytes.
+
+    Returns:
+        The Operation.
+    """
     path = _path(filename, "Input filename")
     if contents.ndim:
         raise InvalidArgumentError.of(f"Contents tensor must be scalar, but had shape: {list(contents.shape)}")
@@ -48,7 +60,11 @@ def _some(node: Operation) -> list[Dims]:
 
 @op("MatchingFiles", "pattern: string -> filenames: string", infer=_some, gradient=None)
 def matching_files(ctx: OpContext, pattern: Array) -> Result:
-    """The names of the files that match a pattern or any of several, sorted: `[...] string -> [n] string`."""
+    """The names of the files that match a pattern or any of several, sorted: `[...] string -> [n] string`.
+
+    Args:
+        pattern: the patterns, with `*`, `?` and `[...]`.
+    """
     found: list[str] = []
     for item in np.ravel(pattern).tolist():
         found += gfile.Glob(os.fsdecode(item))

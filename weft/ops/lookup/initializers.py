@@ -169,7 +169,14 @@ def _check_index(what: str, index: int, dtype: DType) -> None:
 
 
 class TextFileStringTableInitializer(TextFileInitializer):
-    """Line numbers as keys, lines as values; the arguments are TextFileInitializer's."""
+    """Line numbers as keys, lines as values; the arguments are TextFileInitializer's.
+
+    Args:
+        filename: the path of the file.
+        key_column_index, value_column_index: the columns of keys and values; -2 for the whole line, -1 for its number.
+        vocab_size: how many lines the file has; it is read once more to count them when None.
+        delimiter: what stands between columns.
+    """
 
     def __init__(
         self,
@@ -186,7 +193,15 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
 
 class TextFileIdTableInitializer(TextFileInitializer):
-    """Lines as keys, their numbers as values; the arguments are TextFileInitializer's."""
+    """Lines as keys, their numbers as values; the arguments are TextFileInitializer's.
+
+    Args:
+        filename: the path of the file.
+        key_column_index, value_column_index: the columns of keys and values; -2 for the whole line, -1 for its number.
+        vocab_size: how many lines the file has; it is read once more to count them when None.
+        delimiter: what stands between columns.
+        key_dtype: string or an integer dtype.
+    """
 
     def __init__(
         self,

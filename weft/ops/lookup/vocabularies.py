@@ -47,7 +47,11 @@ FastHashSpec = HasherSpec("fasthash", None)
 
 
 class StrongHashSpec(HasherSpec):
-    """A hash that nobody without the key of two unsigned integers can predict."""
+    """A hash that nobody without the key of two unsigned integers can predict.
+
+    Args:
+        key: two integers, 0 or more.
+    """
 
     __slots__ = ()
 
@@ -252,6 +256,16 @@ def index_table_from_file(
     Raises:
         ValueError: there is no file name, or a count is not as it should be.
         TypeError: `key_dtype` is neither an integer nor a string.
+
+    Args:
+        vocabulary_file: the path.
+        num_oov_buckets: how many numbers other keys have, by their hashes, behind those of the lines.
+        vocab_size: how many lines are read; all when None.
+        default_value: for other keys where there are no such numbers.
+        hasher_spec: the hash, FastHashSpec or a StrongHashSpec.
+        key_dtype: string or an integer dtype.
+        key_column_index, value_column_index: the columns of keys and values; -2 for the whole line, -1 for its number.
+        delimiter: what stands between columns.
     """
     _check_file(vocabulary_file)
     if num_oov_buckets < 0:
@@ -300,6 +314,11 @@ def index_to_string_table_from_tensor(
 
     Raises:
         ValueError: there is no list.
+
+    Args:
+        vocabulary_list: the list, `[n]` string.
+        default_value: a [] string.
+        mapping: an older name of the list.
     """
     vocabulary_list = mapping if vocabulary_list is None else vocabulary_list
     if vocabulary_list is None:
@@ -323,6 +342,13 @@ def index_to_string_table_from_file(
 
     Raises:
         ValueError: there is no file name, or `vocab_size` is not positive.
+
+    Args:
+        vocabulary_file: the path.
+        vocab_size: how many lines are read; all when None.
+        default_value: a [] string.
+        key_column_index, value_column_index: the columns of keys and values; -2 for the whole line, -1 for its number.
+        delimiter: what stands between columns.
     """
     _check_file(vocabulary_file)
     if vocab_size is not None and vocab_size < 1:
@@ -337,12 +363,24 @@ def index_to_string_table_from_file(
 def string_to_index(
     tensor: TensorLike, mapping: TensorLike, default_value: int = -1, name: str | None = None
 ) -> Tensor | SparseTensor:
-    """The positions of strings in a list; run `tf.tables_initializer` first."""
+    """The positions of strings in a list; run `tf.tables_initializer` first.
+
+    Args:
+        tensor: strings, dense or sparse.
+        mapping: the list, `[n]` string.
+        default_value: for other strings.
+    """
     return index_table_from_tensor(mapping, default_value=default_value, name=name).lookup(tensor)
 
 
 def index_to_string(
     tensor: TensorLike, mapping: TensorLike, default_value: TensorLike = "UNK", name: str | None = None
 ) -> Tensor | SparseTensor:
-    """The strings at positions of a list; run `tf.tables_initializer` first."""
+    """The strings at positions of a list; run `tf.tables_initializer` first.
+
+    Args:
+        tensor: positions, int64, dense or sparse.
+        mapping: the list, `[n]` string.
+        default_value: for other positions.
+    """
     return index_to_string_table_from_tensor(mapping, default_value=default_value, name=name).lookup(tensor)

@@ -197,6 +197,10 @@ def py_func(
         Tout: the dtype of the result, or the list of the dtypes of all results; an empty list makes an Operation.
         stateful: False promises that equal inputs give equal results.
         name: the node's name.
+
+    Raises:
+        TypeError: `inp` is one tensor, no list.
+        ValueError: `func` is no function.
     """
     if not callable(func):
         raise ValueError(
@@ -217,7 +221,13 @@ def py_func(
 def numpy_function(
     func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike | Sequence[DTypeLike], name: str | None = None
 ) -> Operation | list[Tensor] | Tensor:
-    """`py_func` of a function with state."""
+    """`py_func` of a function with state.
+
+    Args:
+        func: takes one array (or NumPy scalar, or bytes) per tensor and returns an array or a list of them.
+        inp: the tensors.
+        Tout: the dtype of the result, or the list of the dtypes of all results; an empty list makes an Operation.
+    """
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
@@ -234,6 +244,9 @@ def py_function(
         inp: the tensors.
         Tout: the dtype of the result, or the list of the dtypes of all results; an empty list makes an Operation.
         name: the node's name.
+
+    Raises:
+        ValueError: `func` is no function.
     """
     if not callable(func):
         raise ValueError(

@@ -43,6 +43,7 @@ def constant(
 
     Raises:
         ValueError: the lists do not fit one another, `ragged_rank` or `inner_shape`.
+        TypeError: `pylist` is ragged already.
     """
     if is_ragged(pylist):
         raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
@@ -92,6 +93,9 @@ def ragged_range(
         dtype: the type of the numbers; by default the widest of the arguments'.
         name: the name scope.
         row_splits_dtype: int32 or int64.
+
+    Returns:
+        A ragged tensor `[nrows, (numbers)]`.
     """
     if limits is None:
         starts, limits = 0, starts

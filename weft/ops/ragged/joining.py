@@ -35,6 +35,13 @@ def stack(values: Sequence[ValuesLike], axis: int = 0, name: str | None = None) 
     """Tensors, ragged ones among them, beside each other along a new dimension, which may be ragged.
 
     Tensors of unlike sizes become a ragged tensor too: `tf.ragged.stack([[1, 2], [3]])`.
+
+    Args:
+        values: the tensors, of one dtype and rank.
+        axis: the place of the new dimension.
+
+    Returns:
+        A ragged tensor; a Tensor where `values` is one Tensor alone.
     """
     with input_scope(name, "RaggedStack"):
         return _joined(_converted(values), axis, stacked=True)

@@ -87,6 +87,10 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
 
     Raises:
         ValueError: the splits are empty, or neither int32 nor int64.
+
+    Args:
+        splits: `[rows + 1]`, ascending from 0.
+        out_type: int32 or int64; that of the splits when None.
     """
     with input_scope(name, "RaggedSplitsToSegmentIds", [splits]):
         found = convert_to_tensor(splits, name="splits", preferred_dtype=dtypes.int64)
@@ -105,7 +109,13 @@ def segment_ids_to_row_splits(
     out_type: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The splits, `[rows + 1]`, of rows whose values have these row numbers, in ascending order."""
+    """The splits, `[rows + 1]`, of rows whose values have these row numbers, in ascending order.
+
+    Args:
+        segment_ids: `[nvals]` int32 or int64.
+        num_segments: the number of rows, []; one more than the greatest number when None.
+        out_type: int32 or int64; that of the numbers when None.
+    """
     with input_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
         ids = convert_to_tensor(segment_ids, name="segment_ids", preferred_dtype=out_type or dtypes.int64)
         ids.get_shape().assert_has_rank(1)

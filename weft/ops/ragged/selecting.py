@@ -76,6 +76,10 @@ def boolean_mask(data: ValuesLike, mask: ValuesLike, name: str | None = None) ->
 
     Raises:
         ValueError: the mask is a scalar, or its rank is unknown.
+
+    Args:
+        data: a tensor, perhaps ragged.
+        mask: a bool tensor, perhaps ragged, whose shape begins that of `data`.
     """
     with input_scope(name, "RaggedMask"):
         found = convert_to_tensor_or_ragged_tensor(data, name="data")
@@ -118,6 +122,9 @@ def stack_dynamic_partitions(
         partitions: the number of the partition of each element; its shape begins that of `data`.
         num_partitions: how many partitions there are, a scalar.
         name: the name scope.
+
+    Raises:
+        ValueError: the rank of `partitions` is not known.
     """
     with input_scope(name, "SegmentStack"):
         found = convert_to_tensor_or_ragged_tensor(data, name="data")

@@ -21,7 +21,7 @@ def string_split(
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor | RaggedTensor:
-    """Split each of a vector of strings at any character of `sep` (a space by default; '' splits into bytes).
+    """The parts of each of a vector of strings, split at any character of `sep` (a space by default; '' splits into bytes).
 
     Args:
         source: `[n]` strings.
@@ -100,7 +100,14 @@ def _of_type(sparse: SparseTensor, result_type: str, text: Tensor | None = None)
 
 
 def bytes_split(input: ValuesLike, name: str | None = None) -> Values:
-    """Split strings into their bytes: one dimension more, ragged."""
+    """The bytes of strings, as strings of one: one dimension more, ragged.
+
+    Args:
+        input: strings of a known rank, perhaps ragged.
+
+    Raises:
+        ValueError: the rank is not known.
+    """
     text = convert_to_tensor_or_ragged_tensor(input, dtypes.string)
     if isinstance(text, RaggedTensor):
         return text.with_flat_values(bytes_split(text.flat_values))

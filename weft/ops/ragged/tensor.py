@@ -59,6 +59,14 @@ class RaggedTensor:
 
     Row `i` is `values[row_splits[i]:row_splits[i + 1]]`; where `values` is ragged too, the inner dimension is. Made by the
     `from_*` functions and by `tf.ragged.constant`; its graph is that of the tensors in it.
+
+    Args:
+        values: the values of all rows, a tensor or a ragged one.
+        row_splits: `[rows + 1]` int32 or int64, where rows begin and end.
+        internal: whether one of these functions makes it.
+
+    Raises:
+        ValueError: `internal` is false, or the splits have another dtype.
     """
 
     __array_priority__ = 100

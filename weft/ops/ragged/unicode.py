@@ -50,7 +50,13 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Values, Values]:
-    """As `unicode_decode`, and the numbers of the bytes at which the characters begin, as int64."""
+    """As `unicode_decode`, and the numbers of the bytes at which the characters begin, as int64.
+
+    Args: those of `tf.strings.unicode_decode`.
+
+    Returns:
+        The code points, and the numbers, two tensors of one shape.
+    """
     with input_scope(name, "UnicodeDecodeWithOffsets", [input]):
         points, starts = _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, offsets=True)
         return points, starts
@@ -65,7 +71,11 @@ def unicode_split(
 ) -> Values:
     """The characters of texts, as strings in the same encoding: one dimension more, ragged.
 
-    The arguments and errors are those of `unicode_decode`; the encoding is 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE'.
+    Args:
+        input: strings, of a known rank.
+        input_encoding: 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE'.
+        errors: what to do about bytes that are no text: 'strict', 'replace' or 'ignore'.
+        replacement_char: the code point that replaces them.
     """
     with input_scope(name, "UnicodeSplit", [input]):
         (points,) = _decoded(input, input_encoding, errors, replacement_char, False, offsets=False)
@@ -79,7 +89,13 @@ def unicode_split_with_offsets(
     replacement_char: int = _UNKNOWN,
     name: str | None = None,
 ) -> tuple[Values, Values]:
-    """As `unicode_split`, and the numbers of the bytes at which the characters begin, as int64."""
+    """As `unicode_split`, and the numbers of the bytes at which the characters begin, as int64.
+
+    Args: those of `tf.strings.unicode_split`.
+
+    Returns:
+        The characters, and the numbers, two tensors of one shape.
+    """
     with input_scope(name, "UnicodeSplitWithOffsets", [input]):
         points, starts = _decoded(input, input_encoding, errors, replacement_char, False, offsets=True)
         return _characters(points, input_encoding, errors, replacement_char), starts

@@ -19,6 +19,10 @@ class RaggedTensorValue:
     Args:
         values: an array, or a RaggedTensorValue whose splits have the same type.
         row_splits: `[rows + 1]`, int32 or int64.
+
+    Raises:
+        TypeError: the splits are no vector of int32 or int64, or the values no array.
+        ValueError: the splits of both have other dtypes.
     """
 
     def __init__(self, values: np.ndarray | np.generic | RaggedTensorValue, row_splits: np.ndarray) -> None:

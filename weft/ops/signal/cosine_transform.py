@@ -96,7 +96,10 @@ def dct(
 def idct(
     input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The inverse of `dct` of this type, but for a factor unless `norm` is 'ortho'; arguments as there."""
+    """The inverse of `dct` of this type, but for a factor unless `norm` is 'ortho'; arguments as there.
+
+    Args: those of `tf.signal.dct`.
+    """
     _check(convert_to_tensor(input), type, n, axis, norm)
     return dct(input, type=_INVERSE[type], n=n, axis=axis, norm=norm, name=name)
 

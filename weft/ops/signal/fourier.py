@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -65,37 +66,61 @@ def _sizes(fft_length: Array) -> list[int]:
 
 @op("FFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft(xp: ArrayModule, input: Array) -> Result:
-    """The transform over the last dimension: `[..., n] -> [..., n]`."""
+    """The transform over the last dimension: `[..., n] -> [..., n]`.
+
+    Args:
+        input: complex64 or complex128.
+    """
     return xp.fft.fft(input)
 
 
 @op("IFFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def ifft(xp: ArrayModule, input: Array) -> Result:
-    """The inverse transform over the last dimension: `[..., n] -> [..., n]`."""
+    """The inverse transform over the last dimension: `[..., n] -> [..., n]`.
+
+    Args:
+        input: complex64 or complex128.
+    """
     return xp.fft.ifft(input)
 
 
 @op("FFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft2d(xp: ArrayModule, input: Array) -> Result:
-    """The transform over the last two dimensions: `[..., m, n] -> [..., m, n]`."""
+    """The transform over the last two dimensions: `[..., m, n] -> [..., m, n]`.
+
+    Args:
+        input: complex64 or complex128.
+    """
     return xp.fft.fft2(input)
 
 
 @op("IFFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def ifft2d(xp: ArrayModule, input: Array) -> Result:
-    """The inverse transform over the last two dimensions: `[..., m, n] -> [..., m, n]`."""
+    """The inverse transform over the last two dimensions: `[..., m, n] -> [..., m, n]`.
+
+    Args:
+        input: complex64 or complex128.
+    """
     return xp.fft.ifft2(input)
 
 
 @op("FFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft3d(xp: ArrayModule, input: Array) -> Result:
-    """The transform over the last three dimensions: `[..., l, m, n] -> [..., l, m, n]`."""
+    """The transform over the last three dimensions: `[..., l, m, n] -> [..., l, m, n]`.
+
+    Args:
+        input: complex64 or complex128.
+    """
     return xp.fft.fftn(input, axes=(-3, -2, -1))
 
 
 @op("IFFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def ifft3d(xp: ArrayModule, input: Array) -> Result:
-    """The inverse transform over the last three dimensions: `[..., l, m, n] -> [..., l, m, n]`."""
+    """The inverse transform over the last three dimensions: `[..., l, m, n] -> [..., l, m, n]`.
+
+    Args:
+        input: complex64 or complex128.
+    """
     return xp.fft.ifftn(input, axes=(-3, -2, -1))
 
 
@@ -232,7 +257,14 @@ def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_rea
             return node(tensor, length, name=scope, **kind)
 
     transform.__name__ = default
-    transform.__doc__ = node.__doc__
+    lengths = "the real numbers' lengths" if rank > 1 else "the real numbers' length"
+    transform.__doc__ = (
+        f"{inspect.getdoc(node)}\n\n"
+        "Args:\n"
+        f"    input_tensor: {'complex64 or complex128' if to_real else 'float32 or float64'}.\n"
+        f"    fft_length: {lengths}, `[{rank}]` int32; by the input's shape when None.\n"
+        "    name: the name scope.\n"
+    )
     return transform
 
 
@@ -256,10 +288,18 @@ def _shifted(x: TensorLike, axes: TensorLike | None, default: str, name: str | N
 
 
 def fftshift(x: TensorLike, axes: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """Move the zero frequency to the middle, along `axes` (all by default)."""
+    """The tensor with the zero frequency in the middle.
+
+    Args:
+        x: a tensor.
+        axes: the dimensions; all when None.
+    """
     return _shifted(x, axes, "fftshift", name, True)
 
 
 def ifftshift(x: TensorLike, axes: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """Undo `fftshift`."""
+    """The tensor before `fftshift`.
+
+    Args: those of `tf.signal.fftshift`.
+    """
     return _shifted(x, axes, "ifftshift", name, False)

@@ -62,6 +62,12 @@ def frame(
         pad_value: a scalar.
         axis: the dimension.
         name: a name for the operation.
+
+    Returns:
+        The frames.
+
+    Raises:
+        ValueError: the rank of `signal` is not known.
     """
     with input_scope(name, "frame", (signal, frame_length, frame_step, pad_value)):
         tensor = convert_to_tensor(signal)
@@ -85,6 +91,13 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
 
     Raises:
         ValueError: `signal` has less than two dimensions, or `frame_step` is no scalar integer.
+
+    Args:
+        signal: the frames, of a number type.
+        frame_step: how far they are apart, a [] integer.
+
+    Returns:
+        The sum.
     """
     with input_scope(name, "overlap_and_add", (signal, frame_step)):
         tensor = convert_to_tensor(signal)

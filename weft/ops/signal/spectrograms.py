@@ -56,14 +56,26 @@ def _window(
 def hann_window(
     window_length: TensorLike, periodic: TensorLike = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """The Hann window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters."""
+    """The Hann window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters.
+
+    Args:
+        window_length: a [] integer.
+        periodic: a [] bool.
+        dtype: a floating dtype.
+    """
     return _window(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
 def hamming_window(
     window_length: TensorLike, periodic: TensorLike = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """The Hamming window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters."""
+    """The Hamming window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters.
+
+    Args:
+        window_length: a [] integer.
+        periodic: a [] bool.
+        dtype: a floating dtype.
+    """
     return _window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
@@ -125,6 +137,15 @@ def inverse_stft(
     """The signals `[..., samples]` of the transforms `[..., frames, fft_length // 2 + 1]`.
 
     They are those that `stft` had if `window_fn` undoes its window; see `inverse_stft_window_fn`.
+
+    Args:
+        stfts: complex64.
+        frame_length, frame_step: the samples of a frame, and how far frames are apart.
+        fft_length: the samples of a transform; the power of 2 from `frame_length` on when None.
+        window_fn: a function of a length and a dtype that gives a window; none when None.
+
+    Raises:
+        ValueError: `stfts` are not complex, or a length is no scalar.
     """
     with input_scope(name, "inverse_stft", (stfts,)):
         tensor = convert_to_tensor(stfts, name="stfts")
@@ -148,6 +169,10 @@ def inverse_stft_window_fn(
 
     Raises:
         ValueError: `frame_step` is no scalar.
+
+    Args:
+        frame_step: how far frames are apart, a [] integer.
+        forward_window_fn: a function of a length and a dtype that gives a window.
     """
 
     def inverse(frame_length: TensorLike, dtype: DTypeLike) -> Tensor:
@@ -167,6 +192,9 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str 
 
     Raises:
         ValueError: there are no bins.
+
+    Args:
+        log_mel_spectrograms: logarithms, of a floating dtype.
     """
     with input_scope(name, "mfccs_from_log_mel_spectrograms", (log_mel_spectrograms,)):
         tensor = convert_to_tensor(log_mel_spectrograms)
@@ -216,6 +244,12 @@ def linear_to_mel_weight_matrix(
 
     Raises:
         ValueError: there are no bins, the edges are in the wrong order or beyond half of `sample_rate`.
+
+    Args:
+        num_mel_bins, num_spectrogram_bins: how many bins both scales have.
+        sample_rate: samples in a second.
+        lower_edge_hertz, upper_edge_hertz: where the triangles begin and end.
+        dtype: a floating dtype.
     """
     kind = dtypes.as_dtype(dtype)
     _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, kind)

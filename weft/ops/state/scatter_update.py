@@ -250,6 +250,24 @@ resource_scatter_nd_min = _resource_by_position("ResourceScatterNdMin", _MIN)
 resource_scatter_nd_max = _resource_by_position("ResourceScatterNdMax", _MAX)
 
 
+_TOLD_ROWS: Final = """\
+Args:
+    ref: the variable.
+    indices: numbers of rows, int32 or int64, any shape.
+    updates: `[*indices.shape, *ref.shape[1:]]` of its dtype, or a scalar.
+    use_locking: kept; updates of a variable do not overlap.
+    name: the node's name.
+"""
+_TOLD_POSITIONS: Final = """\
+Args:
+    ref: the variable.
+    indices: positions `[..., k]`, int32 or int64.
+    updates: `[*indices.shape[:-1], *ref.shape[k:]]` of its dtype.
+    use_locking: kept; updates of a variable do not overlap.
+    name: the node's name.
+"""
+
+
 def _function(
     name: str, node: Callable[..., Tensor], resource_node: Any, text: str, locks: bool = False
 ) -> Callable[..., Tensor]:
@@ -266,7 +284,7 @@ def _function(
         return ref.lazy_read(resource_node(ref.handle, indices, value, name=name, **typed))
 
     scatter.__name__ = scatter.__qualname__ = name
-    scatter.__doc__ = f"{text}; the result is the variable after that."
+    scatter.__doc__ = f"{text}; the result is the variable after that.\n\n{_TOLD_POSITIONS if '_nd_' in name else _TOLD_ROWS}"
     return scatter
 
 

@@ -265,6 +265,11 @@ def text(name: str, tensor: TensorLike, collections: Sequence[str] | None = None
 
     Raises:
         ValueError: the tensor holds no strings.
+
+    Args:
+        name: the tag and the node's name.
+        tensor: strings, any shape.
+        collections: the collections that it is added to; SUMMARIES when None.
     """
     tensor = convert_to_tensor(tensor)
     if tensor.dtype.base_dtype is not dtypes.string:
