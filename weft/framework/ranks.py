@@ -6,17 +6,14 @@ A node whose inputs' ranks are known is checked when it is built, and never agai
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.framework.node_types import group
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation
-
-if TYPE_CHECKING:
-    # It imports the graph, which imports this module.
-    from weft.framework.aliases import Array
 
 Wanted: TypeAlias = tuple[tuple[int, str, int], ...]
 """The number of an argument, its name, and the rank that it must have."""
@@ -42,7 +39,7 @@ def unsettled(definition: OpDef, op: Operation) -> Wanted:
     )
 
 
-def check_values(wanted: Iterable[tuple[int, str, int]], arguments: Sequence[Array]) -> None:
+def check_values(wanted: Iterable[tuple[int, str, int]], arguments: Sequence[ArrayLike]) -> None:
     """Raise ValueError where an argument that a kernel is about to get has another rank."""
     for number, name, rank in wanted:
         found = np.shape(arguments[number])
