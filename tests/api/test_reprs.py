@@ -110,6 +110,7 @@ _PRINTED = {
     "tf.train.Supervisor()": "<tf.train.Supervisor, chief, running>",
     "tf.train.ExponentialMovingAverage(0.99, name='ema')": "<tf.train.ExponentialMovingAverage 'ema' decay=0.99>",
     "tf.train.SecondOrStepTimer(every_steps=3)": "<tf.train.SecondOrStepTimer every_steps=3>",
+    "tf.contrib.distributions.bijectors.Exp()": "<tf.contrib.distributions.bijectors.Exp 'exp'>",
     "tf.linalg.LinearOperatorIdentity(3)": "<tf.linalg.LinearOperatorIdentity 'LinearOperatorIdentity'>",
 }
 

@@ -150,7 +150,7 @@ def test_a_task_that_is_not_there_is_named_with_each_attempt(start: Start) -> No
     [
         ({"token": b"wrong"}, "refused: the dialer's token is not this task's"),
         ({"target": "/job:ps/replica:0/task:9"}, f"refused: this is {PS}, the dialer means /job:ps/replica:0/task:9"),
-        ({"protocol_version": 2}, "protocol version 2, this task 1"),
+        ({"protocol_version": 99}, f"protocol version 99, this task {PROTOCOL_VERSION}"),
     ],
 )
 def test_a_refused_peer_is_told_why(changes: dict[str, Any], reason: str, start: Start) -> None:

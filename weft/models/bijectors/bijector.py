@@ -11,6 +11,7 @@ from weft.framework.aliases import DTypeLike, DynamicShape, Nest, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType, as_dtype, int32
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import ones
@@ -72,6 +73,8 @@ class Bijector:
         # What each tensor is mapped to, by the direction and the conditions; and the logarithms that depend on no tensor.
         self._mapped: dict[Nest, Nest] = {}
         self._stretches: dict[Nest, Nest] = {}
+
+    __repr__ = printed("tf.contrib.distributions.bijectors")
 
     @property
     def name(self) -> str:
