@@ -31,6 +31,11 @@ def public_objects() -> Iterator[tuple[str, object, str]]:
             yield name, found, inspect.getdoc(found) or ""
 
 
+def sections_of(doc: str) -> list[str]:
+    """The headings of a docstring's sections, as they follow one another."""
+    return re.findall(r"^(Args|Attributes|Returns|Yields|Raises):(?= those of|$)", doc, re.M)
+
+
 def arguments_of(found: object) -> list[inspect.Parameter]:
     """The parameters of a function, or those with which a class makes its object."""
     try:
@@ -54,6 +59,14 @@ def described(doc: str) -> list[str]:
 def test_each_public_function_and_class_says_what_it_does_in_a_sentence() -> None:
     unsaid = [name for name, _, doc in public_objects() if not re.match(r"\S[^\n]*(?:\n[^\n]+)*?[.:]", doc)]
     assert unsaid == []
+
+
+def test_sections_come_once_and_in_one_order() -> None:
+    order = ["Args", "Attributes", "Returns", "Yields", "Raises"]
+    wrong = {
+        name: found for name, _, doc in public_objects() if (found := sections_of(doc)) != sorted(set(found), key=order.index)
+    }
+    assert wrong == {}
 
 
 def test_no_docstring_describes_an_argument_that_there_is_not() -> None:

@@ -162,11 +162,11 @@ def _check_known(device: Nest) -> None:
 def get_memory_growth(device: PhysicalDevice) -> bool | None:
     """Whether a GPU's memory is taken bit by bit; None where nothing was set.
 
-    Raises:
-        ValueError: there is no such device.
-
     Args:
         device: the GPU, from `list_physical_devices`.
+
+    Raises:
+        ValueError: there is no such device.
     """
     _check_known(device)
     return _settings.memory_growth.get(device)
@@ -201,11 +201,11 @@ def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
 def get_virtual_device_configuration(device: PhysicalDevice) -> list[VirtualDeviceConfiguration] | None:
     """The parts that a device is used as; None where nothing was set.
 
-    Raises:
-        ValueError: there is no such device.
-
     Args:
         device: the device, from `list_physical_devices`.
+
+    Raises:
+        ValueError: there is no such device.
     """
     _check_known(device)
     return _settings.virtual.get(device)
@@ -313,11 +313,11 @@ def get_device_policy() -> str:
 def set_device_policy(device_policy: str | None) -> None:
     """Choose what is done of tensors on another device than the op's; sessions copy them in any case.
 
-    Raises:
-        ValueError: it is none of "silent", "silent_for_int32", "warn" and "explicit".
-
     Args:
         device_policy: the policy; the first one when None.
+
+    Raises:
+        ValueError: it is none of "silent", "silent_for_int32", "warn" and "explicit".
     """
     if device_policy is not None and device_policy not in _POLICIES:
         raise ValueError(f"Not a valid device policy: {device_policy!r}; there are {', '.join(_POLICIES)}")

@@ -62,9 +62,6 @@ def draw_timeline(run_metadata: config_pb2.RunMetadata | None) -> Picture:
 
     Raises:
         ValueError: the run was not traced.
-
-    Returns:
-        A picture that a notebook shows.
     """
     stats = _traced(run_metadata)
     events = [event for event in events_of(stats) if event.name != _SOURCE]
@@ -116,9 +113,6 @@ def draw_placement(run_metadata: config_pb2.RunMetadata | None) -> Picture:
 
     Raises:
         ValueError: the run was not traced.
-
-    Returns:
-        A picture that a notebook shows.
     """
     stats = _traced(run_metadata)
     events = [event for event in events_of(stats) if event.name != _SOURCE and event.kind != TRANSFER]

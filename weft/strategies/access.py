@@ -169,11 +169,11 @@ def get_cross_replica_context() -> Value:
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Open the scope of a strategy without a block, until another one, or None, is set.
 
-    Raises:
-        RuntimeError: this is inside a block of a strategy's scope.
-
     Args:
         strategy: the strategy; None ends the scope of the one that was set before.
+
+    Raises:
+        RuntimeError: this is inside a block of a strategy's scope.
     """
     before = _SET.get()
     if before is None and replication.current() is not None:

@@ -26,14 +26,14 @@ class DistributeConfig(NamedTuple):
 def run_standard_tensorflow_server(session_config: Value = None) -> Server:
     """Start the server of this process's task, as TF_CONFIG tells it; `join()` waits for its end.
 
-    Raises:
-        ValueError: TF_CONFIG tells no cluster or no task.
-
     Args:
         session_config: the ConfigProto of the server; a default one when None.
 
     Returns:
         The Server, started. This does not wait for it.
+
+    Raises:
+        ValueError: TF_CONFIG tells no cluster or no task.
     """
     resolver = TFConfigClusterResolver()
     cluster = resolver.cluster_spec()

@@ -36,13 +36,13 @@ def create_local_cluster(
 ) -> tuple[list[Server], list[Server]]:
     """Start the servers of a cluster on free ports of this host, all in this process.
 
-    Returns:
-        The servers of job `worker`, and those of job `ps`.
-
     Args:
         num_workers, num_ps: the numbers of servers.
         protocol: "grpc", or "grpc+tls" with the cluster's credentials.
         worker_config, ps_config: ConfigProtos of the servers.
+
+    Returns:
+        The servers of job `worker`, and those of job `ps`.
     """
     jobs = {"worker": num_workers, "ps": num_ps}
     cluster = {job: [f"localhost:{port}" for port in free_ports(count)] for job, count in jobs.items() if count}

@@ -69,11 +69,11 @@ class RandomStrategy:
 def byte_size_load_fn(op: Any) -> float:
     """The size in bytes of what an op, such as a variable, holds or makes.
 
-    Raises:
-        ValueError: it has not exactly one output, or one of unknown shape.
-
     Args:
         op: the op.
+
+    Raises:
+        ValueError: it has not exactly one output, or one of unknown shape.
     """
     if len(op.outputs) != 1:
         raise ValueError(f"Op {op.name!r} ({op.type}) must have a single output to have a size, it has {len(op.outputs)}")

@@ -47,9 +47,6 @@ def bucket_by_sequence_length(
 
     Raises:
         ValueError: the numbers of boundaries and of sizes do not fit.
-
-    Returns:
-        A function of a dataset, for `Dataset.apply`.
     """
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
         raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")

@@ -78,11 +78,11 @@ def make_csv_dataset(
         compression_type: "GZIP", or "" or None for none.
         ignore_errors: whether records that cannot be read are left out.
 
-    Raises:
-        ValueError: there are no such files or columns, or their names are not known, or differ between files.
-
     Returns:
         A dataset of dicts of `[batch]` tensors, or of pairs of a dict and the label.
+
+    Raises:
+        ValueError: there are no such files or columns, or their names are not known, or differ between files.
     """
     paths = _paths(file_pattern)
     dataset = Dataset.from_tensor_slices(paths)

@@ -47,12 +47,12 @@ def make_batched_features_dataset(
         sloppy_ordering: see `parallel_interleave`.
         drop_final_batch: whether a last batch of fewer Examples is left out.
 
+    Returns:
+        A dataset of dicts of batches, or of pairs of a dict and the label.
+
     Raises:
         ValueError: the label is no feature.
         TypeError: `reader` makes no dataset.
-
-    Returns:
-        A dataset of dicts of batches, or of pairs of a dict and the label.
     """
     if label_key and label_key not in features:
         raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")

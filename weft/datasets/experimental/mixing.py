@@ -70,12 +70,12 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Nest = None, seed
         weights: how probable each is, or a dataset of such vectors; all the same when None.
         seed: the seed of the order.
 
+    Returns:
+        A dataset, which ends when all of them have.
+
     Raises:
         TypeError: the weights are no floats, or the datasets differ in type.
         ValueError: there are not as many weights as datasets.
-
-    Returns:
-        A dataset, which ends when all of them have.
     """
     seeds = RandomDataset(seed).batch(2)
     if isinstance(weights, Dataset):

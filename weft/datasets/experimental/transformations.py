@@ -287,9 +287,6 @@ def sliding_window_batch(
 ) -> Apply:
     """Batches that overlap: each begins `window_shift` elements behind the one before; tf.contrib.data's name.
 
-    Raises:
-        ValueError: both `stride` and `window_shift`, which mean the same, are given.
-
     Args:
         window_size: how many elements are in a batch.
         stride, window_shift: how far the next batch begins behind; 1 when neither is given.
@@ -297,6 +294,9 @@ def sliding_window_batch(
 
     Returns:
         A function of a dataset, for `Dataset.apply`.
+
+    Raises:
+        ValueError: both `stride` and `window_shift`, which mean the same, are given.
     """
     if stride is not None and window_shift is not None:
         raise ValueError("Cannot specify both `stride` and `window_shift`")

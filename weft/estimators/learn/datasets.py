@@ -45,9 +45,6 @@ class Datasets(NamedTuple):
 def load_csv_with_header(filename: str, target_dtype: DTypeLike, features_dtype: DTypeLike, target_column: int = -1) -> Dataset:
     """Read a CSV file whose first row begins with the numbers of its rows and of its features.
 
-    Raises:
-        ValueError: the file has another number of rows or features.
-
     Args:
         filename: the path.
         target_dtype, features_dtype: the dtypes of the two arrays.
@@ -55,6 +52,9 @@ def load_csv_with_header(filename: str, target_dtype: DTypeLike, features_dtype:
 
     Returns:
         A Dataset.
+
+    Raises:
+        ValueError: the file has another number of rows or features.
     """
     header, *rows = _rows(filename)
     samples, features = int(header[0]), int(header[1])
@@ -110,13 +110,13 @@ def shrink_csv(filename: str, ratio: int) -> None:
 def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
     """The path of a file that the directory has; weft fetches nothing.
 
-    Raises:
-        NotFoundError: the file is not there.
-
     Args:
         filename: its name.
         work_directory: the directory.
         source_url: where it can be had; the error names it.
+
+    Raises:
+        NotFoundError: the file is not there.
     """
     path = os.path.join(work_directory, filename)
     if gfile.Exists(path):
@@ -127,11 +127,11 @@ def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
 def load_iris(data_path: str | None = None) -> Dataset:
     """The 150 irises: four lengths in cm and the species 0 to 2 of each; from a CSV file if one is given.
 
-    Raises:
-        NotFoundError: no file is given, and scikit-learn, which has the table, is not installed.
-
     Args:
         data_path: the path of the file.
+
+    Raises:
+        NotFoundError: no file is given, and scikit-learn, which has the table, is not installed.
     """
     if data_path is not None:
         return load_csv_with_header(data_path, np.int64, np.float64)
@@ -150,11 +150,11 @@ def load_iris(data_path: str | None = None) -> Dataset:
 def load_boston(data_path: str | None = None) -> Dataset:
     """The houses of Boston of a CSV file: 13 features and the price of each.
 
-    Raises:
-        NotFoundError: no file is given; weft does not come with one.
-
     Args:
         data_path: the path of the file.
+
+    Raises:
+        NotFoundError: no file is given; weft does not come with one.
     """
     if data_path is None:
         raise NotFoundError.of(

@@ -28,11 +28,11 @@ def _check(data: Nest, what: str) -> None:
 def extract_pandas_data(data: Nest) -> Nest:
     """The values of a DataFrame as floats; anything else comes back as it is.
 
-    Raises:
-        ValueError: a column has no numbers.
-
     Args:
         data: a DataFrame of pandas, or anything.
+
+    Raises:
+        ValueError: a column has no numbers.
     """
     if not _is_frame(data):
         return data
@@ -52,11 +52,11 @@ def extract_pandas_matrix(data: Nest) -> Nest:
 def extract_pandas_labels(labels: Nest) -> Nest:
     """The values of a DataFrame of one column; anything else comes back as it is.
 
-    Raises:
-        ValueError: there are more columns, or they have no numbers.
-
     Args:
         labels: a DataFrame of pandas, or anything.
+
+    Raises:
+        ValueError: there are more columns, or they have no numbers.
     """
     if not _is_frame(labels):
         return labels

@@ -30,15 +30,15 @@ from weft.platform import tf_logging
 def tile_batch(t: Nest, multiplier: int, name: str | None = None) -> Nest:
     """Tensors `[batch, ...]`, nested, with each entry of the batch `multiplier` times in a row: `[batch * multiplier, ...]`.
 
-    Raises:
-        ValueError: the rank of one is not known, or it is a scalar.
-
     Args:
         t: the tensors.
         multiplier: how many times.
 
     Returns:
         The structure of such tensors.
+
+    Raises:
+        ValueError: the rank of one is not known, or it is a scalar.
     """
     with input_scope(name, "tile_batch", nest.flatten(t)):
         return nest.map_structure(lambda each: _tiled(each, multiplier), t)

@@ -73,12 +73,12 @@ def apply_channel_shift(x: Array, intensity: float, channel_axis: int = 0) -> Ar
 def apply_brightness_shift(x: Array, brightness: float) -> Array:
     """A picture made darker, below 1, or brighter; its values are stretched to 0 to 255 before.
 
-    Raises:
-        ImportError: Pillow is not installed.
-
     Args:
         x: the picture, `[rows, columns, channels]`.
         brightness: the factor.
+
+    Raises:
+        ImportError: Pillow is not installed.
     """
     picture = array_to_img(x)
     enhance = importlib.import_module("PIL.ImageEnhance")
@@ -152,9 +152,6 @@ def random_zoom(
 ) -> Array:  # fmt: skip
     """A picture zoomed by factors between the two of `zoom_range`, one for each direction.
 
-    Raises:
-        ValueError: these are not two.
-
     Args:
         x: the picture, of rank 3.
         zoom_range: the least and the greatest factor.
@@ -162,6 +159,9 @@ def random_zoom(
         fill_mode: what is seen outside: "nearest", "constant", "reflect" or "wrap".
         cval: the number outside with "constant".
         interpolation_order: of the spline, 0 to 5.
+
+    Raises:
+        ValueError: these are not two.
     """
     if len(zoom_range) != 2:
         raise ValueError(f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}")
@@ -185,12 +185,12 @@ def random_channel_shift(x: Array, intensity_range: float, channel_axis: int = 0
 def random_brightness(x: Array, brightness_range: Sequence[float]) -> Array:
     """A picture with a brightness between the two of `brightness_range`.
 
-    Raises:
-        ValueError: these are not two.
-
     Args:
         x: the picture, `[rows, columns, channels]`.
         brightness_range: the least and the greatest factor.
+
+    Raises:
+        ValueError: these are not two.
     """
     if len(brightness_range) != 2:
         raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}")

@@ -115,12 +115,12 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
         custom_objects: the program's own classes and functions, by the names that the file has for them.
         compile: whether to compile it as it was, with the optimizer's state.
 
+    Returns:
+        The model, compiled where the file says how and `compile` is true.
+
     Raises:
         OSError: there is no HDF5 file.
         ValueError: the file has no model in it, or a class that nobody knows.
-
-    Returns:
-        The model, compiled where the file says how and `compile` is true.
     """
     if isinstance(filepath, str | os.PathLike):
         path = os.fspath(filepath)

@@ -253,10 +253,6 @@ def index_table_from_file(
 ) -> StaticHashTable | IdTableWithHashBuckets:
     """The table from the lines of a file to their numbers; see `index_table_from_tensor` and TextFileInitializer.
 
-    Raises:
-        ValueError: there is no file name, or a count is not as it should be.
-        TypeError: `key_dtype` is neither an integer nor a string.
-
     Args:
         vocabulary_file: the path.
         num_oov_buckets: how many numbers other keys have, by their hashes, behind those of the lines.
@@ -266,6 +262,10 @@ def index_table_from_file(
         key_dtype: string or an integer dtype.
         key_column_index, value_column_index: the columns of keys and values; -2 for the whole line, -1 for its number.
         delimiter: what stands between columns.
+
+    Raises:
+        ValueError: there is no file name, or a count is not as it should be.
+        TypeError: `key_dtype` is neither an integer nor a string.
     """
     _check_file(vocabulary_file)
     if num_oov_buckets < 0:
@@ -312,13 +312,13 @@ def index_to_string_table_from_tensor(
 ) -> StaticHashTable:
     """The table from positions in a list to its strings; `default_value` for other indices.
 
-    Raises:
-        ValueError: there is no list.
-
     Args:
         vocabulary_list: the list, `[n]` string.
         default_value: a [] string.
         mapping: an older name of the list.
+
+    Raises:
+        ValueError: there is no list.
     """
     vocabulary_list = mapping if vocabulary_list is None else vocabulary_list
     if vocabulary_list is None:
@@ -340,15 +340,15 @@ def index_to_string_table_from_file(
 ) -> StaticHashTable:
     """The table from the numbers of a file's lines to the lines; `default_value` for other indices.
 
-    Raises:
-        ValueError: there is no file name, or `vocab_size` is not positive.
-
     Args:
         vocabulary_file: the path.
         vocab_size: how many lines are read; all when None.
         default_value: a [] string.
         key_column_index, value_column_index: the columns of keys and values; -2 for the whole line, -1 for its number.
         delimiter: what stands between columns.
+
+    Raises:
+        ValueError: there is no file name, or `vocab_size` is not positive.
     """
     _check_file(vocabulary_file)
     if vocab_size is not None and vocab_size < 1:

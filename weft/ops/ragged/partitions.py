@@ -85,12 +85,12 @@ def same_partitions(nested: Sequence[Sequence[Tensor]]) -> Sequence[Tensor]:
 def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """The row number of each value, `[nvals]`, of rows with these splits.
 
-    Raises:
-        ValueError: the splits are empty, or neither int32 nor int64.
-
     Args:
         splits: `[rows + 1]`, ascending from 0.
         out_type: int32 or int64; that of the splits when None.
+
+    Raises:
+        ValueError: the splits are empty, or neither int32 nor int64.
     """
     with input_scope(name, "RaggedSplitsToSegmentIds", [splits]):
         found = convert_to_tensor(splits, name="splits", preferred_dtype=dtypes.int64)

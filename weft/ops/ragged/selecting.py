@@ -74,12 +74,12 @@ def _places(condition: Values) -> Tensor:
 def boolean_mask(data: ValuesLike, mask: ValuesLike, name: str | None = None) -> Values:
     """The elements for which the mask holds, each in its row: ragged for a mask of more than one dimension.
 
-    Raises:
-        ValueError: the mask is a scalar, or its rank is unknown.
-
     Args:
         data: a tensor, perhaps ragged.
         mask: a bool tensor, perhaps ragged, whose shape begins that of `data`.
+
+    Raises:
+        ValueError: the mask is a scalar, or its rank is unknown.
     """
     with input_scope(name, "RaggedMask"):
         found = convert_to_tensor_or_ragged_tensor(data, name="data")

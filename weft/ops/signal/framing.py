@@ -89,15 +89,15 @@ def frame(
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Add overlapping frames up: `[..., frames, frame_length]` becomes `[..., (frames - 1) * frame_step + frame_length]`.
 
-    Raises:
-        ValueError: `signal` has less than two dimensions, or `frame_step` is no scalar integer.
-
     Args:
         signal: the frames, of a number type.
         frame_step: how far they are apart, a [] integer.
 
     Returns:
         The sum.
+
+    Raises:
+        ValueError: `signal` has less than two dimensions, or `frame_step` is no scalar integer.
     """
     with input_scope(name, "overlap_and_add", (signal, frame_step)):
         tensor = convert_to_tensor(signal)

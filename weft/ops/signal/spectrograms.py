@@ -167,12 +167,12 @@ def inverse_stft_window_fn(
 ) -> Callable[..., Tensor]:
     """The window function with which `inverse_stft` gives back what `stft` with `forward_window_fn` was given.
 
-    Raises:
-        ValueError: `frame_step` is no scalar.
-
     Args:
         frame_step: how far frames are apart, a [] integer.
         forward_window_fn: a function of a length and a dtype that gives a window.
+
+    Raises:
+        ValueError: `frame_step` is no scalar.
     """
 
     def inverse(frame_length: TensorLike, dtype: DTypeLike) -> Tensor:
@@ -190,11 +190,11 @@ def inverse_stft_window_fn(
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """The cepstral coefficients of `[..., mel_bins]` logarithms, as HTK scales them.
 
-    Raises:
-        ValueError: there are no bins.
-
     Args:
         log_mel_spectrograms: logarithms, of a floating dtype.
+
+    Raises:
+        ValueError: there are no bins.
     """
     with input_scope(name, "mfccs_from_log_mel_spectrograms", (log_mel_spectrograms,)):
         tensor = convert_to_tensor(log_mel_spectrograms)
@@ -242,14 +242,14 @@ def linear_to_mel_weight_matrix(
 
     Its columns are triangles in mel between `lower_edge_hertz` and `upper_edge_hertz`.
 
-    Raises:
-        ValueError: there are no bins, the edges are in the wrong order or beyond half of `sample_rate`.
-
     Args:
         num_mel_bins, num_spectrogram_bins: how many bins both scales have.
         sample_rate: samples in a second.
         lower_edge_hertz, upper_edge_hertz: where the triangles begin and end.
         dtype: a floating dtype.
+
+    Raises:
+        ValueError: there are no bins, the edges are in the wrong order or beyond half of `sample_rate`.
     """
     kind = dtypes.as_dtype(dtype)
     _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, kind)

@@ -263,13 +263,13 @@ def tensor_summary(
 def text(name: str, tensor: TensorLike, collections: Sequence[str] | None = None) -> Tensor:
     """A summary of strings, which TensorBoard shows as Markdown.
 
-    Raises:
-        ValueError: the tensor holds no strings.
-
     Args:
         name: the tag and the node's name.
         tensor: strings, any shape.
         collections: the collections that it is added to; SUMMARIES when None.
+
+    Raises:
+        ValueError: the tensor holds no strings.
     """
     tensor = convert_to_tensor(tensor)
     if tensor.dtype.base_dtype is not dtypes.string:

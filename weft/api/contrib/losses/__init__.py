@@ -153,14 +153,10 @@ def mean_squared_error(
     """The mean squared difference: `tf.losses.mean_squared_error`, predictions first.
 
     Args:
-        predictions, labels: `[batch, ...]` of one shape, any number type; both are computed with as float32. The labels are
-            needed.
-        weights: [] or of the losses' rank with each dimension 1 or that of the losses: what each loss is multiplied by; 0
-            leaves it out.
-        scope: the name scope.
+        predictions, labels, weights, scope: as for `absolute_difference`.
 
     Returns:
-        A [] float32: the weighted sum, divided by the number of weights that are not zero; it is in the collection LOSSES.
+        A [] float32: the weighted mean; it is in the collection LOSSES.
 
     Raises:
         ValueError: the labels are None, or the shapes don't fit.

@@ -165,12 +165,12 @@ def read_data_sets(
         seed: the order of the batches.
         source_url: where the files can be had; named in the error when they are missing.
 
+    Returns:
+        Three DataSets: `train`, `validation` and `test`.
+
     Raises:
         NotFoundError: a file is not in the directory.
         ValueError: a file is no MNIST file, or `validation_size` exceeds the training images.
-
-    Returns:
-        Three DataSets: `train`, `validation` and `test`.
     """
     if fake_data:
         fake = [DataSet([], [], True, one_hot, dtype, reshape, seed) for _ in range(3)]
