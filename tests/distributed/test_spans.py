@@ -17,6 +17,17 @@ pytest.importorskip("opentelemetry.sdk.trace", reason="pip install 'weft[otel]'"
 pytestmark = pytest.mark.timeout(120)
 
 PROGRAM = Path(__file__).with_name("traced_task.py")
+KEPT = """
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+exporter = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(exporter))
+trace.set_tracer_provider(provider)
+"""
+"""Keeps the spans of the program that follows in `exporter`."""
 QUIET = """
 import sys
 {before}
@@ -74,15 +85,7 @@ def test_a_run_is_one_trace_over_the_processes_of_client_master_and_workers() ->
 
 def test_a_failed_run_has_its_error_in_each_span() -> None:
     program = """
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 import weft as tf
-exporter = InMemorySpanExporter()
-provider = TracerProvider()
-provider.add_span_processor(SimpleSpanProcessor(exporter))
-trace.set_tracer_provider(provider)
 x = tf.placeholder(tf.float32, [])
 with tf.Session() as session:
     try:
@@ -91,22 +94,14 @@ with tf.Session() as session:
         pass
 print(sorted((span.name, span.status.status_code.name) for span in exporter.get_finished_spans() if span.name != "weft.stage"))
 """
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", KEPT + program], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.splitlines()[-1] == "[('weft.part', 'ERROR'), ('weft.run', 'ERROR'), ('weft.step', 'ERROR')]"
 
 
 def test_code_that_is_made_is_a_span_in_the_trace_of_the_step_that_ran() -> None:
     program = """
-from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 import time
 import weft as tf
-exporter = InMemorySpanExporter()
-provider = TracerProvider()
-provider.add_span_processor(SimpleSpanProcessor(exporter))
-trace.set_tracer_provider(provider)
 x = tf.random_normal([256, 256])
 y = tf.reduce_sum(tf.matmul(tf.tanh(x), x))
 def codes():
@@ -118,7 +113,7 @@ with tf.Session() as session:
 traces = {span.context.trace_id for span in exporter.get_finished_spans() if span.name == "weft.run"}
 print([span.context.trace_id in traces for span in codes()][:1])
 """
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=100)
+    ran = subprocess.run([sys.executable, "-c", KEPT + program], capture_output=True, text=True, check=True, timeout=100)
     assert ran.stdout.splitlines()[-1] == "[True]"
 
 
