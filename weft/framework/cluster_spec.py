@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any, Final
 
 from tensorboard.compat.proto import cluster_pb2
@@ -157,7 +158,7 @@ def split_address(address: str) -> tuple[str, int]:
             "target of a session"
         )
     host, colon, port = address.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
+    if not colon or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
         raise InvalidArgumentError.of(
             f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to "
             f"65535{'' if address else _EMPTY}"

@@ -28,7 +28,7 @@ from weft.proto import device_attributes_pb2 as weft_dot_proto_dot_device__attri
 from weft.proto import master_pb2 as weft_dot_proto_dot_master__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17weft/proto/worker.proto\x12\x04weft\x1a%tensorboard/compat/proto/config.proto\x1a$tensorboard/compat/proto/graph.proto\x1a\"weft/proto/device_attributes.proto\x1a\x17weft/proto/master.proto\" \n\x10GetStatusRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\"i\n\x11GetStatusResponse\x12\x31\n\x11\x64\x65vice_attributes\x18\x01 \x03(\x0b\x32\x16.weft.DeviceAttributes\x12\x0c\n\x04task\x18\x02 \x01(\t\x12\x13\n\x0bincarnation\x18\x03 \x01(\x06\"0\n\x12OpenChannelRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x0c\n\x04peer\x18\x02 \x01(\t\">\n\x13OpenChannelResponse\x12\'\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x16.weft.ChannelAdmission\"\xa6\x01\n\x14RegisterGraphRequest\x12\x16\n\x0esession_handle\x18\x01 \x01(\t\x12(\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x18.tensorboard.ConfigProto\x12(\n\tgraph_def\x18\x03 \x01(\x0b\x32\x15.tensorboard.GraphDef\x12\r\n\x05\x66\x65tch\x18\x04 \x03(\t\x12\x13\n\x0bincarnation\x18\x05 \x01(\x06\"-\n\x15RegisterGraphResponse\x12\x14\n\x0cgraph_handle\x18\x01 \x01(\t\".\n\x16\x44\x65registerGraphRequest\x12\x14\n\x0cgraph_handle\x18\x01 \x01(\t\"\x19\n\x17\x44\x65registerGraphResponse\"4\n\x1a\x44\x65leteWorkerSessionRequest\x12\x16\n\x0esession_handle\x18\x01 \x01(\t\"\x1d\n\x1b\x44\x65leteWorkerSessionResponse\"&\n\x11\x43leanupAllRequest\x12\x11\n\tcontainer\x18\x01 \x03(\t\"\x14\n\x12\x43leanupAllResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17weft/proto/worker.proto\x12\x04weft\x1a%tensorboard/compat/proto/config.proto\x1a$tensorboard/compat/proto/graph.proto\x1a\"weft/proto/device_attributes.proto\x1a\x17weft/proto/master.proto\" \n\x10GetStatusRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\"i\n\x11GetStatusResponse\x12\x31\n\x11\x64\x65vice_attributes\x18\x01 \x03(\x0b\x32\x16.weft.DeviceAttributes\x12\x0c\n\x04task\x18\x02 \x01(\t\x12\x13\n\x0bincarnation\x18\x03 \x01(\x06\"0\n\x12OpenChannelRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x0c\n\x04peer\x18\x02 \x01(\t\">\n\x13OpenChannelResponse\x12\'\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x16.weft.ChannelAdmission\"E\n\x0f\x41nnounceRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x13\n\x0bincarnation\x18\x03 \x01(\x06\"\x12\n\x10\x41nnounceResponse\"\xa6\x01\n\x14RegisterGraphRequest\x12\x16\n\x0esession_handle\x18\x01 \x01(\t\x12(\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x18.tensorboard.ConfigProto\x12(\n\tgraph_def\x18\x03 \x01(\x0b\x32\x15.tensorboard.GraphDef\x12\r\n\x05\x66\x65tch\x18\x04 \x03(\t\x12\x13\n\x0bincarnation\x18\x05 \x01(\x06\"-\n\x15RegisterGraphResponse\x12\x14\n\x0cgraph_handle\x18\x01 \x01(\t\".\n\x16\x44\x65registerGraphRequest\x12\x14\n\x0cgraph_handle\x18\x01 \x01(\t\"\x19\n\x17\x44\x65registerGraphResponse\"4\n\x1a\x44\x65leteWorkerSessionRequest\x12\x16\n\x0esession_handle\x18\x01 \x01(\t\"\x1d\n\x1b\x44\x65leteWorkerSessionResponse\"&\n\x11\x43leanupAllRequest\x12\x11\n\tcontainer\x18\x01 \x03(\t\"\x14\n\x12\x43leanupAllResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,20 +43,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OPENCHANNELREQUEST']._serialized_end=360
   _globals['_OPENCHANNELRESPONSE']._serialized_start=362
   _globals['_OPENCHANNELRESPONSE']._serialized_end=424
-  _globals['_REGISTERGRAPHREQUEST']._serialized_start=427
-  _globals['_REGISTERGRAPHREQUEST']._serialized_end=593
-  _globals['_REGISTERGRAPHRESPONSE']._serialized_start=595
-  _globals['_REGISTERGRAPHRESPONSE']._serialized_end=640
-  _globals['_DEREGISTERGRAPHREQUEST']._serialized_start=642
-  _globals['_DEREGISTERGRAPHREQUEST']._serialized_end=688
-  _globals['_DEREGISTERGRAPHRESPONSE']._serialized_start=690
-  _globals['_DEREGISTERGRAPHRESPONSE']._serialized_end=715
-  _globals['_DELETEWORKERSESSIONREQUEST']._serialized_start=717
-  _globals['_DELETEWORKERSESSIONREQUEST']._serialized_end=769
-  _globals['_DELETEWORKERSESSIONRESPONSE']._serialized_start=771
-  _globals['_DELETEWORKERSESSIONRESPONSE']._serialized_end=800
-  _globals['_CLEANUPALLREQUEST']._serialized_start=802
-  _globals['_CLEANUPALLREQUEST']._serialized_end=840
-  _globals['_CLEANUPALLRESPONSE']._serialized_start=842
-  _globals['_CLEANUPALLRESPONSE']._serialized_end=862
+  _globals['_ANNOUNCEREQUEST']._serialized_start=426
+  _globals['_ANNOUNCEREQUEST']._serialized_end=495
+  _globals['_ANNOUNCERESPONSE']._serialized_start=497
+  _globals['_ANNOUNCERESPONSE']._serialized_end=515
+  _globals['_REGISTERGRAPHREQUEST']._serialized_start=518
+  _globals['_REGISTERGRAPHREQUEST']._serialized_end=684
+  _globals['_REGISTERGRAPHRESPONSE']._serialized_start=686
+  _globals['_REGISTERGRAPHRESPONSE']._serialized_end=731
+  _globals['_DEREGISTERGRAPHREQUEST']._serialized_start=733
+  _globals['_DEREGISTERGRAPHREQUEST']._serialized_end=779
+  _globals['_DEREGISTERGRAPHRESPONSE']._serialized_start=781
+  _globals['_DEREGISTERGRAPHRESPONSE']._serialized_end=806
+  _globals['_DELETEWORKERSESSIONREQUEST']._serialized_start=808
+  _globals['_DELETEWORKERSESSIONREQUEST']._serialized_end=860
+  _globals['_DELETEWORKERSESSIONRESPONSE']._serialized_start=862
+  _globals['_DELETEWORKERSESSIONRESPONSE']._serialized_end=891
+  _globals['_CLEANUPALLREQUEST']._serialized_start=893
+  _globals['_CLEANUPALLREQUEST']._serialized_end=931
+  _globals['_CLEANUPALLRESPONSE']._serialized_start=933
+  _globals['_CLEANUPALLRESPONSE']._serialized_end=953
 # @@protoc_insertion_point(module_scope)

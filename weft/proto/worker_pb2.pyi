@@ -40,6 +40,20 @@ class OpenChannelResponse(_message.Message):
     channel: _master_pb2.ChannelAdmission
     def __init__(self, channel: _Optional[_Union[_master_pb2.ChannelAdmission, _Mapping]] = ...) -> None: ...
 
+class AnnounceRequest(_message.Message):
+    __slots__ = ("task", "address", "incarnation")
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    task: str
+    address: str
+    incarnation: int
+    def __init__(self, task: _Optional[str] = ..., address: _Optional[str] = ..., incarnation: _Optional[int] = ...) -> None: ...
+
+class AnnounceResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class RegisterGraphRequest(_message.Message):
     __slots__ = ("session_handle", "config", "graph_def", "fetch", "incarnation")
     SESSION_HANDLE_FIELD_NUMBER: _ClassVar[int]

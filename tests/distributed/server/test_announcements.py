@@ -113,6 +113,8 @@ def test_what_does_not_answer_as_announced_is_not_believed(server: tf.train.Serv
         (PS, "0.0.0.0:5", InvalidArgumentError, "nobody can dial"),
         (PS, "localhost:0", InvalidArgumentError, "nobody can dial"),
         (PS, "", InvalidArgumentError, "Could not parse port"),
+        (PS, "host:²", InvalidArgumentError, "Could not parse port"),
+        (PS, "host:" + "1" * 5000, InvalidArgumentError, "Could not parse port"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(task: str, address: str, kind: type[OpError], words: str) -> None:

@@ -146,6 +146,16 @@ def test_a_graph_that_cannot_be_read_is_refused(stub: WorkerStub) -> None:
         stub._rpc.call("RegisterGraph", request, 20)
 
 
+@pytest.mark.parametrize("name", ["nobody", "/job:ps/task:x", "{"])
+def test_a_caller_of_no_task_is_refused(stub: WorkerStub, name: str) -> None:
+    for method, request in (
+        ("OpenChannel", worker_pb2.OpenChannelRequest(task=TASK, peer=name)),
+        ("Announce", worker_pb2.AnnounceRequest(task=name, address="localhost:5", incarnation=1)),
+    ):
+        with pytest.raises(InvalidArgumentError, match="is no task's name; expected such as '/job:ps/replica:0/task:0'"):
+            stub._rpc.call(method, request, 20)
+
+
 def test_containers_are_cleared(stub: WorkerStub, worker: Worker) -> None:
     cleared: list[list[str]] = []
     worker.resources.clear = cleared.append  # type: ignore[method-assign, assignment]

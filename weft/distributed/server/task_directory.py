@@ -45,7 +45,7 @@ class PeerStubs:
         with self._lock:
             stub = self._stubs.get(task)
             if stub is None:
-                stub = self._stubs[task] = self.make(task, self._moved.get(task, address))
+                stub = self._stubs[task] = self.make(task, self.current(task, address))
             return stub
 
     def make(self, task: str, address: str) -> WorkerStub:
@@ -59,7 +59,7 @@ class PeerStubs:
 
     def address_of(self, task: str) -> str:
         """Where a task of the cluster is, as far as is known."""
-        return self._moved.get(task, self._addresses[task])
+        return self.current(task, self._addresses[task])
 
     def current(self, task: str, address: str) -> str:
         """Where a task is that a cluster has at an address: there, if it has not moved."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Final, Protocol
 
 from google.protobuf.message import Message
-from google.protobuf.wrappers_pb2 import StringValue
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.credentials.credentials import CLIENT, task_identity
@@ -38,7 +36,7 @@ METHODS: Final = {
     "DeregisterGraph": (worker_pb2.DeregisterGraphRequest, worker_pb2.DeregisterGraphResponse),
     "DeleteWorkerSession": (worker_pb2.DeleteWorkerSessionRequest, worker_pb2.DeleteWorkerSessionResponse),
     "ExplainGraph": (explain_pb2.ExplainGraphRequest, explain_pb2.ExplainGraphResponse),
-    "Announce": (StringValue, StringValue),
+    "Announce": (worker_pb2.AnnounceRequest, worker_pb2.AnnounceResponse),
     "CleanupAll": (worker_pb2.CleanupAllRequest, worker_pb2.CleanupAllResponse),
 }
 
@@ -52,10 +50,17 @@ class ChannelHost(Protocol):
 
 
 def identity_of(task: str) -> str:
-    """The name in the certificate of a task such as "/job:ps/replica:0/task:0"; a client's for ""."""
+    """The name in the certificate of a task such as "/job:ps/replica:0/task:0"; a client's for "".
+
+    Raises:
+        InvalidArgumentError: that is no task's name.
+    """
     if not task:
         return CLIENT
-    spec = DeviceSpec.from_string(task)
+    try:
+        spec = DeviceSpec.from_string(task)
+    except ValueError:
+        raise InvalidArgumentError.of(f"{task!r} is no task's name; expected such as '/job:ps/replica:0/task:0'") from None
     return task_identity(spec.job or "", spec.task or 0)
 
 
@@ -124,19 +129,14 @@ class WorkerService:
             )
         return worker_pb2.OpenChannelResponse(channel=self._channel.admission(request.peer))
 
-    def Announce(self, request: StringValue, context: grpc.ServicerContext) -> StringValue:
-        """Hear where a peer is now, of that peer itself; answers with this task's name."""
-        told = json.loads(request.value)
-        if not isinstance(told, dict) or not isinstance(told.get("incarnation"), int):
-            raise InvalidArgumentError.of(
-                f"{self._worker.task} heard an announcement that names no task: {request.value[:80]!r}"
-            )
-        task, address = str(told.get("task")), str(told.get("address"))
+    def Announce(self, request: worker_pb2.AnnounceRequest, context: grpc.ServicerContext) -> worker_pb2.AnnounceResponse:
+        """Hear where a peer is now, of that peer itself."""
+        task = request.task
         if not self._gate.check(context).may_be(identity_of(task)):
             raise PermissionDeniedError.of(f"The caller's certificate is not that of {task}, as which it announces itself")
         if self._hear is not None:
-            self._hear(task, address, told["incarnation"])
-        return StringValue(value=self._worker.task)
+            self._hear(task, request.address, request.incarnation)
+        return worker_pb2.AnnounceResponse()
 
     def RegisterGraph(
         self, request: worker_pb2.RegisterGraphRequest, context: grpc.ServicerContext
@@ -210,8 +210,8 @@ class WorkerStub:
 
     def announce(self, address: str, incarnation: int, timeout_s: float) -> None:
         """Tell it where the task that calls is."""
-        told = json.dumps({"task": self._caller, "address": address, "incarnation": incarnation})
-        self._rpc.call("Announce", StringValue(value=told), timeout_s)
+        request = worker_pb2.AnnounceRequest(task=self._caller, address=address, incarnation=incarnation)
+        self._rpc.call("Announce", request, timeout_s)
 
     def move(self, address: str) -> None:
         """Call it at another address from now on."""
