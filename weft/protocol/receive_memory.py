@@ -21,12 +21,16 @@ _BYTE: Final = np.dtype(np.uint8)
 
 
 class ReceiveMemory:
-    """The pieces of one decoder. For one thread at a time; the arrays may go anywhere."""
+    """The pieces of one decoder, or of another that fills large arrays. For one thread at a time; the arrays may go anywhere.
+
+    Args:
+        max_kept_bytes: the most that is kept, in use or not.
+    """
 
     __slots__ = ("_pool",)
 
-    def __init__(self) -> None:
-        self._pool: BufferPool[_LocalPiece] = BufferPool(MAX_KEPT_PIECES, MAX_KEPT_BYTES)
+    def __init__(self, max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
+        self._pool: BufferPool[_LocalPiece] = BufferPool(MAX_KEPT_PIECES, max_kept_bytes)
 
     @property
     def kept_bytes(self) -> int:

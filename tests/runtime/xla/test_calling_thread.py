@@ -10,13 +10,13 @@ import pytest
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
-from weft.platform.aligned_memory import aligned_empty, is_aligned
+from weft.platform.aligned_memory import aligned_empty
 from weft.runtime.choice import compile_rules
 from weft.runtime.choice.compile_rules import COLD_RUNS, LIGHT_GROWTH
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_state import SessionState
-from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device, usable
+from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device
 from weft.runtime.xla.xla_process import start
 
 LARGE = 1 << 16
@@ -94,17 +94,3 @@ def test_no_code_of_it_is_divided_between_threads() -> None:
         compiled = jax.jit(lambda x: x * 2.0 + 1.0, compiler_options=COMPILER_OPTIONS).lower(x).compile()
     assert "outer_dimension_partitions" not in compiled.as_text()
     assert np.asarray(compiled(x))[0] == 3.0
-
-
-def test_large_arrays_that_begin_anywhere_are_copied() -> None:
-    value = off_by_four_bytes(LARGE)
-    value[...] = np.arange(LARGE)
-    assert not is_aligned(value)
-    (copied,) = usable([value])
-    assert is_aligned(copied)
-    assert np.array_equal(copied, value)
-
-
-def test_other_inputs_are_used_as_they_are() -> None:
-    inputs = [off_by_four_bytes(8), aligned_empty((LARGE,), np.float32), 7]
-    assert all(used is given for used, given in zip(usable(inputs), inputs, strict=True))

@@ -19,13 +19,14 @@ from weft.framework.aliases import Array
 from weft.ops.nn import onednn_convolution
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.jax_modules import jax, jnp
+from weft.runtime.compiled.input_memory import InputMemory
 from weft.runtime.compiled.leaving_values import LeavingValues, join
 from weft.runtime.compiled.stoppable import Stops, has_loops
 from weft.runtime.compiled.traced_state import TracedState
 from weft.runtime.compiled.tracing import trace
 from weft.runtime.program.program import Program
 from weft.runtime.recording import code_news
-from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device, usable
+from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device
 from weft.runtime.xla.code_cache import cache_hits
 from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import check, start
@@ -98,6 +99,8 @@ class CompiledStage:
         self.updated = [number for number in self.written if number in program.read_slots]
         self._device = calling_thread_device() if is_light else device
         self._is_on_cpu = (self._device or jax.devices()[0]).platform == "cpu"
+        self.memory = InputMemory(program.inputs)
+        """Where inputs are laid out."""
         self._leaving = leaving
         self.is_light = is_light
         # An accelerator's memory is scarce: where variables are updated there, they are, and the code runs to its end.
@@ -273,8 +276,8 @@ class CompiledStage:
         run_indices: Sequence[Array],
         looks: Sequence[Array],
     ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
-        if self.is_light:
-            inputs = usable(inputs)
+        if self._is_on_cpu:
+            inputs = self.memory.usable(inputs)
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())

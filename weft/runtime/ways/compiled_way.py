@@ -116,9 +116,8 @@ class CompiledWay:
         start, compiled_s = time.perf_counter(), compiled.compile_s
         try:
             with calls_at_exit:
-                outputs = self._dispatched(
-                    compiled, inputs if self._times.is_short else self._host.owned(inputs), session, context
-                )
+                kept = () if self._times.is_short else self._host.kept
+                outputs = self._dispatched(compiled, compiled.memory.owned(inputs, kept), session, context)
             wait_or_raise(outputs, check)
             self._times.note_first(time.perf_counter() - start - (compiled.compile_s - compiled_s))
         except OpError as error:
@@ -203,7 +202,7 @@ class CompiledWay:
             if self._times.is_short:
                 return self._dispatched(compiled, inputs, session, context)
             # Who is let go before the end may change what was fed.
-            inputs = self._host.owned(inputs)
+            inputs = compiled.memory.owned(inputs, self._host.kept)
             with calls_at_exit:
                 outputs = self._dispatched(compiled, inputs, session, context)
             wait_or_raise(outputs, self._host.check(context))

@@ -123,6 +123,11 @@ class HostWay:
         run_indices = session.run_indices(self._source.random_nodes)
         return Frame(run_indices, context, not session.never_compile, session.file_access)
 
+    @property
+    def kept(self) -> Sequence[int]:
+        """The places of inputs that the program fed, and may change, while a variable or a queue might keep them."""
+        return self._wiring.fed if self._copies_fed else ()
+
     def owned(self, inputs: Sequence[Array]) -> Sequence[Array]:
         """The inputs, copied where a variable or a queue might keep an array that the program fed and may change later."""
         if not self._copies_fed:

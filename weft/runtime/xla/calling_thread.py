@@ -7,21 +7,14 @@ between them. For arithmetic on half a megabyte that doubles the time, and leave
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from weft.framework.aliases import Array
-from weft.platform.aligned_memory import aligned_copy, is_aligned
 from weft.platform.jax_modules import jax, xla_client
 from weft.runtime.xla import engine_options
 
 # Makes code that is not divided between threads.
 COMPILER_OPTIONS: Final = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
-
-# Where XLA cannot use a larger array as it lies, it has it copied by another thread.
-_COPIED_AT_ONCE_BYTES: Final = 100 << 10
 
 
 class _Client:
@@ -47,13 +40,3 @@ _CLIENT: Final = _Client()
 def calling_thread_device() -> jax.Device:
     """The JAX device whose computations run on the calling thread; XLA has been started."""
     return _CLIENT.device()
-
-
-def usable(inputs: Sequence[Array]) -> Sequence[Array]:
-    """The inputs, those copied that XLA would have another thread copy."""
-    return [
-        aligned_copy(value)
-        if isinstance(value, np.ndarray) and value.nbytes >= _COPIED_AT_ONCE_BYTES and not is_aligned(value)
-        else value
-        for value in inputs
-    ]
