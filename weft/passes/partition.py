@@ -72,12 +72,12 @@ def partition(
     parts: dict[str, Partition] = {}
     one_moment = _reads_variables_only(ops) or any(op.op_def.one_moment for op in ops)
     tasks = {op: device_spec.task_name(placement[op]) for op in ops}
-    users = _using_tasks(ops, tasks, staging, {*feeds, *fetches})
+    users = _using_tasks(ops, placement, tasks, staging, {*feeds, *fetches})
     for op in ops:
-        for task in users.get(op, (tasks[op],)):
+        for task, device in users.get(op, {tasks[op]: placement[op]}).items():
             part = parts.setdefault(task, Partition(task, one_moment=one_moment))
             part.nodes.append(op)
-            part.devices[op] = placement[op]
+            part.devices[op] = device
             part.kinds[op] = staging.kinds[op]
             part.levels[op] = staging.levels[op]
     _add_feeds(parts, ops, tasks, staging, feeds)
@@ -94,16 +94,25 @@ def _reads_variables_only(ops: Sequence[Operation]) -> bool:
 
 
 def _using_tasks(
-    ops: Sequence[Operation], tasks: Mapping[Operation, str], staging: Staging, visible: Collection[Tensor]
-) -> dict[Operation, list[str]]:
-    """The small constants, with the tasks that use them; not those that are fed or fetched."""
-    found: dict[Operation, list[str]] = {}
+    ops: Sequence[Operation],
+    placement: Mapping[Operation, str],
+    tasks: Mapping[Operation, str],
+    staging: Staging,
+    visible: Collection[Tensor],
+) -> dict[Operation, dict[str, str]]:
+    """The small constants, with the tasks that use them and on which device of each; not those that are fed or fetched."""
+    found: dict[Operation, dict[str, str]] = {}
     for op in ops:
         if op.op_def.role is not Role.CONSTANT or staging.kinds[op] is not Kind.FREE or op.outputs[0] in visible:
             continue
-        using = dict.fromkeys(tasks[user] for user in op.outputs[0].consumers() if user in tasks)
+        using: dict[str, str] = {}
+        for user in op.outputs[0].consumers():
+            if user in tasks:
+                using.setdefault(tasks[user], placement[user])
+        # Its own device where it is used there too.
+        using.update({tasks[op]: placement[op]} if tasks[op] in using else {})
         if using and is_copied(op):
-            found[op] = list(using)
+            found[op] = using
     return found
 
 
