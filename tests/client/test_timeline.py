@@ -10,6 +10,8 @@ from tensorboard.compat.proto import step_stats_pb2
 import weft as tf
 from weft.client.timeline import Timeline
 
+WORKER = "/job:worker/replica:0/task:0/device:CPU:0"
+
 
 def _stats() -> Any:
     stats = step_stats_pb2.StepStats()
@@ -50,7 +52,8 @@ def test_what_ran_at_the_same_time_is_on_different_threads() -> None:
 
 def test_a_transfer_has_an_arrow_from_the_node_on_the_other_task() -> None:
     arrows = [event for event in _trace() if event["ph"] in "st" and event["name"] == "w"]
-    assert [(event["ph"], event["pid"], event["ts"]) for event in arrows] == [("s", 0, 15), ("t", 1, 16)]
+    from_node, from_transfer = [("s", 0, 15), ("t", 1, 16)], [("s", 1, 20), ("t", 1, 21)]
+    assert [(event["ph"], event["pid"], event["ts"]) for event in arrows] == from_node + from_transfer
     assert not [event for event in _trace(show_dataflow=False) if event["ph"] in "st"]
 
 
@@ -67,3 +70,30 @@ def test_a_traced_run_is_a_trace() -> None:
         session.run(product, options=options, run_metadata=metadata)
     trace = json.loads(Timeline(metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
     assert any(event["ph"] == "X" and "product" in event["args"]["name"] for event in trace)
+
+
+def test_a_step_of_several_tasks_is_one_trace_without_arrows_back_in_time() -> None:
+    with tf.Graph().as_default(), tf.LocalCluster({"ps": 2, "worker": 1}) as cluster:
+        variables = []
+        for index in range(2):
+            with tf.device(f"/job:ps/task:{index}"):
+                variables.append(tf.Variable(tf.ones([8, 8]), name=f"v{index}"))
+        with tf.device("/job:worker/task:0"):
+            loss = tf.reduce_sum(tf.matmul(*variables), name="loss")
+            train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        metadata = tf.RunMetadata()
+        with tf.Session(cluster.target("worker")) as session:
+            session.run(tf.global_variables_initializer())
+            session.run(train, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    devices = [stats.device for stats in metadata.step_stats.dev_stats]
+    assert len(set(devices)) == len(devices) == 3
+    trace = json.loads(Timeline(metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
+    ends = {event["id"]: event for event in trace if event["ph"] == "t"}
+    begins = {event["id"]: event for event in trace if event["ph"] == "s"}
+    assert ends.keys() == begins.keys()
+    # The clocks of one machine agree; a node's end is rounded up to a microsecond.
+    assert [begins[key]["name"] for key in begins if begins[key]["ts"] > ends[key]["ts"] + 1] == []
+    into_worker = [begins[key]["name"] for key in begins if begins[key]["pid"] != ends[key]["pid"] == devices.index(WORKER)]
+    assert sorted(into_worker) == ["v0/read", "v1/read"]
+    over = {begins[key]["name"] for key in begins if begins[key]["pid"] == ends[key]["pid"] == devices.index(WORKER)}
+    assert {"v0/read", "v1/read", "gradients/MatMul_grad/MatMul"} <= over

@@ -17,6 +17,7 @@ from weft.framework.graph import Graph
 
 TRANSFER: Final = "RecvTensor"
 _EDGE: Final = re.compile(r"\bedge_\d+_")
+_SIZE: Final = re.compile(r"^\[\S+\]\s+")
 _LABEL: Final = re.compile(r"(?P<name>\S+) = (?P<type>\w+)\((?P<inputs>.*)\)")
 
 
@@ -104,22 +105,35 @@ def _complete(event: Event) -> dict[str, Any]:
 
 
 def _flows(events: list[Event]) -> list[dict[str, Any]]:
-    """An arrow from each node to each use of it on the same device, and to each transfer of what it made."""
-    local = {(event.process, event.name): event for event in events if event.kind != TRANSFER}
-    anywhere = {event.name: event for event in events if event.kind != TRANSFER}
+    """An arrow from each node to each use of it on the same device, and over a transfer to its uses on another."""
+    made: dict[tuple[int | None, str], list[Event]] = {}
+    for event in sorted(events, key=lambda event: event.begin_us):
+        if event.kind == TRANSFER:
+            made.setdefault((event.process, _sent(event)), []).append(event)
+        else:
+            made.setdefault((event.process, event.name), []).append(event)
+            made.setdefault((None, event.name), []).append(event)
     flows: list[dict[str, Any]] = []
     for event in events:
-        if event.kind == TRANSFER:
-            words = re.split(r"[\s;,:]+", _EDGE.sub("", event.name))
-            sources = [anywhere[word] for word in words if word in anywhere][:1]
-        else:
-            sources = [local[event.process, name] for name in event.inputs if (event.process, name) in local]
-        for source in sources:
-            number = len(flows) // 2
-            shared = {"cat": "DataFlow", "name": source.name, "id": number}
+        used = [(None, _sent(event))] if event.kind == TRANSFER else [(event.process, name) for name in event.inputs]
+        for source in [_latest(made[key], event.begin_us) for key in used if key in made]:
+            shared = {"cat": "DataFlow", "name": _sent(source), "id": len(flows) // 2}
             flows.append({"ph": "s", **shared, **_at(source, source.begin_us + source.duration_us)})
             flows.append({"ph": "t", **shared, **_at(event, event.begin_us)})
     return flows
+
+
+def _sent(event: Event) -> str:
+    """The name of the node whose value an event made or brought."""
+    if event.kind != TRANSFER:
+        return event.name
+    return re.split(r"[\s;,:]+", _EDGE.sub("", _SIZE.sub("", event.name)))[0]
+
+
+def _latest(candidates: list[Event], before_us: int) -> Event:
+    """The last that had begun: a variable is there once for those that read it, and once for those that change it."""
+    begun = [event for event in candidates if event.begin_us <= before_us]
+    return begun[-1] if begun else candidates[0]
 
 
 def _at(event: Event, time_us: int) -> dict[str, int]:
