@@ -7,7 +7,8 @@ from typing import Any
 
 from tensorboard.compat.proto import event_pb2
 
-from weft.checkpoint.records import records
+from weft.checkpoint.records import record_bytes, records
+from weft.framework.proto_reading import parse
 
 
 def summary_iterator(path: str) -> Iterator[Any]:
@@ -20,5 +21,7 @@ def summary_iterator(path: str) -> Iterator[Any]:
     Args:
         path: the file's path.
     """
+    offset = 0
     for record in records(path):
-        yield event_pb2.Event.FromString(record)
+        yield parse(event_pb2.Event, record, f"The event in the record at {offset} in {path}")
+        offset += record_bytes(record)

@@ -5,7 +5,7 @@ In a FunctionDef an input is an argument's name or `node:output_argument:index`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
@@ -13,7 +13,7 @@ from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 from weft.framework import attr_value, op_registry
 from weft.framework.dims import Dims
 from weft.framework.dtypes import as_dtype
-from weft.framework.node_def_reader import naming
+from weft.framework.node_def_reader import naming, unknown_op
 from weft.framework.node_types import group
 from weft.framework.node_writer import NodeWriter
 from weft.framework.op_role import Role
@@ -82,14 +82,26 @@ def functions_of(ops: Iterable[Operation], library: Mapping[str, Any]) -> list[A
     return [found[name] for name in sorted(found)]
 
 
-def functions_run_by(nodes: Iterable[Any], library: Any) -> set[str]:
+def functions_named_by(nodes: Iterable[node_def_pb2.NodeDef], known: Set[str]) -> set[str]:
+    """The names among the known ones that nodes of a GraphDef have as attributes, or as their ops."""
+    found: set[str] = set()
+    for node in nodes:
+        found.add(node.op)
+        for attr in node.attr.values():
+            if attr.HasField("func"):
+                found.add(attr.func.name)
+            elif attr.HasField("list"):
+                found.update(each.name for each in attr.list.func)
+    return found & known
+
+
+def functions_run_by(nodes: Iterable[node_def_pb2.NodeDef], library: function_pb2.FunctionDefLibrary) -> set[str]:
     """The names of the functions that nodes of a GraphDef run, and those that nodes in these run."""
     functions = {function.signature.name: function for function in library.function}
     found: set[str] = set()
     waiting = list(nodes)
     while waiting:
-        node = waiting.pop()
-        names = {attr.func.name for attr in node.attr.values() if attr.HasField("func")} & functions.keys()
+        names = functions_named_by((waiting.pop(),), functions.keys())
         for name in names - found:
             waiting.extend(functions[name].node_def)
         found |= names
@@ -111,7 +123,10 @@ def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
 
 def output_places(node: node_def_pb2.NodeDef) -> dict[str, int]:
     """Where each output argument of a node begins among its outputs."""
-    definition = op_registry.lookup(node.op)
+    try:
+        definition = op_registry.lookup(node.op)
+    except LookupError:
+        raise unknown_op(node) from None
     places, start = {}, 0
     with naming(node):
         attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}

@@ -6,9 +6,10 @@ import os
 from typing import Any
 
 from google.protobuf import text_format
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from weft.framework.graph import Graph
+from weft.framework.proto_reading import MissingFileError, fill_from_either
 from weft.platform import gfile
 
 
@@ -38,20 +39,14 @@ def read_proto(path: str | os.PathLike[str], proto: Message) -> None:
     """Fill a proto from a file, binary or text.
 
     Raises:
-        OSError: there is no such file, or it holds something else.
+        NotFoundError: there is no such file.
+        DataLossError: it holds something else, or is damaged; tells the place. Both are OSErrors as well.
     """
     name = os.fsdecode(path)
     if not gfile.Exists(name):
         beside = f"{name}.meta"
-        raise OSError(f"File {name} does not exist.{f' Did you mean {beside!r}?' if gfile.Exists(beside) else ''}")
+        hint = f" Did you mean {beside!r}?" if gfile.Exists(beside) else ""
+        raise MissingFileError.of(f"File {name} does not exist.{hint}")
     with gfile.GFile(name, "rb") as file:
         data = file.read()
-    try:
-        proto.ParseFromString(data)
-        return
-    except DecodeError:
-        proto.Clear()
-    try:
-        text_format.Merge(data.decode(), proto)
-    except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise OSError(f"Cannot parse file {name}: {error}.") from error
+    fill_from_either(proto, data, name)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import platform
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
-from weft.errors import NotFoundError
 from weft.framework import op_def, op_registry, scopes
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
@@ -20,7 +18,7 @@ from weft.framework.function_def import add_arguments, add_results, body_graph_d
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
 from weft.framework.graph_names import is_valid_name
 from weft.framework.late_reads import LateReads
-from weft.framework.node_def_reader import Attrs, InvalidNodeError, naming, read_attrs
+from weft.framework.node_def_reader import Attrs, InvalidNodeError, naming, read_attrs, unknown_op
 from weft.framework.node_order import in_order
 from weft.framework.node_types import output_types, types_of
 from weft.framework.op_summary import op_summary, type_name
@@ -267,7 +265,7 @@ class _Importer:
         try:
             definition = op_registry.lookup(node.op)
         except LookupError:
-            raise _unknown_op(node) from None
+            raise unknown_op(node) from None
         attrs = {key: self._renamed_function(value) for key, value in read_attrs(definition, node, self._prefix).items()}
         known_shapes = attrs.pop("_output_shapes", ())
         if "_class" in attrs:
@@ -360,15 +358,6 @@ def _add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
     for tensor, dims in zip(op.outputs, known_shapes, strict=False):
         if dims_compatible(tensor.dims, dims):
             tensor.dims = merge_dims(tensor.dims, dims)
-
-
-def _unknown_op(node: node_def_pb2.NodeDef) -> NotFoundError:
-    return NotFoundError(
-        node,
-        None,
-        f"Op type not registered {node.op!r} in binary running on {platform.node()}. Make sure the Op and Kernel are "
-        f"registered in the binary running in this process. Node {node.name!r} needs it, and weft has no such op.",
-    )
 
 
 def _check_types(

@@ -7,6 +7,7 @@ shape rules see it, and whatever a rule then raises about the rest is raised as 
 from __future__ import annotations
 
 import contextlib
+import platform
 import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
@@ -67,6 +68,16 @@ def naming(node: node_def_pb2.NodeDef) -> Iterator[None]:
             reason = text if isinstance(error, OpError | ValueError) else f"{type(error).__name__}: {text}"
             text = f"Node {node.name!r} (op: {node.op!r}): {reason}"
         raise InvalidNodeError(text, node_def_pb2.NodeDef(name=node.name, op=node.op)) from error
+
+
+def unknown_op(node: node_def_pb2.NodeDef) -> NotFoundError:
+    """The error for a node of an op that weft has not."""
+    return NotFoundError(
+        node,
+        None,
+        f"Op type not registered {node.op!r} in binary running on {platform.node()}. Make sure the Op and Kernel are "
+        f"registered in the binary running in this process. Node {node.name!r} needs it, and weft has no such op.",
+    )
 
 
 def read_attrs(definition: OpDef, node: node_def_pb2.NodeDef, prefix: str = "") -> Attrs:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import Final
 
-from tensorboard.compat.proto import graph_pb2
+from tensorboard.compat.proto import function_pb2, graph_pb2
 
-from weft.framework.function_def import functions_run_by
+from weft.framework.function_def import functions_named_by, functions_run_by
+from weft.framework.node_order import CycleError, inputs_first
 from weft.framework.raising.branches import raise_branches
 from weft.framework.raising.calls import CALLS, inline_calls
 from weft.framework.raising.cases import CASES, cases_as_calls
@@ -37,6 +39,7 @@ def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
         ValueError: nodes that cannot be raised, which the message names.
     """
     try:
+        _check_recursion(proto)
         proto = inline_calls(cases_as_calls(proto))
         if not any(node.op in CONTROL_FLOW for node in proto.node):
             return proto
@@ -45,6 +48,24 @@ def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
         return _without_replaced(in_graph(raise_branches(nodes, library), library, proto))
     except RecursionError:
         raise ValueError("GraphDef has branches, loops or calls deeper inside of each other than can be raised") from None
+
+
+def _check_recursion(proto: graph_pb2.GraphDef) -> None:
+    """ValueError where a function runs itself, by calls or by branches and loops: its nodes could not be told in advance."""
+    if not proto.library.function:
+        return
+    functions = {function.signature.name: _Function(function.signature.name, function) for function in proto.library.function}
+    runs = {name: functions_named_by(function.proto.node_def, functions.keys()) for name, function in functions.items()}
+    try:
+        inputs_first(functions.values(), lambda each: (functions[name] for name in sorted(runs[each.name])))
+    except CycleError as error:
+        raise ValueError(f"Function {error.node!r} calls itself, or others that call it: such calls cannot be run") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    name: str
+    proto: function_pb2.FunctionDef
 
 
 def _without_replaced(graph: graph_pb2.GraphDef) -> graph_pb2.GraphDef:

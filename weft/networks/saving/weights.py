@@ -8,7 +8,7 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 
 from weft.checkpoint import checkpoint_state
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
-from weft.errors import DataLossError
+from weft.framework.proto_reading import parse
 from weft.networks.config import KerasObject
 from weft.networks.saving.hdf5_store import is_hdf5_file, is_hdf5_path
 from weft.networks.saving.hdf5_weights import read_layers, read_layers_by_name, write_layers
@@ -82,10 +82,7 @@ def _status_of(model: KerasObject, path: str) -> LoadStatus:
     reader = NewCheckpointReader(path)
     if not reader.has_tensor(OBJECT_GRAPH_KEY):
         return NameBasedSaverStatus(model, path)
-    try:
-        saved = TrackableObjectGraph.FromString(reader.get_tensor(OBJECT_GRAPH_KEY))
-    except ValueError as error:
-        raise DataLossError(None, None, f"{path}: the description of its objects is damaged: {error}") from error
+    saved = parse(TrackableObjectGraph, reader.get_tensor(OBJECT_GRAPH_KEY), f"{path}: the description of its objects")
     return CheckpointLoadStatus(model, saved, ObjectSaver(), path)
 
 

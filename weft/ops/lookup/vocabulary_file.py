@@ -15,6 +15,7 @@ from weft.platform import gfile
 
 WHOLE_LINE: Final = -2
 LINE_NUMBER: Final = -1
+_SHOWN_BYTES: Final = 80
 
 
 def read_table(
@@ -38,29 +39,37 @@ def read_table(
             parts = line.split(separator) if columns else []
             if len(parts) < columns:
                 raise InvalidArgumentError.of(
-                    f"Invalid number of columns in {path} line {number} ({line.decode(errors='replace')}) : "
+                    f"Invalid number of columns in {path} line {number} ({line[:_SHOWN_BYTES].decode(errors='replace')}) : "
                     f"expected at least {columns} got {len(parts)}"
                 )
-            keys.append(_field(key_dtype, key_index, number, line, parts))
-            values.append(_field(value_dtype, value_index, number, line, parts))
+            keys.append(_field(key_dtype, key_index, number, line, parts, path))
+            values.append(_field(value_dtype, value_index, number, line, parts, path))
     if len(keys) < vocab_size:
         raise InvalidArgumentError.of(f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(keys)}")
     return _array(keys, key_dtype), _array(values, value_dtype)
 
 
-def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes]) -> int | float | bytes:
+def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes], path: str) -> int | float | bytes:
     if index == LINE_NUMBER:
         return number
     text = line if index == WHOLE_LINE else parts[index]
     if dtype is dtypes.string:
         return text
+    shown = text[:_SHOWN_BYTES].decode(errors="replace") + ("..." if len(text) > _SHOWN_BYTES else "")
     parse: Callable[[bytes], int | float] = int if dtype.is_integer else float
+    value: int | float | None
     try:
-        return parse(text)
+        value = parse(text)
     except ValueError:
+        value = None
+    if value is None or b"_" in text:  # Python's own way to group digits
+        raise InvalidArgumentError.of(f"Field {shown} in line {number} is not a valid {dtype.name}. The file is {path}")
+    if dtype.is_integer and not dtype.min <= value <= dtype.max:
         raise InvalidArgumentError.of(
-            f"Field {text.decode(errors='replace')} in line {number} is not a valid {dtype.name}."
-        ) from None
+            f"Field {shown} in line {number} is not a valid {dtype.name}: it is beyond {dtype.min} to {dtype.max}. The file is "
+            f"{path}"
+        )
+    return value
 
 
 def _array(items: list[Array], dtype: DType) -> Array:

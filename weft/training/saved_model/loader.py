@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from google.protobuf import text_format
-from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
 from weft.checkpoint.checkpoint_state import checkpoint_exists
 from weft.client.session import BaseSession
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
+from weft.framework.proto_reading import MissingFileError, fill_from_binary, fill_from_text, parse, reading
 from weft.platform import gfile, tf_logging
 from weft.proto.saved_model_pb2 import SavedModel
 from weft.training.saved_model import layout
@@ -34,25 +33,20 @@ def parse_saved_model(export_dir: str) -> SavedModel:
     """Read the file of a SavedModel.
 
     Raises:
-        OSError: there is none, or it cannot be parsed.
+        NotFoundError: there is none.
+        DataLossError: it cannot be parsed; tells the place. Both are OSErrors as well.
     """
     binary, text = (os.path.join(export_dir, name) for name in (layout.FILENAME_PB, layout.FILENAME_PBTXT))
     model = SavedModel()
     if gfile.Exists(binary):
         with gfile.GFile(binary, "rb") as file:
-            try:
-                model.ParseFromString(file.read())
-            except DecodeError as error:
-                raise OSError(f"Cannot parse file {binary}: {error}.") from error
+            fill_from_binary(model, file.read(), binary)
         return model
     if gfile.Exists(text):
         with gfile.GFile(text, "rb") as file:
-            try:
-                text_format.Merge(file.read().decode(), model)
-            except (text_format.ParseError, UnicodeDecodeError) as error:
-                raise OSError(f"Cannot parse file {text}: {error}.") from error
+            fill_from_text(model, file.read(), text)
         return model
-    raise OSError(
+    raise MissingFileError.of(
         f"SavedModel file does not exist at: {export_dir}{os.path.sep}{{{layout.FILENAME_PBTXT}|{layout.FILENAME_PB}}}"
     )
 
@@ -73,14 +67,15 @@ def load(
         The graph as it was saved, with its signatures.
 
     Raises:
-        OSError: there is no SavedModel.
+        OSError: there is no SavedModel, or its file is damaged.
         RuntimeError: no graph has these tags.
     """
     export_dir = os.fspath(export_dir)
     wanted = {tags} if isinstance(tags, str) else set(tags)
     meta_graph = graph_with_tags(parse_saved_model(export_dir), wanted)
     with sess.graph.as_default():
-        saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
+        with reading(export_dir):
+            saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
         path = os.path.join(export_dir, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
         if saver is not None and checkpoint_exists(path):
             saver.restore(sess, path)
@@ -120,7 +115,10 @@ def _assets_of(meta_graph: MetaGraphDef) -> list[AssetFileDef]:
     """The model's files; writers in the manner of TensorFlow 1 note them in a collection alone."""
     if meta_graph.asset_file_def or layout.ASSETS_KEY not in meta_graph.collection_def:
         return list(meta_graph.asset_file_def)
-    return [AssetFileDef.FromString(each.value) for each in meta_graph.collection_def[layout.ASSETS_KEY].any_list.value]
+    return [
+        parse(AssetFileDef, each.value, f"item {number} of collection {layout.ASSETS_KEY!r}")
+        for number, each in enumerate(meta_graph.collection_def[layout.ASSETS_KEY].any_list.value)
+    ]
 
 
 def _init_op_of(meta_graph: MetaGraphDef, import_scope: str | None) -> Operation | None:

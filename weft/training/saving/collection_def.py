@@ -12,6 +12,7 @@ from weft.framework.collection_proto import ProtoFunctions, proto_functions, reg
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.proto_reading import parse
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 
@@ -123,10 +124,10 @@ def restore_collections(
 
 def _items(graph: Graph, key: str, kind: str, values: Iterable[Any], scope: str, known: dict[bytes, Any]) -> Iterable[Any]:
     functions = proto_functions(key)
-    for value in values:
+    for number, value in enumerate(values):
         if functions is not None and kind == "bytes_list":
             if value not in known:
-                proto = functions.proto_type.FromString(value)
+                proto = parse(functions.proto_type, value, f"Item {number} of collection {key!r}")
                 known[value] = functions.from_proto(proto, import_scope=scope)
             yield known[value]
         elif kind == "node_list":

@@ -17,6 +17,7 @@ from weft.framework.name_prefix import strip_name_scope
 from weft.framework.op_list import describe
 from weft.framework.op_list import strip_default_attrs as strip_defaults
 from weft.framework.operation import Operation, Tensor
+from weft.framework.proto_reading import UnparsableFileError, reading
 from weft.ops.variables.variable import Variable
 from weft.training.saving.collection_def import UNBOUND_INPUT_PREFIX, add_collection_def, restore_collections, should_include
 
@@ -204,9 +205,14 @@ def as_meta_graph_def(meta_graph_or_file: Any) -> Any:
 
 
 def read_meta_graph_file(filename: str | os.PathLike[str]) -> Any:
-    """The MetaGraphDef in a file, binary or text; OSError when there is none."""
+    """The MetaGraphDef in a file, binary or text; OSError when there is none, or only a part of one."""
     proto = MetaGraphDef()
     read_proto(filename, proto)
+    if not proto.HasField("graph_def"):
+        name = os.fsdecode(filename)
+        raise UnparsableFileError.of(
+            f"Cannot parse file {name} as a MetaGraphDef: it has no graph_def. The file is cut off, or of another kind."
+        )
     return proto
 
 
@@ -273,8 +279,9 @@ def import_scoped_meta_graph_with_return_elements(
     with graph.as_default():
         scope = graph.unique_name(import_scope or "", mark_as_used=False)
         op_list = proto.meta_info_def.stripped_op_list if proto.meta_info_def.HasField("stripped_op_list") else None
-        elements = import_graph_def(nodes, input_map, return_elements, import_scope or scope, producer_op_list=op_list)
-        restore_collections(graph, proto, scope, restore_collections_predicate, unbound_inputs_col_name)
+        with reading(None if isinstance(meta_graph_or_file, MetaGraphDef) else meta_graph_or_file):
+            elements = import_graph_def(nodes, input_map, return_elements, import_scope or scope, producer_op_list=op_list)
+            restore_collections(graph, proto, scope, restore_collections_predicate, unbound_inputs_col_name)
     found = graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=scope)
     return {strip_name_scope(variable.name, scope): variable for variable in found}, elements
 

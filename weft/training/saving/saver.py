@@ -20,6 +20,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
 from weft.framework.operation import Operation
+from weft.framework.proto_reading import reading
 from weft.ops.declaration import definition_of
 from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
@@ -442,9 +443,10 @@ def import_meta_graph(
         ValueError: an input or an element is not there.
     """
     proto = meta_graph.as_meta_graph_def(meta_graph_or_file)
-    variables, _ = meta_graph.import_scoped_meta_graph_with_return_elements(
-        proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs
-    )
+    with reading(None if proto is meta_graph_or_file else meta_graph_or_file):
+        variables, _ = meta_graph.import_scoped_meta_graph_with_return_elements(
+            proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs
+        )
     if proto.HasField("saver_def"):
         scope = import_scope
         if variables:

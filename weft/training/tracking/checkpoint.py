@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
-from weft import errors
 from weft.checkpoint import checkpoint_state
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.client.session import BaseSession
@@ -16,6 +15,7 @@ from weft.framework.aliases import Array
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.printed import shown
+from weft.framework.proto_reading import parse
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.resource_variable import ResourceVariable
@@ -179,7 +179,4 @@ class Checkpoint:
 
 
 def _described(text: bytes, path: str) -> TrackableObjectGraph:
-    try:
-        return TrackableObjectGraph.FromString(text)
-    except ValueError as error:
-        raise errors.DataLossError(None, None, f"{path}: the description of its objects is damaged: {error}") from error
+    return parse(TrackableObjectGraph, text, f"{path}: the description of its objects")
