@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.framework import dtypes, tensor_util
 from weft.framework.aliases import Array, TensorLike
+from weft.framework.dtypes import DType
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 
@@ -32,7 +33,7 @@ def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Arra
         raise TypeError(f"Cannot feed None for Tensor {tensor.name!r}: {described(tensor)}. Where does the value come from?")
     dtype = tensor.dtype.base_dtype
     if dtype is dtypes.string:
-        return tensor_util.as_array(value, dtype)
+        return _texts(tensor, value, dtype)
     if type(value) is int and dtype.is_integer and not dtype.min <= value <= dtype.max:
         raise TypeError(_unfit(tensor, value, wanted, ""))
     source = None
@@ -52,6 +53,16 @@ def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Arra
     if source is not None and source.dtype.kind in "iuf" and not np.can_cast(source.dtype, array.dtype):
         _check_lossless(tensor, value, source, array)
     return array
+
+
+def _texts(tensor: Tensor, value: TensorLike, dtype: DType) -> Array:
+    try:
+        return tensor_util.as_array(value, dtype)
+    except TypeError as error:
+        handle = " Feed its handle: session.run(iterator.string_handle())." if hasattr(value, "string_handle") else ""
+        raise TypeError(
+            f"Cannot feed {value!r:.60} for Tensor {tensor.name!r}: {described(tensor)}: {error}.{handle}"
+        ) from None
 
 
 def _check_kind(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> None:

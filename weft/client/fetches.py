@@ -117,6 +117,8 @@ def _value_hint(fetch: object) -> str:
         return " It is a value: was the name of a tensor used again for what `run` returned?"
     if hasattr(fetch, "make_one_shot_iterator"):
         return " Fetch dataset.make_one_shot_iterator().get_next()."
+    if hasattr(fetch, "get_next"):
+        return " Fetch what iterator.get_next() returned before the loop; iterator.initializer runs first where there is one."
     return ""
 
 

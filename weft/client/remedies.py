@@ -16,8 +16,11 @@ from weft.errors import (
 from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import Graph
+from weft.framework.node_errors import REMEDY
 from weft.framework.operation import Operation
 
+# What every data set ends with.
+_END: Final = "End of sequence"
 _NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
 _BLOCKED_AT: Final = re.compile(r"blocked at (.+)")
 _INITIALIZERS: Final = {
@@ -44,11 +47,19 @@ def attach(error: OpError, graph: Graph) -> None:
         error.remedy = _of_missing_state(error.message, graph)
     elif isinstance(error, OutOfRangeError) and error.op is not None and "is closed" in error.message:
         _explain_closed(error, graph)
+    elif isinstance(error, OutOfRangeError) and error.message == _END:
+        error.remedy = (
+            "All elements were taken: `except tf.errors.OutOfRangeError` ends a loop here, dataset.repeat() gives them again, "
+            "and running iterator.initializer begins again."
+        )
     elif isinstance(error, DeadlineExceededError):
         error.remedy = _of_blocked(error.message, graph)
     elif isinstance(error, InvalidArgumentError) and error.message.startswith("You must feed a value for placeholder"):
         name = error.op.name if error.op is not None else ""
         error.remedy = f"Feed it: run(..., feed_dict={{{name}: value}}); what is fetched depends on it."
+    elif error.op is not None:
+        # A layer that checks what it is given by an op says what the op's own words cannot.
+        error.remedy = str(error.op.attrs.get(REMEDY, ""))
 
 
 def _of_missing_state(message: str, graph: Graph) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from weft.datasets import batches, functions, nest, picture, selecting, sources, structure
+from weft.datasets import batches, functions, nest, picture, selecting, sources, structure, traced
 from weft.datasets.factory import dataset_factory
 from weft.datasets.file_names import matching_names
 from weft.datasets.functions import MadeBy
@@ -293,9 +293,12 @@ class Dataset(Structured):
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What a function makes of this dataset; TypeError when that is no dataset."""
+        traced.check_transformation(transformation_func)
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
-            raise TypeError("`transformation_func` must return a Dataset.")
+            raise TypeError(
+                f"`transformation_func` must return a Dataset.{traced.instead_of_dataset(transformation_func, dataset)}"
+            )
         return dataset
 
     # Options and iterators.

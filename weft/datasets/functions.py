@@ -12,6 +12,7 @@ from weft.datasets.traced import Traced
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
@@ -40,7 +41,8 @@ def map_elements(dataset: DatasetLike, function: Callable[..., Nest], num_parall
     inputs: list[object] = [dataset.variant_tensor, traced.captured]
     if num_parallel_calls is None:
         return _node(mapping.map_dataset, traced.spec, [traced], *inputs, f=traced.name)
-    calls = convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
+    with naming(num_parallel_calls=num_parallel_calls):
+        calls = convert_to_tensor(num_parallel_calls, dtype=dtypes.int32, name="num_parallel_calls")
     return _node(parallel.parallel_map_dataset, traced.spec, [traced], *inputs, calls, f=traced.name)
 
 

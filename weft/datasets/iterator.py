@@ -107,7 +107,10 @@ class Iterator(Structured):
     def initializer(self) -> Operation:
         """The node that lets it begin; ValueError for an iterator that any dataset may initialize, or that needs none."""
         if self._initializer is None:
-            raise ValueError("Iterator does not have an initializer.")
+            raise ValueError(
+                "Iterator does not have an initializer. One of Iterator.from_structure begins when what "
+                "iterator.make_initializer(dataset) returned is run; one of make_one_shot_iterator() needs none."
+            )
         return self._initializer
 
     def make_initializer(self, dataset: DatasetLike, name: str | None = None) -> Operation:

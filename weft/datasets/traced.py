@@ -151,3 +151,20 @@ def _library_name(function: Callable[..., Nest], transformation: str) -> str:
     own = getattr(function, "__name__", type(function).__name__)
     readable = re.sub(r"\W", "_", f"{transformation.removesuffix('()')}_{own}")
     return f"{readable}_{next(_NUMBERS)}"
+
+
+def check_transformation(given: object) -> None:
+    """Raise TypeError for what Dataset.apply cannot call."""
+    if not callable(given):
+        raise TypeError(
+            f"`transformation_func` must be a function of a dataset, got {given!r}. Of two datasets, a.concatenate(b) makes "
+            "one after the other, and tf.data.Dataset.zip((a, b)) pairs of their elements."
+        )
+
+
+def instead_of_dataset(function: object, made: object) -> str:
+    """What a function made that should have made a dataset, for messages."""
+    name = getattr(function, "__name__", repr(function))
+    if callable(made):
+        return f" {name}() returned a function: was its call lacking, apply({name}(...))?"
+    return f" {name}() returned {made!r}."

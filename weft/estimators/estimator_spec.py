@@ -131,7 +131,8 @@ def _checked_train_op(train_op: Any, mode: str) -> object:
             )
         return None
     if not isinstance(train_op, Operation | Tensor | Variable):
-        raise TypeError(f"train_op must be Operation or Tensor, given: {train_op}")
+        meant = f". Does it lack its call, {getattr(train_op, '__name__', 'train_op')}(...)?" if callable(train_op) else ""
+        raise TypeError(f"train_op must be Operation or Tensor, given: {train_op}{meant}")
     if isinstance(train_op, Variable):
         train_op = train_op.op
     _check_graph(train_op, "train_op")
@@ -206,6 +207,8 @@ def _metric_ops(metric: Any) -> tuple[Tensor, Nest]:
 
 
 def _checked_hooks(hooks: Iterable[SessionRunHook] | None) -> tuple[SessionRunHook, ...]:
+    if isinstance(hooks, SessionRunHook):
+        raise TypeError(f"Hooks must be a list of SessionRunHook instances, given: {hooks}: put it into a list, [hook].")
     checked = tuple(hooks or ())
     for hook in checked:
         if not isinstance(hook, SessionRunHook):

@@ -95,4 +95,10 @@ def call_model_fn(
             else ", such as tf.estimator.EstimatorSpec(mode, loss=..., train_op=...)"
         )
         raise ValueError(f"model_fn should return an EstimatorSpec. {get_func_name(model_fn)} returned {spec!r:.120}{lacking}")
+    if spec.mode != mode:
+        raise ValueError(
+            f"model_fn was called in mode {mode!r}, and {get_func_name(model_fn)} returned an EstimatorSpec of mode "
+            f"{spec.mode!r}: pass it on, tf.estimator.EstimatorSpec(mode, ...). Modes are 'train', 'eval' and 'infer', as "
+            "tf.estimator.ModeKeys names them."
+        )
     return spec

@@ -52,6 +52,8 @@ class FileWriter:
         filename_suffix: str | None = None,
         session: SessionLike | None = None,
     ) -> None:
+        if not isinstance(logdir, str | bytes | os.PathLike):
+            raise TypeError(f"logdir of a FileWriter must be a folder, such as 'logs', got {logdir!r}")
         self._logdir = os.fsdecode(logdir)
         self._file_args = (self._logdir, max_queue, flush_secs, filename_suffix or "")
         self._file = EventFile(*self._file_args)

@@ -14,6 +14,14 @@ _OPS: Final = {
     "sort": "tf.sort", "squeeze": "tf.squeeze", "std": "tf.nn.moments", "sum": "tf.reduce_sum", "T": "tf.transpose",
     "transpose": "tf.transpose", "var": "tf.nn.moments",
 }  # fmt: skip
+# Methods of str and bytes.
+_OF_TEXTS: Final = {
+    "split": "tf.string_split([{0}], delimiter)", "strip": "tf.strings.strip({0})",
+    "replace": "tf.strings.regex_replace({0}, ...)",
+    "lower": "tf.strings.lower({0})", "upper": "tf.strings.upper({0})", "join": "tf.strings.join([{0}, ...])",
+    "decode": "tf.decode_raw({0}, tf.uint8)", "format": "tf.strings.format(...)",
+    "startswith": "tf.strings.regex_full_match({0}, pattern)", "endswith": "tf.strings.regex_full_match({0}, pattern)",
+}  # fmt: skip
 _VALUES: Final = ("numpy", "item", "tolist", "tobytes", "data")
 _UPDATES: Final = ("assign", "assign_add", "assign_sub", "initializer", "scatter_update", "scatter_add")
 
@@ -42,6 +50,8 @@ def _missing(self: NoValueYet, name: str) -> NoReturn:
     text = f"{type(self).__name__!r} object has no attribute {name!r}"
     if name in _OPS:
         text += f": the op for it is {_OPS[name]}({_bare(self)})"
+    elif name in _OF_TEXTS:
+        text += f": a text has a value in a run only; the op for it is {_OF_TEXTS[name].format(_bare(self))}"
     elif name in _VALUES:
         text += f": {_bare(self)} has a value in a run only, which session.run({_bare(self)}) returns"
     elif name in _UPDATES:

@@ -27,6 +27,8 @@ _SHOWN_ELEMENTS: Final = 8
 _SHOWN_TEXT: Final = 80
 # The types to convert to where an op takes many.
 _USUAL: Final = ("float32", "int32", "int64")
+# The attribute of a node that tells what to do when it fails.
+REMEDY: Final = "_remedy"
 # Inputs that are shapes: rules look at each size by itself.
 _SHAPES: Final = frozenset(("dims", "multiples", "output_shape", "shape", "size"))
 

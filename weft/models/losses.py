@@ -207,7 +207,13 @@ def _reduced(weighted: Tensor, losses: Tensor, weights: Tensor, reduction: str) 
 def check_given(**values: object) -> None:
     for name, value in values.items():
         if value is None:
-            raise ValueError(f"{name} must not be None.")
+            meant = (
+                " An Estimator calls model_fn without labels to predict: make the loss after `if mode == "
+                "tf.estimator.ModeKeys.PREDICT: return ...`, and let input_fn return them in the other modes."
+                if name.endswith("labels")
+                else ""
+            )
+            raise ValueError(f"{name} must not be None.{meant}")
 
 
 ONE_SHAPE: Final = (

@@ -7,18 +7,16 @@ line. Protocol buffers are asked for their fields, objects of weft for their att
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
-import linecache
 import re
 import sys
-from collections.abc import Callable, Iterator
-from itertools import islice
-from types import FrameType, ModuleType, TracebackType
+from collections.abc import Callable
+from types import ModuleType
 from typing import Final, Protocol
 
-from weft.platform.program_frames import is_under_weft, is_weft
+from weft.platform.failing_call import failing, failing_call, resolve
 from weft.platform.spelling import did_you_mean
+from weft.platform.value_hints import hint_for_value
 
 _SHOWN_FIELDS: Final = 12
 _UNEXPECTED: Final = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
@@ -48,6 +46,8 @@ class _Field(Protocol):
 def hint_for(error: BaseException) -> str:
     """What a function, message or object of weft takes or has, for an error of Python's about it; empty for any other error."""
     text = str(error)
+    if meant := hint_for_value(error, text):
+        return meant
     if found := _NO_FIELD.search(text):
         return _field_hint(*found.groups())
     if isinstance(error, AttributeError):
@@ -62,8 +62,20 @@ def hint_for(error: BaseException) -> str:
         return "" if function is None else f"{_signature_text(name, function)}{did_you_mean(keyword, _taken(function))}"
     if found := _COUNT.search(text):
         function = _called(error, found[1]) or (_find(found[1]) if "." in found[1] else None)
-        return "" if function is None else _signature_text(found[1], function)
+        return "" if function is None else f"{_signature_text(found[1], function)}{_of_class(error)}"
     return _value_hint(error, text)
+
+
+def _of_class(error: BaseException) -> str:
+    """What was meant by a method that is called of its class, so that the first argument is taken for the object."""
+    call, frame = failing_call(error)
+    if call is None or frame is None or not isinstance(call.func, ast.Attribute):
+        return ""
+    owner = resolve(call.func.value, frame)
+    if not isinstance(owner, type) or not inspect.isfunction(inspect.getattr_static(owner, call.func.attr, None)):
+        return ""
+    name = ast.unparse(call.func.value)
+    return f" {call.func.attr} is a method: make the object first, {name}(...).{call.func.attr}(...)."
 
 
 def _signature_text(name: str, function: Callable[..., object]) -> str:
@@ -101,10 +113,10 @@ def _attribute_hint(error: AttributeError) -> str:
 def _key_hint(error: KeyError) -> str:
     """The keys of a dict of tensors, such as the features that weft gives to a function of the program."""
     key = error.args[0] if error.args else None
-    found, frame = _failing(error)
+    found, frame = failing(error)
     if not isinstance(key, str) or not isinstance(found, ast.Subscript) or frame is None:
         return ""
-    owner = _resolve(found.value, frame)
+    owner = resolve(found.value, frame)
     if type(owner) is not dict or not all(isinstance(each, str) for each in owner):
         return ""
     if not any(type(value).__module__.startswith("weft.") for value in owner.values()):
@@ -128,10 +140,10 @@ def _message_modules() -> list[ModuleType]:
 
 def _value_hint(error: BaseException, text: str) -> str:
     """For a value that a protocol buffer, or a name that is no function, has refused."""
-    call, frame = _failing_call(error)
+    call, frame = failing_call(error)
     if call is None or frame is None:
         return ""
-    called = _resolve(call.func, frame)
+    called = resolve(call.func, frame)
     descriptor = getattr(called, "DESCRIPTOR", None)
     if isinstance(called, type) and descriptor is not None:
         fields = {each.name: each for each in descriptor.fields}
@@ -167,71 +179,14 @@ _KINDS: Final = dict(
 
 def _called(error: BaseException, name: str) -> Callable[..., object] | None:
     """The function of weft that the program's failing call names, if it is the one of the error."""
-    call, frame = _failing_call(error)
-    found = None if call is None or frame is None else _resolve(call.func, frame)
+    call, frame = failing_call(error)
+    found = None if call is None or frame is None else resolve(call.func, frame)
     if not callable(found) or not (getattr(found, "__module__", "") or "").startswith("weft."):
         return None
     names = {getattr(found, "__qualname__", ""), getattr(found, "__name__", "")}
     if isinstance(found, type):
         names = {f"{each.__qualname__}.__init__" for each in found.__mro__}
     return found if name in names else None
-
-
-def _failing_call(error: BaseException) -> tuple[ast.Call | None, FrameType | None]:
-    found, frame = _failing(error)
-    return (found, frame) if isinstance(found, ast.Call) else (None, None)
-
-
-def _failing(error: BaseException) -> tuple[ast.expr | None, FrameType | None]:
-    """The expression of the program at which it failed, and its frame."""
-    trace = _last_of_program(error.__traceback__)
-    if trace is None:
-        return None, None
-    code = trace.tb_frame.f_code
-    place = next(islice(code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
-    line, last_line, start, end = place
-    if line is None or last_line is None or start is None or end is None:
-        return None, None
-    lines = [linecache.getline(code.co_filename, each).encode() for each in range(line, last_line + 1)]
-    lines[-1] = lines[-1][:end]
-    lines[0] = lines[0][start:]
-    try:
-        parsed = ast.parse(b"".join(lines).decode(errors="replace"), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None, None
-    return parsed, trace.tb_frame
-
-
-def _last_of_program(trace: TracebackType | None) -> TracebackType | None:
-    found = None
-    for each in _walk(trace):
-        file = each.tb_frame.f_code.co_filename
-        if not is_weft(file) and not is_under_weft(file):
-            found = each
-    return found
-
-
-def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
-
-
-def _resolve(expression: ast.expr, frame: FrameType) -> object:
-    """What a dotted name stands for; attributes of objects are looked up in their class, so that no code of theirs runs."""
-    if isinstance(expression, ast.Name):
-        for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
-            if expression.id in scope:
-                return scope[expression.id]
-        return None
-    if not isinstance(expression, ast.Attribute):
-        return None
-    owner = _resolve(expression.value, frame)
-    if owner is None:
-        return None
-    if isinstance(owner, ModuleType | type):
-        return getattr(owner, expression.attr, None)
-    return inspect.getattr_static(type(owner), expression.attr, None)
 
 
 def _find(name: str) -> Callable[..., object] | None:

@@ -232,7 +232,7 @@ def check_features(features: Features) -> None:
     if not isinstance(features, dict):
         raise ValueError(
             f"features should be a dictionary of `Tensor`s. Given type: {type(features)}. Columns find theirs by name: "
-            f"{{'x': tensor}}."
+            f"{{'x': tensor}}.{' Does the input_fn lack its `return`?' if features is None else ''}"
         )
 
 

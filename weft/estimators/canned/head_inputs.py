@@ -9,6 +9,7 @@ from weft.estimators.aliases import Features
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.function_signatures import fn_args
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -49,6 +50,7 @@ def checked_labels(labels: Nest, logits: Tensor, dimension: int) -> Tensor:
                 f"contain {dimension} value(s). If not, your choice of label was probably incorrect. Suggested Fix (2): In "
                 "your input_fn, use tf.sparse_tensor_to_dense() to turn labels into a Tensor."
             )
+        given: Tensor = labels
         rank, logits_rank = labels.shape.ndims, logits.shape.ndims
         if rank is not None and logits_rank is not None and rank == logits_rank - 1:
             labels = expand_dims(labels, -1)
@@ -56,7 +58,7 @@ def checked_labels(labels: Nest, logits: Tensor, dimension: int) -> Tensor:
         wanted = concat([shape(logits)[:-1], [dimension]], axis=0)
         message = (
             f"labels shape must be [D0, D1, ... DN, {dimension}]. Suggested Fix: check your n_classes argument to the "
-            "estimator and/or the shape of your label."
+            f"estimator and/or the shape of your label.\n  labels: {described(given)}\n  logits: {described(logits)}"
         )
         checks = [
             assert_rank_at_least(labels, 2, message=message),

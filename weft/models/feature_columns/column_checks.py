@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.feature_columns.column import FeatureColumn, FeatureColumns, ParseSpec
@@ -30,6 +31,16 @@ def check_number(dtype: DType, key: object) -> None:
     """Raise ValueError unless this is a type of numbers."""
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+
+
+def check_numeric(feature: Tensor, key: str) -> None:
+    """Raise TypeError for texts in a column of numbers."""
+    if feature.dtype.base_dtype == dtypes.string:
+        raise TypeError(
+            f"The feature of the numeric column {key!r} must be of numbers.\n  {key}: {described(feature)}\n  Words are for "
+            f"tf.feature_column.categorical_column_with_vocabulary_list({key!r}, [...]); numbers in text become numbers by "
+            "tf.string_to_number."
+        )
 
 
 def check_same_kind(key: str, wanted: DType, found: DType) -> None:
@@ -101,6 +112,18 @@ def _as_tuples(value: Defaults) -> Defaults:
     return tuple(map(_as_tuples, value)) if isinstance(value, list | tuple) else value
 
 
+def _column_of(given: object) -> str:
+    """The column that was meant by a feature's name or tensor."""
+    if isinstance(given, str):
+        return (
+            f" A column is made of the name of a feature: tf.feature_column.numeric_column({given!r}) of numbers, "
+            f"tf.feature_column.categorical_column_with_vocabulary_list({given!r}, [...]) of words."
+        )
+    if isinstance(given, Tensor):
+        return " Tensors belong into `features`, by name; columns tell what to do with them, such as numeric_column('x')."
+    return ""
+
+
 def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[FeatureColumn]:
     """The columns that a program passed, one or several, as a list in order of their names.
 
@@ -116,7 +139,9 @@ def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[F
     by_name: dict[str, FeatureColumn] = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise ValueError(f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.")
+            raise ValueError(
+                f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.{_column_of(column)}"
+            )
         if column.name in by_name:
             raise ValueError(
                 f"Duplicate feature column name found for columns: {column} and {by_name[column.name]}. This usually means "

@@ -12,6 +12,7 @@ from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_spar
 from weft.models.feature_columns.categorical import HashedCategoricalColumn
 from weft.models.feature_columns.column import (
     CategoricalColumn,
+    DenseColumn,
     FeatureColumn,
     FeatureTensor,
     IdWeightPair,
@@ -20,6 +21,7 @@ from weft.models.feature_columns.column import (
     TransformedFeatures,
     sparse,
 )
+from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.io.example_features import VarLenFeature
 from weft.ops.math.casting import cast
@@ -158,6 +160,15 @@ def _leaves(crossed: CrossedColumn) -> Iterator[str | CategoricalColumn]:
             yield key
 
 
+def _crossable(key: object) -> str:
+    """The column to cross instead of a dense one."""
+    if isinstance(key, NumericColumn):
+        return f". Numbers are crossed by their buckets: tf.feature_column.bucketized_column({key.name}, [...])"
+    if isinstance(key, DenseColumn):
+        return ". Cross the categorical column that it is made of"
+    return ""
+
+
 def crossed_column(
     keys: Sequence[str | CategoricalColumn], hash_bucket_size: int, hash_key: int | None = None
 ) -> CrossedColumn:
@@ -179,7 +190,7 @@ def crossed_column(
         if not isinstance(key, str | CategoricalColumn):
             raise ValueError(
                 "Unsupported key type. All keys must be either string, or categorical column except HashedCategoricalColumn. "
-                f"Given: {key}"
+                f"Given: {key}{_crossable(key)}"
             )
         if isinstance(key, HashedCategoricalColumn):
             raise ValueError(

@@ -22,7 +22,14 @@ from weft.models.feature_columns.column import (
     TransformedFeatures,
     dense,
 )
-from weft.models.feature_columns.column_checks import Defaults, check_key, check_number, checked_default, checked_shape
+from weft.models.feature_columns.column_checks import (
+    Defaults,
+    check_key,
+    check_number,
+    check_numeric,
+    checked_default,
+    checked_shape,
+)
 from weft.ops.array.filling import one_hot
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape
@@ -74,6 +81,7 @@ class NumericColumn(DenseColumn, _NumericFields):
             )
         if self.normalizer_fn is not None:
             feature = self.normalizer_fn(feature)
+        check_numeric(feature, self.key)
         return cast(feature, dtypes.float32)
 
     def get_dense_tensor(self, transformation_cache: TransformedFeatures, state_manager: StateManager) -> Tensor:

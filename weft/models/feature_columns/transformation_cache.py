@@ -64,7 +64,10 @@ def _at_least_matrix(key: object, raw: object) -> Tensor | SparseTensor:
     feature = convert_to_tensor_or_sparse_tensor(raw)
     known = feature.get_shape().ndims
     if known == 0:
-        raise ValueError(f"Feature (key: {key}) cannot have rank 0. Given: {feature}")
+        raise ValueError(
+            f"Feature (key: {key}) cannot have rank 0. Given: {feature}. Features are batches, [batch_size, ...]: does the "
+            "dataset of the input_fn lack its .batch(batch_size)?"
+        )
     if known is not None:
         return feature if known != 1 else _as_column(feature)
     message = f"Feature (key: {key}) cannot have rank 0. Given: {feature}"

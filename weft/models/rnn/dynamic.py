@@ -75,7 +75,7 @@ def dynamic_rnn(
                 )
             initial_state = cell.zero_state(batch, dtype)
         state = nest.map_structure(convert_to_tensor, initial_state)
-        lengths = None if sequence_length is None else lengths_of(sequence_length)
+        lengths = None if sequence_length is None else lengths_of(sequence_length, batch)
         outputs, last = _loop(cell, timed, state, lengths, batch, dtype, parallel_iterations or 32, swap_memory)
         return (outputs if time_major else nest.map_structure(_swap, outputs)), last
 

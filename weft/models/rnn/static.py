@@ -71,7 +71,7 @@ def static_rnn(
         state = _first_state(cell, initial_state, batch, dtype)
         lengths = zeros = None
         if sequence_length is not None:
-            lengths = lengths_of(sequence_length)
+            lengths = lengths_of(sequence_length, batch)
             zeros = zero_outputs(cell.output_size, batch, common_dtype(dtype, state))
         outputs = []
         for time, each in enumerate(inputs):

@@ -7,23 +7,40 @@ from collections.abc import Callable, Sequence
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import REMEDY, described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros
 from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import expand_dims, reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal
 
 
-def lengths_of(sequence_length: TensorLike) -> Tensor:
-    """The lengths as an int32 vector; ValueError when they are none."""
-    lengths = cast(convert_to_tensor(sequence_length, name="sequence_length"), dtypes.int32)
+def lengths_of(sequence_length: TensorLike, batch: SizeLike) -> Tensor:
+    """The lengths as an int32 vector, one for each sequence of the batch; ValueError when they are none or too many."""
+    given = convert_to_tensor(sequence_length, name="sequence_length")
+    lengths = cast(given, dtypes.int32)
     if lengths.get_shape().ndims not in (None, 1):
-        raise ValueError(f"sequence_length must be a vector of length batch_size, but saw shape: {lengths.get_shape()}")
-    return lengths
+        raise ValueError(
+            f"sequence_length must be a vector of length batch_size, but saw shape: {lengths.get_shape()}\n  sequence_length: "
+            f"{described(given)}"
+        )
+    count = lengths.get_shape()[0].value if lengths.get_shape().ndims == 1 else None
+    if isinstance(batch, int) and count is not None:
+        if batch != count:
+            raise ValueError(
+                f"sequence_length must have one length for each of the {batch} sequences of the batch, but it has {count}.\n"
+                f"  sequence_length: {described(given)}"
+            )
+        return lengths
+    # A run that is fed another number of lengths than of sequences fails here, and not where a step chooses by them.
+    checked = reshape(lengths, [batch] if isinstance(batch, int) else expand_dims(batch, 0), name="CheckSeqLen")
+    checked.op._set_attr(REMEDY, "sequence_length must have one length for each sequence of the batch, and no more.")
+    return checked
 
 
 def masked_step(

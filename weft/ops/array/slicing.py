@@ -307,6 +307,8 @@ _INDEX_ERROR: Final = (
 
 _SEVERAL: Final = ". tf.gather takes several rows; tf.gather_nd, or a tf.one_hot mask, takes one element of each row"
 
+_OF_DICT: Final = ". This is a tensor, and no dict of tensors: what made it, such as an input_fn, returned no {name: tensor}"
+
 
 def _check_index(index: Array) -> None:
     if isinstance(index, int | np.integer | Dimension) and not isinstance(index, bool):
@@ -316,7 +318,8 @@ def _check_index(index: Array) -> None:
     rank = rank_of(tensor) if isinstance(tensor, Tensor) and tensor.dtype.base_dtype.is_integer else -1
     is_index = rank in (None, 0)
     if not is_index and not scalar_array:
-        raise TypeError(f"{_INDEX_ERROR}, got {index!r}{_SEVERAL if rank is not None and rank > 0 else ''}")
+        meant = _SEVERAL if rank is not None and rank > 0 else _OF_DICT if isinstance(index, str) else ""
+        raise TypeError(f"{_INDEX_ERROR}, got {index!r}{meant}")
 
 
 def _is_mask(spec: Array) -> bool:

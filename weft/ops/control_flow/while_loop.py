@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 
 from weft.framework import dtypes, nest
@@ -54,15 +55,18 @@ def while_loop(
         ValueError: `body` changes the structure, or a shape that should stay.
     """
     if not callable(cond):
-        raise TypeError("cond must be callable.")
+        raise TypeError(f"cond must be callable. {_no_function(cond, 'i < 10')}")
     if not callable(body):
-        raise TypeError("body must be callable.")
+        raise TypeError(f"body must be callable. {_no_function(body, 'i + 1')}")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     graph = get_default_graph()
     with graph.name_scope(name or "while") as scope:
         if not loop_vars:
-            raise ValueError("No loop variables provided")
+            raise ValueError(
+                "No loop variables provided: loop_vars holds the first values of what the body changes, such as "
+                "[tf.constant(0)]; cond and body take one argument for each."
+            )
         loop = _Loop(graph, scope, loop_vars, shape_invariants, _limit(maximum_iterations))
         loop.build(cond, body)
         results, count = loop.finish(parallel_iterations, back_prop)
@@ -77,6 +81,11 @@ def _limit(maximum_iterations: TensorLike | None) -> Tensor | None:
     if limit.shape.ndims not in (None, 0):
         raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
     return limit
+
+
+def _no_function(given: object, example: str) -> str:
+    """What is wrong with a condition or body that cannot be called."""
+    return f"Got {given!r}: a function of the loop variables is called while the loop is built, such as lambda i: {example}."
 
 
 class _Loop:
@@ -119,9 +128,11 @@ class _Loop:
     def build(self, cond: Callable[..., Nest], body: Callable[..., Nest]) -> None:
         with self._cond.building():
             counter, values = self._arguments(self._cond)
+            _check_takes(cond, values, "cond")
             self._cond.outputs = [self._cond.output(self._predicate(counter, _called(cond, values)))]
         with self._body.building():
             counter, values = self._arguments(self._body)
+            _check_takes(body, values, "body")
             made = self._checked_result(values, _called(body, values))
             self._result = made
             outputs = flat_tensors(made)
@@ -197,6 +208,21 @@ class _Loop:
         return packed(self._result, exits), len(exits)
 
 
+def _check_takes(function: Callable[..., Nest], values: Nest, role: str) -> None:
+    """Raise TypeError for a condition or body that cannot be called with the loop variables."""
+    try:
+        taken = inspect.signature(function)
+        taken.bind(**values) if isinstance(values, dict) else taken.bind(*values)
+    except TypeError as error:
+        shown = ", ".join(str(getattr(each, "name", each)) for each in nest.flatten(values))
+        raise TypeError(
+            f"{role} {getattr(function, '__name__', repr(function))}() cannot take the {len(values)} loop variables: {error}. "
+            f"cond and body take one argument for each of loop_vars: {shown}"
+        ) from None
+    except ValueError:
+        return  # a function of C, which tells no signature
+
+
 def _called(function: Callable[..., Nest], values: Nest) -> Nest:
     if isinstance(values, dict):
         return function(**values)
@@ -223,6 +249,9 @@ def _flat_shapes(structure: Nest, shapes: Nest) -> list[Nest]:
     if not nest.is_nested(structure):
         return [shapes]
     if not nest.is_nested(shapes) or len(structure) != len(shapes):
-        nest.assert_same_structure(structure, shapes)
+        try:
+            nest.assert_same_structure(structure, shapes)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"shape_invariants must have one shape for each of loop_vars. {error}") from None
     pairs = zip(nest.children(structure), nest.children(shapes), strict=True)
     return [shape for part, each in pairs for shape in _flat_shapes(part, each)]

@@ -108,7 +108,10 @@ def _declare_from_handle(name: str) -> Callable[..., Tensor]:
             raise InvalidArgumentError.of("string_handle must be a scalar")
         device, separator, handle = bytes(string_handle.item()).partition(b"\0")
         if not separator:
-            raise InvalidArgumentError.of(f"Could not parse string_handle as a valid ResourceHandle: {string_handle.item()!r}")
+            raise InvalidArgumentError.of(
+                f"Could not parse string_handle as a valid ResourceHandle: {string_handle.item()!r}. Feed the value of an "
+                "iterator's handle: session.run(iterator.string_handle())"
+            )
         if device.decode() != ctx.device:
             raise InvalidArgumentError.of(
                 f'Attempted create an iterator on device "{ctx.device}" from handle defined on device "{device.decode()}". '

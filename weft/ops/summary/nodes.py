@@ -136,7 +136,11 @@ def clean_tag(name: str) -> str:
 
 @contextlib.contextmanager
 def _summary_scope(name: str, family: str | None, default_name: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yields the tag and the node's name."""
+    """Yields the tag and the node's name; TypeError for a name that is none."""
+    if isinstance(name, Tensor | np.ndarray):
+        raise TypeError(
+            f"The name of a summary must be a text, got {name!r}: the name comes first, tf.summary.scalar('loss', loss)"
+        )
     name = clean_tag(name) if name else default_name or name
     family = None if family is None else clean_tag(family)
     with get_default_graph().name_scope(name if family is None else f"{family}/{name}") as scope:

@@ -374,6 +374,10 @@ def _check_step(function: str, global_step: Variable) -> None:
 def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike) -> tuple[Any, Any, Any]:
     """The rate as a tensor, and the step and the number of steps in its type."""
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+    if not (rate.dtype.base_dtype.is_floating or rate.dtype.base_dtype.is_integer):
+        raise TypeError(
+            f"learning_rate must be a number or a tensor of one, got {learning_rate!r}: float(...) converts a text."
+        )
     return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
 
 

@@ -22,18 +22,23 @@ from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.replica_values import Value
 from weft.framework.replication import Strategy
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group, tuple_of
 from weft.ops.math.casting import cast
 from weft.ops.state import reference_state as state
 from weft.ops.training.repeated_rows import sum_distinct_rows
 from weft.ops.training.update_rule import UpdateOps
-from weft.ops.variables.collections import trainable_variables
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers import slot_creator
+from weft.training.optimizers.given import (
+    check_loss,
+    checked_gradient,
+    differentiated,
+    hyperparameter,
+    no_variables,
+    variables_to_optimize,
+)
 from weft.training.optimizers.replicas import apply_in_replica, scaled_for_replicas, step_of_replicas
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -131,7 +136,7 @@ class Optimizer:
         )
         if all(gradient is None for gradient, _ in grads_and_vars):
             names = [str(variable) for _, variable in grads_and_vars]
-            reason = explain_no_gradient(loss, [_differentiated(variable) for _, variable in grads_and_vars])
+            reason = explain_no_gradient(loss, [differentiated(variable) for _, variable in grads_and_vars])
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that do not support gradients, "
                 f"between variables {names} and loss {loss}. {reason}"
@@ -155,8 +160,7 @@ class Optimizer:
         """
         if callable(loss):
             loss = loss()
-        if not hasattr(loss, "dtype"):
-            raise TypeError(f"loss must be a tensor, such as tf.reduce_mean(...), got {loss!r} of type {type(loss).__name__!r}")
+        check_loss(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not "
@@ -166,10 +170,10 @@ class Optimizer:
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
-        variables = _variables_to_optimize(var_list)
-        targets = [_differentiated(variable) for variable in variables]
+        variables = variables_to_optimize(var_list)
+        targets = [differentiated(variable) for variable in variables]
         if not variables:
-            raise ValueError("No variables to optimize. The graph has no trainable variables: is the model built before?")
+            raise ValueError(no_variables(var_list))
         found = gradients(
             loss,
             targets,
@@ -210,11 +214,14 @@ class Optimizer:
         if replication.current() is not None:
             together: Operation = apply_in_replica(self._distributed_apply, given, global_step, name)
             return together
-        pairs = [(_checked_gradient(gradient), variable) for gradient, variable in given]
+        pairs = [(checked_gradient(gradient), variable) for gradient, variable in given]
         if not pairs:
-            raise ValueError("No variables provided.")
+            raise ValueError(
+                "No variables provided. grads_and_vars is empty: of a zip that was gone through before nothing is left, "
+                "list(zip(gradients, variables)) keeps the pairs."
+            )
         for _, variable in pairs:
-            _differentiated(variable)
+            differentiated(variable)
         wanted = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
         if not wanted:
             raise ValueError(
@@ -260,7 +267,7 @@ class Optimizer:
 
         def update(variable: VariableLike, gradient: Value) -> Value:
             with graph.name_scope(f"update_{variable.op.name}"):
-                return self._update(_checked_gradient(gradient), variable)
+                return self._update(checked_gradient(gradient), variable)
 
         with graph.name_scope(name or self._name) as scope:
             self._prepare()
@@ -290,7 +297,9 @@ class Optimizer:
     def _update(self, gradient: Tensor | IndexedSlices, variable: Any) -> Any:
         """The node that updates one variable, and then applies its constraint."""
         if isinstance(variable, Tensor):
-            raise NotImplementedError("Trying to update a Tensor ", variable)
+            raise NotImplementedError(
+                "Trying to update a Tensor ", variable, "Variables are updated: give var_list those that it is computed from."
+            )
         is_resource = isinstance(variable, ResourceVariable)
         if isinstance(gradient, IndexedSlices):
             if variable.constraint is not None:
@@ -373,7 +382,7 @@ class Optimizer:
 
     def _hyperparameter(self, value: object, name: str) -> Tensor:
         """The tensor of a hyperparameter."""
-        return convert_to_tensor(self._call_if_callable(value), name=name)
+        return hyperparameter(self._call_if_callable(value), name, self)
 
     def _assert_valid_dtypes(self, tensors: Sequence[Any]) -> None:
         """Raise ValueError for a tensor of a type that is not optimized."""
@@ -451,37 +460,6 @@ class Optimizer:
 
     def _non_slot_variables(self) -> list[Any]:
         return list(self._non_slot_dict.values())
-
-
-def _variables_to_optimize(var_list: object) -> list[Any]:
-    if var_list is not None:
-        return _flat(var_list)
-    return trainable_variables() + get_default_graph().get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
-
-
-def _flat(items: object) -> list[Any]:
-    if isinstance(items, list | tuple):
-        return [each for item in items for each in _flat(item)]
-    return [items]
-
-
-def _differentiated(variable: Variable) -> Tensor:
-    """The tensor that gradients are taken for; NotImplementedError when this is no variable and no tensor."""
-    if not isinstance(variable, Variable | Tensor):
-        raise NotImplementedError(
-            f"Trying to optimize unsupported type {type(variable).__name__!r}: {variable!r}. var_list takes variables, as "
-            "tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='...') gives them."
-        )
-    return variable.reference if isinstance(variable, Variable) else variable
-
-
-def _checked_gradient(gradient: Tensor | IndexedSlices) -> Any:
-    if gradient is None:
-        return None
-    try:
-        return convert_to_tensor_or_indexed_slices(gradient)
-    except TypeError:
-        raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {gradient}") from None
 
 
 def _operation(item: Any) -> Operation:

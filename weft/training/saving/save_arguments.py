@@ -14,6 +14,11 @@ def as_path(save_path: str | os.PathLike[str], method: str) -> str:
     """The path that `method` of a Saver was given; TypeError for a session in its place."""
     if isinstance(save_path, BaseSession):
         raise TypeError(f"'save_path' must be a path, not {save_path!r}: the session comes first, saver.{method}(sess, path)")
+    if not isinstance(save_path, str | bytes | os.PathLike):
+        raise TypeError(
+            f"'save_path' of Saver.{method} must be a path, such as 'folder/model.ckpt', got {save_path!r} of type "
+            f"{type(save_path).__name__!r}"
+        )
     return os.fsdecode(save_path)
 
 

@@ -211,7 +211,10 @@ def _merged_feeds(feed_dict: Feeds | None, requests: _Requests) -> Mapping[Any, 
             if tensor in merged:
                 other = "the program" if tensor in of_program else "another hook"
                 name = getattr(tensor, "name", tensor)
-                raise RuntimeError(f"Same tensor is fed by {type(hook).__name__} and by {other}: {name!r}")
+                raise RuntimeError(
+                    f"Same tensor is fed by {type(hook).__name__} and by {other}: {name!r}. Only one may feed it: leave it out "
+                    f"of run(feed_dict=...), or out of the SessionRunArgs that {type(hook).__name__}.before_run returns."
+                )
         merged.update(feeds)
     return merged
 

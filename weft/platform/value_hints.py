@@ -1,0 +1,145 @@
+"""What a value is, where Python's own error says only that it is no number, no text or no key.
+
+In a program of graphs that is a tensor, which has a value in a run only, what a function of weft gave that has none, or a list
+of tensors.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from types import FrameType, GeneratorType
+from typing import Final
+
+from weft.platform.failing_call import failing, passes_weft, resolve
+from weft.platform.program_frames import is_weft
+
+_NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
+_SEQUENCE: Final = re.compile(
+    r"can't multiply sequence by non-int|unsupported operand type\(s\) for .*'list'|bad operand .*'list'"
+)
+_NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|Variable|ResourceVariable)'?$")
+_NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
+# What is looked through for tensors, so that None is likely to stand for a gradient.
+_MOST_NAMES: Final = 200
+
+_OF_NONE: Final = (
+    "None is what tf.gradients gives for what the first argument does not depend on: leave it out, or is it the wrong variable?"
+)
+_RUN_ONLY: Final = (
+    "A tensor has a value in a run only: session.run({0}) returns it. In the graph, ops do the work of Python's functions (`+` "
+    "joins texts, tf.read_file reads), and tf.py_func calls one with the value in each run."
+)
+
+
+def hint_for_value(error: BaseException, text: str) -> str:
+    """The next step for a value that the failing line of the program took for another; empty where none is known."""
+    if isinstance(error, AttributeError):
+        return _of_dict(error)
+    if isinstance(error, KeyError):
+        return _of_key(error)
+    if isinstance(error, IndexError):
+        return _of_collection(error)
+    if not isinstance(error, TypeError):
+        return ""
+    if found := _NOT_A_TENSOR.search(text):
+        return _RUN_ONLY.format(found[1].lower())
+    for pattern, rule in _RULES.items():
+        if pattern.search(text):
+            expression, frame = failing(error)
+            return "" if expression is None or frame is None else rule(expression, frame)
+    return ""
+
+
+def _of_none(expression: ast.expr, frame: FrameType) -> str:
+    operands = _operands(expression)
+    values = [resolve(each, frame) for each in operands]
+    known = [isinstance(each, ast.Name | ast.Subscript | ast.Call) for each in operands]
+    is_none = any(value is None and is_known for value, is_known in zip(values, known, strict=True))
+    return _OF_NONE if is_none and _has_tensors(frame) else ""
+
+
+def _of_list(expression: ast.expr, frame: FrameType) -> str:
+    for each in _operands(expression):
+        value = resolve(each, frame)
+        if type(value) is list and value and all(item is None or _is_tensor(item) for item in value):
+            name = ast.unparse(each)
+            return f"{name} is a list of {len(value)} tensor(s), as tf.gradients gives: {name}[0] is the first."
+    return ""
+
+
+def _of_generator(expression: ast.expr, frame: FrameType) -> str:
+    if not isinstance(expression, ast.Subscript):
+        return ""
+    value = expression.value
+    if isinstance(value, ast.Call):
+        function = resolve(value.func, frame)
+        is_ours = (getattr(function, "__module__", "") or "").startswith("weft.")
+    else:
+        given = resolve(value, frame)
+        is_ours = isinstance(given, GeneratorType) and is_weft(given.gi_code.co_filename)
+    if not is_ours:
+        return ""
+    name = ast.unparse(value)
+    return f"{name} gives one result after the other: next({name}) is the first, list({name}) are all that an end leaves."
+
+
+_RULES: Final[dict[re.Pattern[str], Callable[[ast.expr, FrameType], str]]] = {
+    _NONE: _of_none,
+    _SEQUENCE: _of_list,
+    _NO_ITEMS: _of_generator,
+}
+
+
+def _of_dict(error: AttributeError) -> str:
+    """For a key of a dict, such as `params`, that is asked for as an attribute."""
+    if type(error.obj) is not dict or error.name not in error.obj or not passes_weft(error):
+        return ""
+    expression, _ = failing(error)
+    name = ast.unparse(expression.value) if isinstance(expression, ast.Attribute) else "the dict"
+    return f"{name} is a dict: {name}[{error.name!r}]."
+
+
+def _of_key(error: KeyError) -> str:
+    key = error.args[0] if error.args else None
+    if not _is_tensor(key):
+        return ""
+    return (
+        "A tensor has a value in a run only, and is no key of a dict of values: session.run(tensor) returns the key, and a "
+        "table of tf.contrib.lookup looks up values within the graph."
+    )
+
+
+def _of_collection(error: IndexError) -> str:
+    """For the first item of a collection that is empty."""
+    expression, frame = failing(error)
+    if not isinstance(expression, ast.Subscript) or not isinstance(expression.value, ast.Call) or frame is None:
+        return ""
+    function = resolve(expression.value.func, frame)
+    if getattr(function, "__name__", "") not in ("get_collection", "get_collection_ref"):
+        return ""
+    return (
+        f"{ast.unparse(expression.value)} has fewer items: the graph has those that tf.add_to_collection put there under this "
+        "name, before it was saved where it was."
+    )
+
+
+def _operands(expression: ast.expr) -> list[ast.expr]:
+    match expression:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.UnaryOp(operand=operand):
+            return [operand]
+    return []
+
+
+def _is_tensor(value: object) -> bool:
+    """Whether it is part of a graph; its class tells, so that no code of the program runs."""
+    kind = type(value)
+    return (kind.__module__.startswith("weft.") and hasattr(kind, "_as_graph_element")) or kind.__name__ == "Tensor"
+
+
+def _has_tensors(frame: FrameType) -> bool:
+    values = list({**frame.f_globals, **frame.f_locals}.values())[-_MOST_NAMES:]
+    return any(map(_is_tensor, values))
