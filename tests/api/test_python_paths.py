@@ -145,3 +145,14 @@ def test_what_a_function_takes_is_told_through_its_decorators() -> None:
     inspect = importlib.import_module("weft.python.util.tf_inspect")
     assert inspect.getfullargspec(tf.equal).args == ["x", "y", "name"]
     assert inspect.getargspec(tf.cast) == inspect.ArgSpec(["x", "dtype", "name"], None, None, (None,))
+
+
+def test_metrics_of_several_classes_are_made_of_the_matrix_so_far():
+    count = importlib.import_module("weft.python.ops.metrics_impl")._streaming_confusion_matrix
+    with tf.Graph().as_default(), tf.Session() as sess:
+        matrix, update = count(tf.constant([[0, 1], [2, 1]]), tf.constant([[0, 2], [2, 1]]), 3, tf.constant([[1, 1], [1, 2]]))
+        sess.run(tf.local_variables_initializer())
+        once = [[1, 0, 0], [0, 2, 1], [0, 0, 1]]
+        assert sess.run(update).tolist() == once
+        sess.run(update)
+        assert sess.run(matrix).tolist() == [[2 * number for number in row] for row in once]

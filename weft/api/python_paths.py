@@ -114,7 +114,7 @@ NAMES: Final = {
     "ops.logging_ops": "weft.ops.control_flow.assertion:print_v2",
     "ops.metrics_impl": (
         "weft.models.metrics.state:metric_variable weft.models.metrics.confusion_matrix:remove_squeezable_dimensions="
-        "_remove_squeezable_dimensions"
+        "_remove_squeezable_dimensions weft.models.metrics.counts:streaming_confusion_matrix=_streaming_confusion_matrix"
     ),
     "ops.resource_variable_ops": "ResourceVariable weft.ops.variables.resource_variable:is_resource_variable",
     "ops.rnn": "weft.api.rnn_cell=rnn_cell_impl",

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Final, NoReturn
 
 from weft.api.import_paths import Alias
+from weft.platform import log_name
 
 _STAND_IN_FOLDER: Final = Path(__file__).with_name("as_tensorflow")  # on the module path, its one file is `tensorflow`
 
@@ -36,6 +37,7 @@ def install() -> None:
     if not any(isinstance(finder, _TensorFlowPaths) for finder in sys.meta_path):
         sys.meta_path.insert(0, _TensorFlowPaths())
     sys.modules["tensorflow"] = importlib.import_module("weft")
+    log_name.answer_to("tensorflow")
 
 
 def run_as_tensorflow(program: str, arguments: Sequence[str]) -> NoReturn:

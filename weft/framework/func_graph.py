@@ -89,7 +89,7 @@ class FuncGraph(Graph):
     def last_id(self) -> int:
         # Nodes with equal numbers get equal random seeds, so bodies must not count like the graphs around them.
         outer = 0 if self._outer_graph is None else self._outer_graph.last_id
-        return (outer + 1) * 7919 + len(self.operations)
+        return (outer + 1) * 7919 + len(self.operations) + self.nodes_spared
 
     @contextlib.contextmanager
     def building(self) -> Iterator[FuncGraph]:

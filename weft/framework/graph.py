@@ -50,6 +50,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._number = next(_graph_numbers)
         self._made_from = capture_stack()
         self._seed: int | None = None
+        # How many nodes TensorFlow would have made beside those that are here; see `last_id`.
+        self.nodes_spared = 0
         # For a branch, once its If node is there: gives the tensor outside that stands for a tensor or operation of it.
         self.leave: Callable[[Tensor | Operation], Tensor] | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
@@ -233,7 +235,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
 
     @property
     def last_id(self) -> int:
-        return len(self.operations)
+        """How many nodes TensorFlow would have made so far: what seeds those whose graph has a seed and they have none."""
+        return len(self.operations) + self.nodes_spared
 
     def as_default(self) -> contextlib.AbstractContextManager[Graph]:
         """Make this graph the default for the block."""

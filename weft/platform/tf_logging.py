@@ -56,7 +56,7 @@ class _StderrUnlessProgramLogs(_logging.Handler):
 
 
 def _is_foreign(record: _logging.LogRecord) -> bool:
-    return record.name.partition(".")[0] != "weft"
+    return record.name.partition(".")[0] not in ("weft", _logger.name)
 
 
 def _make_logger() -> _logging.Logger:

@@ -104,7 +104,14 @@ def batch_norm(
         outputs, mean, variance = rule(inputs, axis, beta, gamma, averages, epsilon, is_training, batch_weights)
         outputs.set_shape(inputs.shape)
         outputs = _updated(
-            outputs, averages, (mean, variance), decay, is_training, zero_debias_moving_mean, updates_collections
+            outputs,
+            averages,
+            (mean, variance),
+            decay,
+            is_training,
+            zero_debias_moving_mean,
+            updates_collections,
+            use_node and rank == 4,
         )
         if activation_fn is not None:
             outputs = activation_fn(outputs)
@@ -200,15 +207,22 @@ def _updated(
     outputs: Tensor,
     averages: tuple[Variable, Variable],
     batch: tuple[Tensor, Tensor],
-    decay: float,
+    decay: float | Tensor,
     is_training: TensorLike,
     debias: bool,
     collections: Collections,
+    fused: bool,
 ) -> Tensor:
     """The outputs, after the updates of the averages were added to collections or made part of the layer."""
     known = constant_value(is_training) if isinstance(is_training, Tensor) else bool(is_training)
+    graph = get_default_graph()
+    # As many nodes as TensorFlow makes, so that later random nodes get the seeds that they get there.
     if known is not None and not known:
+        graph.nodes_spared += int(fused)
         return outputs
+
+    if fused and collections is not None:
+        decay = convert_to_tensor(decay)
 
     def move() -> list[Tensor]:
         return [
@@ -216,7 +230,6 @@ def _updated(
             for place, (average, value) in enumerate(zip(averages, batch, strict=True))
         ]
 
-    graph = get_default_graph()
     if collections is None:
 
         def after_moving() -> Tensor:

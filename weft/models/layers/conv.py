@@ -19,6 +19,7 @@ from weft.framework.aliases import (
     VariableLike,
 )
 from weft.framework.dimension import Dimension
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.core import ZEROS, WeightOptions
@@ -131,6 +132,10 @@ class Convolution(Layer):
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.filters], None, initializer, regularizer, constraint=constraint)
 
+    def _spare_nodes(self) -> None:
+        """Count TensorFlow's nodes that spread a window: later random nodes get their seeds by the count."""
+        get_default_graph().nodes_spared += 11 if max(self.dilation_rate) > 1 else 1
+
     def _finished(self, outputs: Tensor) -> Tensor:
         if self.use_bias:
             outputs = bias_add(outputs, self.bias, self.layout)
@@ -173,6 +178,7 @@ class Conv1D(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
+        self._spare_nodes()
         return self._finished(nn_conv1d(
             inputs, self.kernel, list(self.strides), self.padding.upper(), data_format=self.layout,
             dilations=list(self.dilation_rate),
@@ -214,6 +220,7 @@ class Conv2D(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
+        self._spare_nodes()
         return self._finished(nn_conv2d(
             inputs, self.kernel, list(self.strides), self.padding.upper(), data_format=self.layout,
             dilations=list(self.dilation_rate),
@@ -257,6 +264,7 @@ class Conv3D(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
+        self._spare_nodes()
         return self._finished(nn_conv3d(
             inputs, self.kernel, list(self.strides), self.padding.upper(), self.layout, list(self.dilation_rate)
         ))  # fmt: skip
@@ -296,7 +304,8 @@ class Transpose(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated transpose."""
-        sizes: list[Any] = []
+        graph, sizes = get_default_graph(), list[Any]()
+        before = graph.last_id
         lengths = iter(range(self.rank))
         known = [None] * (self.rank + 2) if inputs.dims is None else inputs.dims
         actual = shape_internal(inputs)
@@ -308,6 +317,11 @@ class Transpose(Convolution):
                 size = self._length(size, next(lengths))
             sizes.append(size)
         whole = sizes if all(isinstance(size, int) for size in sizes) else stack(sizes)
+        # TensorFlow computes the sizes in nodes, also those that are known; later random nodes get their seeds by the count.
+        per_side = 8 if self.padding == "valid" and self.output_padding is None else 6
+        known_there = (11 if self.rank == 2 else 7) + per_side * self.rank
+        made = graph.last_id - before + (1 if whole is sizes else 0)
+        graph.nodes_spared += max(known_there - made, 0)
         function = type(self).function
         return self._finished(function(inputs, self.kernel, whole, list(self.strides), self.padding.upper(), self.layout))
 

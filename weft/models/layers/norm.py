@@ -6,7 +6,7 @@ The moving averages follow the batches only when the operations in the collectio
 from __future__ import annotations
 
 from weft.framework import dtypes
-from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike, VariableLike
+from weft.framework.aliases import Array, Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike, VariableLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -149,8 +149,12 @@ class BatchNormalization(Layer):
             momentum = self.momentum
             if is_training is None:
                 momentum = either_branch(training, self._momentum, lambda: convert_to_tensor(1.0))
+            elif self.fused:
+                momentum = self._momentum()
             self.add_update(_moved(self.moving_mean, mean, momentum))
             self.add_update(_moved(self.moving_variance, variance, momentum))
+        elif self.fused:  # TensorFlow makes the momentum here, too; later random nodes get their seeds by the count.
+            get_default_graph().nodes_spared += 1
         return made
 
     def _momentum(self) -> Tensor:
@@ -193,12 +197,18 @@ class BatchNormalization(Layer):
         return made, mean, variance
 
 
-def _moved(variable: Variable, value: Tensor, momentum: TensorLike) -> Tensor:
-    """Move a variable towards a value."""
-    graph = get_default_graph()
+def _moved(variable: Variable, value: Tensor, momentum: Array) -> Tensor:
+    """Move a variable towards a value.
+
+    The nodes are as many as TensorFlow's, and have their names: seeds of later random nodes come of their count.
+    """
+    graph, dtype = get_default_graph(), variable.dtype.base_dtype
     with graph.name_scope("AssignMovingAvg") as scope, graph.colocate_with(variable.op):
-        decay = sub(1.0, momentum, name="decay")
-        delta = mul(sub(variable, cast(value, variable.dtype.base_dtype)), decay)
+        if isinstance(momentum, Tensor):
+            decay = cast(sub(1.0, momentum, name="sub"), dtype)
+        else:
+            decay = convert_to_tensor(1.0 - momentum, dtype, name="decay")
+        delta = mul(sub(variable, cast(value, dtype), name="sub"), decay, name="mul")
         moved: Tensor = variable.assign_sub(delta, name=scope)
         return moved
 

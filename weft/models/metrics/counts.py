@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.framework import dtypes
 from weft.framework.aliases import Collections, TensorLike
 from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.confusion_matrix import confusion_matrix
 from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
 from weft.ops.array.filling import ones_like, zeros_like
@@ -204,6 +205,30 @@ def recall(
         return published(value, update, metrics_collections, updates_collections)
 
 
+def streaming_confusion_matrix(
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None
+) -> tuple[Variable, Tensor]:
+    """How often each label was taken for each class so far: what metrics of several classes are made of.
+
+    Args:
+        labels, predictions: class numbers, of any shape.
+        num_classes: how many classes there are.
+        weights: what each prediction counts; 1 when None.
+
+    Returns:
+        The `[num_classes, num_classes]` float64 matrix, a metric variable with a row for each label, and the operation that
+        adds the batch to it, whose value is the matrix after that.
+    """
+    matrix = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
+    actual, taken = (
+        each if each.get_shape().ndims == 1 else reshape(each, [-1])
+        for each in (convert_to_tensor(labels), convert_to_tensor(predictions))
+    )
+    if weights is not None:
+        weights = reshape(weights, [-1])
+    return matrix, assign_add(matrix, confusion_matrix(actual, taken, num_classes, dtypes.float64, weights=weights))
+
+
 def mean_iou(
     labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
@@ -217,11 +242,7 @@ def mean_iou(
     """
     with metric_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
-        matrix = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
-        flat_labels, flat_predictions = reshape(labels, [-1]), reshape(predictions, [-1])
-        flat_weights = None if weights is None else reshape(weights, [-1])
-        found = confusion_matrix(flat_labels, flat_predictions, num_classes, dtypes.float64, weights=flat_weights)
-        update = assign_add(matrix, found)
+        matrix, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
         return published(_mean_overlap(so_far(matrix)), update, metrics_collections, updates_collections)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, broadcast_dims, format_dims
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.gather_scatter import gather_v2_node
@@ -206,13 +207,17 @@ def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, 
     summed = [int(axis) % len(dims) for axis in axes]
     free = [axis for axis in range(len(dims)) if axis not in summed]
     perm = free + summed if is_left else summed + free
-    moved = tensor if perm == list(range(len(dims))) else transpose(tensor, perm)
+    stays = perm == list(range(len(dims)))
+    moved = tensor if stays else transpose(tensor, perm)
+    # TensorFlow transposes and reshapes in any case; later random nodes get their seeds by the count of nodes.
+    get_default_graph().nodes_spared += 2 if stays else 0
     free_dims = tuple(dims[axis] for axis in free)
     inner = [dims[axis] for axis in summed]
     if None not in dims:
         sizes = [math.prod(free_dims), math.prod(inner)]  # type: ignore[arg-type]
         sizes = sizes if is_left else sizes[::-1]
         flat = moved if moved.dims == tuple(sizes) else reshape(moved, sizes)
+        get_default_graph().nodes_spared += 2 if flat is moved else 0
         return flat, np.array(free_dims, np.int32), free_dims
     shape = shape_internal(tensor)
     free_sizes = gather_v2_node(shape, np.array(free, np.int32), 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.framework.aliases import Padding, ShapeLike, Sizes, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.input_scope import input_scope
@@ -139,6 +140,8 @@ def separable_conv2d(
         pointwise_filter.shape.with_rank(4)[:2].assert_is_compatible_with([1, 1])
         rates = _rates(rate, dilations, layout)
         between = _depthwise(input, depthwise_filter, strides, padding, layout, rates, "depthwise")
+        # TensorFlow has a shape and a dilation rate here; later random nodes get their seeds by the count.
+        get_default_graph().nodes_spared += 2
         return conv2d(between, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=layout, name=scope)
 
 

@@ -122,6 +122,7 @@ def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor |
         )
     dims = logits.dims
     order = _with_last(axis, rank(logits))
+    get_default_graph().nodes_spared += 14  # TensorFlow makes the order twice; later random nodes get seeds by the count.
     made = transpose(node(transpose(logits, order)), order, name=name or "transpose")
     made.set_shape(dims)
     return made

@@ -19,6 +19,7 @@ from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.gather_scatter import gather
+from weft.ops.array.identity import identity
 from weft.ops.array.joining import filled_gradients
 from weft.ops.array.selection import where_node
 from weft.ops.array.shape_ops import brackets, reshape
@@ -117,7 +118,8 @@ def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor
     if not dims_compatible(kept.dims, sparse.values.dims):
         raise ValueError(f"Shapes {kept.shape} and {sparse.values.shape} are not compatible")
     rows = reshape(where_node(kept), [-1])
-    return _with_dims(SparseTensor(gather(sparse.indices, rows), gather(sparse.values, rows), sparse.dense_shape), sparse)
+    parts = gather(sparse.indices, rows), gather(sparse.values, rows), identity(sparse.dense_shape)
+    return _with_dims(SparseTensor(*parts), sparse)
 
 
 def sparse_transpose(sp_input: SparseTensor, perm: object = None, name: str | None = None) -> SparseTensor:
