@@ -38,7 +38,8 @@ class FetchPlan:
         if fetch is None:
             raise TypeError(
                 f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}{self._place()}. Has a function, or a hook's "
-                "`before_run`, returned an op that is None? tf.summary.merge_all() is None in a graph without summaries."
+                "`before_run`, returned an op that is None? tf.summary.merge_all() is None in a graph without summaries. "
+                "A gradient is None where nothing depends on the variable."
             )
         if isinstance(fetch, list | tuple):
             return self._visit_sequence(fetch)
@@ -117,6 +118,10 @@ def _value_hint(fetch: object) -> str:
         return " It is a value: was the name of a tensor used again for what `run` returned?"
     if hasattr(fetch, "make_one_shot_iterator"):
         return " Fetch dataset.make_one_shot_iterator().get_next()."
+    if hasattr(fetch, "compute_gradients"):
+        return " Fetch the op that its minimize(loss) returned."
+    if hasattr(fetch, "restore") and hasattr(fetch, "save"):
+        return " It is no op: saver.save(session, path) writes a checkpoint."
     if hasattr(fetch, "get_next"):
         return " Fetch what iterator.get_next() returned before the loop; iterator.initializer runs first where there is one."
     return ""

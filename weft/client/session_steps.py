@@ -55,7 +55,11 @@ class SessionSteps:
         if backend is None:
             raise RuntimeError(CLOSED)
         if not self._graph.operations:
-            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run(). The session is of "
+                f"{self._graph.label}: of what other graph is the fetch? Make both inside of one `with graph.as_default():`, "
+                "or pass tf.Session(graph=...)."
+            )
         return backend
 
     def look_up(

@@ -121,7 +121,9 @@ class Dimension:
 
     def __int__(self) -> int:
         if self._value is None:
-            raise TypeError("int() of an unknown Dimension: the size is not known while the graph is built")
+            raise TypeError(
+                "int() of an unknown Dimension: the size is not known while the graph is built; tf.shape(x)[0] is it in a run"
+            )
         return self._value
 
     def __index__(self) -> int:

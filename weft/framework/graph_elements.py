@@ -132,7 +132,9 @@ def _call_it(obj: object) -> str:
         return f" {obj!r} is a number: was the name of a tensor or an operation used again for its value?"
     if isinstance(obj, type) or not callable(obj):
         return ""
-    return f" Did you mean to call it, {getattr(obj, '__name__', 'function')}()?"
+    if not hasattr(obj, "__name__"):
+        return " It can be called: fetch the tensor that its call returned."
+    return f" Did you mean to call it, {obj.__name__}()?"
 
 
 def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Operation | Tensor:

@@ -84,11 +84,16 @@ def _index(self: NoValueYet) -> NoReturn:
     self.refuse("an integer, such as range() and indices need,")
 
 
+def _round(self: NoValueYet, digits: object = None) -> NoReturn:
+    self.refuse("round(), for which tf.round is the op,")
+
+
 _REFUSALS: Final[dict[str, Callable[..., NoReturn]]] = {
     "__getattr__": _missing,
     "__setitem__": _set_item,
     "__float__": _float,
     "__int__": _int,
+    "__round__": _round,
     "__complex__": _complex,
     "__index__": _index,
 }

@@ -209,7 +209,17 @@ def as_array(value: object, dtype: DType | None = None) -> Any:
 def _no_type(value: object) -> str:
     return (
         f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting elements to a "
-        "supported type."
+        f"supported type.{_of_none(value)}"
+    )
+
+
+def _of_none(value: object) -> str:
+    """What to write in a shape instead of None."""
+    if not isinstance(value, list | tuple) or not any(item is None for item in value):
+        return ""
+    return (
+        " None is no number: a size that is not known while the graph is built is tf.shape(x)[0] in a run, and in tf.reshape "
+        "-1 stands for one that follows from the others."
     )
 
 
@@ -217,7 +227,10 @@ def _with_sizes(value: object) -> Any:
     """A nested list with the sizes of the Dimensions in it, such as `[-1, x.shape[1]]`."""
     if isinstance(value, Dimension):
         if value.value is None:
-            raise TypeError("Cannot convert an unknown Dimension to a number: its size is not known while the graph is built")
+            raise TypeError(
+                "Cannot convert an unknown Dimension to a number: its size is not known while the graph is built. "
+                "tf.shape(x)[0] is it in a run; in tf.reshape -1 stands for one size that follows from the others"
+            )
         return value.value
     return [_with_sizes(item) for item in value] if isinstance(value, list | tuple | TensorShape) else value
 
@@ -239,7 +252,7 @@ def _accepts(base: DType, value: object) -> bool:
 
 def _convert_scalar(value: object, base: DType) -> Any:
     if not _accepts(base, value):
-        raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.")
+        raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.{_of_none(value)}")
     if base.is_integer and not base.min <= value <= base.max:
         raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold {value!r}.")
     return np.array(value, base.as_numpy_dtype)
@@ -259,7 +272,7 @@ def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
 def _strings(array: Any, base: DType | None, value: Any) -> Any:
     if base is not None and base is not dtypes.string:
         leaf = next((item for item in array.ravel().tolist() if isinstance(item, str | bytes)), value)
-        raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.")
+        raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.{_of_none(leaf)}")
     flat = [_as_bytes(item) for item in array.ravel().tolist()]
     out = np.empty(len(flat), np.object_)
     out[:] = flat
@@ -344,7 +357,7 @@ def _check_kind(array: Any, base: DType, value: object) -> None:
     )
     if not accepted:
         leaf = next((leaf for leaf in _leaves(value) if not _accepts(base, leaf)), value)
-        raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.")
+        raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.{_of_none(leaf)}")
     if base.is_integer and kind != "b" and (array.min() < base.min or array.max() > base.max):
         raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold all of {value!r}.")
 

@@ -20,6 +20,8 @@ _SEQUENCE: Final = re.compile(
     r"can't multiply sequence by non-int|unsupported operand type\(s\) for .*'list'|bad operand .*'list'"
 )
 _NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|Variable|ResourceVariable)'?$")
+_NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
+_NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable) is not JSON serializable")
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
 # What is looked through for tensors, so that None is likely to stand for a gradient.
 _MOST_NAMES: Final = 200
@@ -36,14 +38,14 @@ _RUN_ONLY: Final = (
 def hint_for_value(error: BaseException, text: str) -> str:
     """The next step for a value that the failing line of the program took for another; empty where none is known."""
     if isinstance(error, AttributeError):
-        return _of_dict(error)
+        return _of_dict(error) or _of_operation(error)
     if isinstance(error, KeyError):
         return _of_key(error)
     if isinstance(error, IndexError):
         return _of_collection(error)
     if not isinstance(error, TypeError):
         return ""
-    if found := _NOT_A_TENSOR.search(text):
+    if found := _NOT_A_TENSOR.search(text) or _NO_JSON.search(text):
         return _RUN_ONLY.format(found[1].lower())
     for pattern, rule in _RULES.items():
         if pattern.search(text):
@@ -85,10 +87,17 @@ def _of_generator(expression: ast.expr, frame: FrameType) -> str:
     return f"{name} gives one result after the other: next({name}) is the first, list({name}) are all that an end leaves."
 
 
+def _of_array(expression: ast.expr, frame: FrameType) -> str:
+    if not _has_tensors(frame):
+        return ""
+    return "The keys of a feed_dict are tensors: has the name of a placeholder been used again for the array to feed?"
+
+
 _RULES: Final[dict[re.Pattern[str], Callable[[ast.expr, FrameType], str]]] = {
     _NONE: _of_none,
     _SEQUENCE: _of_list,
     _NO_ITEMS: _of_generator,
+    _NO_KEY: _of_array,
 }
 
 
@@ -99,6 +108,13 @@ def _of_dict(error: AttributeError) -> str:
     expression, _ = failing(error)
     name = ast.unparse(expression.value) if isinstance(expression, ast.Attribute) else "the dict"
     return f"{name} is a dict: {name}[{error.name!r}]."
+
+
+def _of_operation(error: AttributeError) -> str:
+    """For the value of a node that has none."""
+    if error.name != "eval" or type(error.obj).__name__ != "Operation":
+        return ""
+    return "An operation has no value, but does something: operation.run(), or session.run(operation)."
 
 
 def _of_key(error: KeyError) -> str:

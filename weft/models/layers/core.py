@@ -80,6 +80,8 @@ class Dense(Layer):
         self, units: int, activation: Activation | None, use_bias: bool, kernel: WeightOptions, bias: WeightOptions
     ) -> None:
         """Take the arguments of the constructor that are not any layer's."""
+        if units is None:
+            raise TypeError("units of a Dense layer must be a whole number, the size of its output, got None")
         self.units, self.activation, self.use_bias = int(units), activation, use_bias
         self._kernel_options, self._bias_options = kernel, bias
         self.kernel: VariableLike = None

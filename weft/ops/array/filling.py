@@ -199,6 +199,11 @@ def _one_hot_shape(node: Operation) -> list[Dims]:
     dims, depth, axis = node.inputs[0].dims, constant_value(node.inputs[1]), node.attrs["axis"]
     if axis < -1:
         raise ValueError(f"axis must be >= -1, but is {axis}")
+    if depth is not None and np.ndim(depth):
+        raise ValueError(
+            f"Input must be scalar but has rank {np.ndim(depth)}: depth is the number of classes; indices come first, "
+            "tf.one_hot(indices, depth)"
+        )
     if depth is not None and depth < 0:
         raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {int(depth)}")
     if dims is None:

@@ -15,7 +15,7 @@ from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.nn.convolve import Convolution, convolve, to_filter, to_input
-from weft.ops.nn.window import check_rank, check_window_attrs, output_size, spatial_axes
+from weft.ops.nn.window import check_filter_rank, check_rank, check_window_attrs, output_size, spatial_axes
 
 _LAYOUTS_2D: Final = ("NHWC", "NCHW")
 _LAYOUTS_3D: Final = ("NDHWC", "NCDHW")
@@ -54,7 +54,7 @@ def _convolved(node: Operation) -> list[Dims]:
     layout, axes, channel = _checked(node)
     dims, filters = node.inputs[0].dims, node.inputs[1].dims
     check_rank(dims, len(layout))
-    check_rank(filters, len(layout))
+    check_filter_rank(filters, len(layout))
     sizes: Sequence[int | None] = dims or (None,) * len(layout)
     window: Sequence[int | None] = filters or (None,) * len(layout)
     result: list[int | None] = [sizes[0]] * len(layout)

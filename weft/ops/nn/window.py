@@ -142,6 +142,17 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
             raise ValueError(f"{op} requires all values of the {name} attribute to be positive, but got: {list(values)}")
 
 
+def check_filter_rank(dims: Dims, rank: int) -> None:
+    """Raise ValueError unless the rank of filters is `rank` or not known."""
+    if dims is not None and len(dims) != rank:
+        remedy = (
+            "A filter is a variable of shape [height, width, channels, filters], such as tf.get_variable('w', [5, 5, 1, 32]), "
+            "and not its shape."
+        )
+        text = f"Shape must be rank {rank} but is rank {len(dims)}"
+        raise ShapeMisfit(text, remedy) if rank == 4 else ValueError(text)
+
+
 def check_rank(dims: Dims, rank: int) -> None:
     """Raise ValueError unless the rank is `rank` or not known."""
     if dims is not None and len(dims) != rank:

@@ -201,7 +201,7 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
             self._restore(variable_def, import_scope)
             return
         if initial_value is None:
-            raise ValueError("initial_value must be specified.")
+            raise ValueError(f"initial_value must be specified. For {name!r} a shape will do in tf.get_variable(name, shape).")
         self._trainable = checked_trainable(trainable, synchronization, name)
         keys = with_trainable_collection(
             collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
