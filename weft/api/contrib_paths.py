@@ -40,7 +40,9 @@ _PATHS: Final = {
     "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",
     "metrics": "metrics metrics.classification ops ops.confusion_matrix_ops ops.histogram_ops ops.metric_ops ops.set_ops",
     "opt": (
-        "training training.adamax training.addsign training.drop_stale_gradient_optimizer training.elastic_average_optimizer "
+        "training training.adam_gs_optimizer training.adamax training.addsign training.agn_optimizer training.ggt "
+        "training.lazy_adam_gs_optimizer training.shampoo "
+        "training.drop_stale_gradient_optimizer training.elastic_average_optimizer "
         "training.external_optimizer training.lars_optimizer training.lazy_adam_optimizer training.model_average_optimizer "
         "training.moving_average_optimizer training.multitask_optimizer_wrapper training.nadam_optimizer "
         "training.powersign training.reg_adagrad_optimizer training.sign_decay training.variable_clipping_optimizer "

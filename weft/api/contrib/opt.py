@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from weft.training.contributed.accumulated_gradients import AGNCustomGetter as AGNCustomGetter
+from weft.training.contributed.accumulated_gradients import AGNOptimizer as AGNOptimizer
+from weft.training.contributed.adam_of_steps import AdamGSOptimizer as AdamGSOptimizer
+from weft.training.contributed.adam_of_steps import LazyAdamGSOptimizer as LazyAdamGSOptimizer
 from weft.training.contributed.adamax import AdaMaxOptimizer as AdaMaxOptimizer
 from weft.training.contributed.adamax import LazyAdamOptimizer as LazyAdamOptimizer
 from weft.training.contributed.adamax import NadamOptimizer as NadamOptimizer
@@ -10,8 +14,12 @@ from weft.training.contributed.elastic_average import ElasticAverageCustomGetter
 from weft.training.contributed.elastic_average import ElasticAverageOptimizer as ElasticAverageOptimizer
 from weft.training.contributed.external_optimizer import ExternalOptimizerInterface as ExternalOptimizerInterface
 from weft.training.contributed.external_optimizer import ScipyOptimizerInterface as ScipyOptimizerInterface
+from weft.training.contributed.ggt import GGTOptimizer as GGTOptimizer
 from weft.training.contributed.lars import LARSOptimizer as LARSOptimizer
+from weft.training.contributed.model_average import ModelAverageCustomGetter as ModelAverageCustomGetter
+from weft.training.contributed.model_average import ModelAverageOptimizer as ModelAverageOptimizer
 from weft.training.contributed.reg_adagrad import RegAdagradOptimizer as RegAdagradOptimizer
+from weft.training.contributed.shampoo import ShampooOptimizer as ShampooOptimizer
 from weft.training.contributed.sign_decay import get_cosine_decay_fn as get_cosine_decay_fn
 from weft.training.contributed.sign_decay import get_linear_decay_fn as get_linear_decay_fn
 from weft.training.contributed.sign_decay import get_restart_decay_fn as get_restart_decay_fn

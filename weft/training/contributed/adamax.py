@@ -52,7 +52,7 @@ class LazyAdamOptimizer(_RowWiseAdam):
 
     def _apply_rows(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Operation:
         dtype = var.dtype.base_dtype
-        beta1_power, beta2_power = (cast(power.value(), dtype) for power in self._get_beta_accumulators())
+        beta1_power, beta2_power = self._beta_powers(dtype)
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
         rate = cast(self._lr_t, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
@@ -128,7 +128,7 @@ class NadamOptimizer(AdamOptimizer):
         self, grad: Tensor, var: VariableLike, indices: Tensor, scatter_add: Callable[..., Nest]
     ) -> Operation:
         dtype = var.dtype.base_dtype
-        beta1_power, beta2_power = (cast(power.value(), dtype) for power in self._get_beta_accumulators())
+        beta1_power, beta2_power = self._beta_powers(dtype)
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
         rate = cast(self._lr_t, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)
         m_t = self._decayed(self.get_slot(var, "m"), beta1, indices, grad * (1 - beta1), scatter_add)

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework import dtypes
-from weft.framework.aliases import Collections, Nest, SessionLike, VariableLike
+from weft.framework.aliases import Collections, Nest, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros
+from weft.ops.array.shape_ops import reshape
 from weft.ops.control_flow.cond import cond
-from weft.ops.control_flow.ordering import group, no_op
+from weft.ops.control_flow.ordering import group
 from weft.ops.data_flow.queue import FIFOQueue
 from weft.ops.math.comparison import equal
 from weft.ops.math.division import floor_mod
 from weft.ops.math.elementwise import add_n
 from weft.ops.math.norms import l2_loss
 from weft.ops.variables.collections import (
-    global_variables,
-    global_variables_initializer,
-    local_variables_initializer,
     trainable_variables,
 )
-from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.matrix_initializers import zeros_initializer
-from weft.ops.variables.variable import Variable
 from weft.training.contributed.pairs import PairList, Pairs
-from weft.training.coordinator import Coordinator
+from weft.training.contributed.worker_copies import (
+    CopiesHook,
+    apply_to_copies,
+    own_step_counter,
+    parts_of,
+    update_when,
+    value_when,
+)
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.optimizers.optimizer import Optimizer
 from weft.training.saving.saver import Saver
@@ -47,7 +49,7 @@ class ElasticAverageCustomGetter:
     """
 
     def __init__(self, worker_device: str) -> None:
-        self._worker_device = worker_device
+        self.worker_device = worker_device
         self.local_centers: dict[str, VariableLike] = {}
         self.global_centers: dict[str, VariableLike] = {}
 
@@ -58,19 +60,19 @@ class ElasticAverageCustomGetter:
         graph = get_default_graph()
         if not trainable:
             is_local = GraphKeys.LOCAL_VARIABLES in (collections or ())
-            with graph.device(self._worker_device if is_local else ""):
+            with graph.device(self.worker_device if is_local else ""):
                 return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
         local = [GraphKeys.LOCAL_VARIABLES]
-        with graph.device(self._worker_device):
+        with graph.device(self.worker_device):
             copy = getter(name, *args, trainable=True, collections=local, **kwargs)
         if kwargs.get("reuse") is True:
             return copy
         center = getter(
             f"global_center_variable/{name}", *args, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], **kwargs
         )
-        with graph.device(self._worker_device):
+        with graph.device(self.worker_device):
             seen = getter(f"local_center_variable/{name}", *args, trainable=False, collections=local, **kwargs)
-        for part, local_part, global_part in zip(_parts(copy), _parts(seen), _parts(center), strict=True):
+        for part, local_part, global_part in zip(parts_of(copy), parts_of(seen), parts_of(center), strict=True):
             self.local_centers[part.op.name] = local_part
             self.global_centers[part.op.name] = global_part
         return copy
@@ -107,14 +109,7 @@ class ElasticAverageOptimizer(Optimizer):
         self._is_synchronous = synchronous
         self._moving_rate = self.BETA / communication_period / num_worker if moving_rate is None else moving_rate
         self._rho = self._moving_rate / _learning_rate(opt) if rho is None else rho
-        self._local_step: VariableLike = get_variable(
-            "local_step",
-            [],
-            dtypes.int32,
-            initializer=zeros_initializer(),
-            trainable=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-        )
+        self._local_step = own_step_counter(ea_custom_getter.worker_device)
 
     def compute_gradients(self, loss: Tensor, var_list: Nest = None, *args: Nest, **kwargs: Nest) -> PairList:
         """The gradients of the loss with the copies' distances from the centre; see Optimizer.compute_gradients."""
@@ -128,31 +123,30 @@ class ElasticAverageOptimizer(Optimizer):
         """The updates of the copies; with every `communication_period`-th the exchange with the centre, and a global step."""
         graph = get_default_graph()
         pairs = list(grads_and_vars)
-        before = set(global_variables())
-        applied = self._opt.apply_gradients(pairs)
-        _make_local([variable for variable in global_variables() if variable not in before])
-        with graph.control_dependencies([applied]):
+        with graph.control_dependencies([apply_to_copies(self._opt, pairs)]):
             counted = self._local_step.assign_add(1)
         copies = [variable for gradient, variable in pairs if gradient is not None]
         with graph.control_dependencies([counted]):
-            is_time = equal(floor_mod(self._local_step.read_value(), self._period), 0)
-            done: Nest = cond(is_time, lambda: self._exchange(copies, global_step), no_op)
-        operation: Operation = done.op
-        return operation
-
-    def _exchange(self, copies: list[VariableLike], global_step: VariableLike) -> Operation:
-        graph = get_default_graph()
-        seen = [self._local_centers[copy.op.name] for copy in copies]
-        centers = [self._global_centers[copy.op.name] for copy in copies]
-        looked = [local.assign(center.read_value()) for local, center in zip(seen, centers, strict=True)]
-        with graph.control_dependencies(looked):
-            apart = [copy.read_value() - local.read_value() for copy, local in zip(copies, seen, strict=True)]
-        pulls = [self._moving_rate * each for each in apart]
-        updates: list[VariableLike] = [copy.assign_sub(pull) for copy, pull in zip(copies, pulls, strict=True)]
-        updates += [center.assign_add(pull) for center, pull in zip(centers, pulls, strict=True)]
-        if global_step is not None:
-            updates.append(global_step.assign_add(1))
+            is_time = equal(floor_mod(counted, self._period), 0)
+            updates = [self._exchange(copy, is_time) for copy in copies]
+            if global_step is not None:
+                updates.append(update_when(is_time, global_step, lambda: global_step.assign_add(1)))
         return group(*updates)
+
+    def _exchange(self, copy: VariableLike, is_time: Tensor) -> Operation:
+        """Have a copy and its centre attract each other when it is time."""
+        seen, center = self._local_centers[copy.op.name], self._global_centers[copy.op.name]
+        found = value_when(is_time, center)
+
+        def pulled() -> Tensor:
+            fresh = reshape(found, copy.shape)
+            pull = self._moving_rate * (copy.read_value() - fresh)
+            with get_default_graph().control_dependencies([seen.assign(fresh), copy.assign_sub(pull)]):
+                return reshape(pull, [-1])
+
+        with get_default_graph().colocate_with(copy):
+            pull: Nest = cond(is_time, pulled, lambda: zeros([0], copy.dtype.base_dtype))
+        return update_when(is_time, center, lambda: center.assign_add(reshape(pull, center.shape)))
 
     def get_init_op(self, task_index: int) -> Operation:
         """An operation that gives the copies the centre's values; with `synchronous` it waits for all workers.
@@ -183,8 +177,13 @@ class ElasticAverageOptimizer(Optimizer):
         return group(*told, queues[task_index].dequeue_many(self._num_worker - 1))
 
     def make_session_run_hook(self, is_chief: bool, task_index: int) -> SessionRunHook:
-        """A hook that initializes the variables, the centre's in the chief, and runs `get_init_op`."""
-        return _ElasticAverageHook(self, is_chief, task_index)
+        """A hook that runs `get_init_op` when a session is made.
+
+        Args:
+            is_chief: whether this worker is the chief.
+            task_index: the worker's number.
+        """
+        return CopiesHook(lambda: self.get_init_op(task_index))
 
     def swapping_saver(self, var_list: Nest = None, name: str = "swapping_saver", **kwargs: Nest) -> Saver:
         """A Saver that writes the centre's values under the names of the copies.
@@ -203,38 +202,8 @@ class ElasticAverageOptimizer(Optimizer):
         return Saver(centers, name=name, **kwargs)
 
 
-class _ElasticAverageHook(SessionRunHook):
-    def __init__(self, optimizer: ElasticAverageOptimizer, is_chief: bool, task_index: int) -> None:
-        self._optimizer = optimizer
-        self._is_chief = is_chief
-        self._task_index = task_index
-
-    def begin(self) -> None:
-        """Add the operations, while the graph can grow."""
-        self._local_init = local_variables_initializer()
-        self._global_init = global_variables_initializer() if self._is_chief else None
-        self._variable_init = self._optimizer.get_init_op(self._task_index)
-
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
-        """Begin with the centre's values."""
-        session.run(self._variable_init)
-
-
 def _learning_rate(optimizer: Optimizer) -> Nest:
     rate: Nest = getattr(optimizer, "_learning_rate", None)
     if rate is None:
         raise ValueError(f"ElasticAverageOptimizer: {type(optimizer).__name__} tells no learning rate; give `rho`")
     return rate
-
-
-def _make_local(variables: list[Variable]) -> None:
-    """Move an optimizer's slots for copies to where the copies are listed."""
-    graph = get_default_graph()
-    listed = graph.get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
-    for variable in variables:
-        listed.remove(variable)
-        graph.add_to_collection(GraphKeys.LOCAL_VARIABLES, variable)
-
-
-def _parts(variable: VariableLike) -> list[VariableLike]:
-    return [variable] if isinstance(variable, Variable) else list(variable)

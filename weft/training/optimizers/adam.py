@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework.aliases import TensorLike
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -68,6 +69,11 @@ class AdamOptimizer(Optimizer):
                 self._get_non_slot_variable("beta2_power", graph=graph),
             )
 
+    def _beta_powers(self, dtype: DType) -> tuple[Tensor, Tensor]:
+        """The powers of both decays that this step corrects the averages by."""
+        beta1_power, beta2_power = self._get_beta_accumulators()
+        return cast(beta1_power.value(), dtype), cast(beta2_power.value(), dtype)
+
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         # The first by name, so that all workers put the powers in one place.
         first = min(var_list, key=lambda variable: variable.name)
@@ -100,7 +106,7 @@ class AdamOptimizer(Optimizer):
 
     def _apply_sparse_shared(self, grad: Tensor, var: Any, indices: Tensor, scatter_add: _ScatterAdd) -> Operation:
         dtype = var.dtype.base_dtype
-        beta1_power, beta2_power = (cast(power.value(), dtype) for power in self._get_beta_accumulators())
+        beta1_power, beta2_power = self._beta_powers(dtype)
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
         rate = cast(self._lr_t, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)
         m_t = self._decayed(self.get_slot(var, "m"), beta1, indices, grad * (1 - beta1), scatter_add)
