@@ -32,6 +32,9 @@ class FileWriter:
         filename_suffix: put after the name that the file gets.
         session: accepted and not used.
 
+    Raises:
+        TypeError: `logdir` is no path.
+
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with tf.summary.FileWriter(folder, tf.get_default_graph()):
