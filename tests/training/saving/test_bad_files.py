@@ -128,6 +128,8 @@ def check_error(error: Exception, name: str) -> None:
     assert any(part in str(error) for part in (name, name.partition("/")[0], name.partition(".")[0])), str(error)
 
 
+# protobuf reads escapes in text by a codec of Python's, which warns of those that it does not know.
+@pytest.mark.filterwarnings("ignore:decoding with 'unicode_escape' codec:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_an_error_that_names_it(files: Path, kind: str) -> None:
     name, load = KINDS[kind]
