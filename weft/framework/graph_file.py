@@ -9,7 +9,7 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 
 from weft.framework.graph import Graph
-from weft.framework.proto_reading import MissingFileError, fill_from_either
+from weft.framework.proto_reading import fill_from_either
 from weft.platform import gfile
 
 
@@ -39,14 +39,14 @@ def read_proto(path: str | os.PathLike[str], proto: Message) -> None:
     """Fill a proto from a file, binary or text.
 
     Raises:
-        NotFoundError: there is no such file.
-        DataLossError: it holds something else, or is damaged; tells the place. Both are OSErrors as well.
+        OSError: there is no such file; TensorFlow's class for it.
+        DataLossError: it holds something else, or is damaged; tells the place. It is an OSError as well.
     """
     name = os.fsdecode(path)
     if not gfile.Exists(name):
         beside = f"{name}.meta"
         hint = f" Did you mean {beside!r}?" if gfile.Exists(beside) else ""
-        raise MissingFileError.of(f"File {name} does not exist.{hint}")
+        raise OSError(f"File {name} does not exist.{hint}")
     with gfile.GFile(name, "rb") as file:
         data = file.read()
     fill_from_either(proto, data, name)

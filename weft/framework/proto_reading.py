@@ -25,10 +25,6 @@ _NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 _NODE: Final = re.compile(r'\bnode\s*\{\s*name:\s*"([^"\n]*)"')
 
 
-class MissingFileError(NotFoundError, OSError):
-    """There is no such file."""
-
-
 class UnparsableFileError(DataLossError, OSError):
     """A file holds something else than it should, or only a part of it."""
 

@@ -12,7 +12,7 @@ from weft.checkpoint.checkpoint_state import checkpoint_exists
 from weft.client.session import BaseSession
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
-from weft.framework.proto_reading import MissingFileError, fill_from_binary, fill_from_text, parse, reading
+from weft.framework.proto_reading import fill_from_binary, fill_from_text, parse, reading
 from weft.platform import gfile, tf_logging
 from weft.proto.saved_model_pb2 import SavedModel
 from weft.training.saved_model import layout
@@ -33,8 +33,8 @@ def parse_saved_model(export_dir: str) -> SavedModel:
     """Read the file of a SavedModel.
 
     Raises:
-        NotFoundError: there is none.
-        DataLossError: it cannot be parsed; tells the place. Both are OSErrors as well.
+        OSError: there is none; TensorFlow's class for it.
+        DataLossError: it cannot be parsed; tells the place. It is an OSError as well.
     """
     binary, text = (os.path.join(export_dir, name) for name in (layout.FILENAME_PB, layout.FILENAME_PBTXT))
     model = SavedModel()
@@ -46,7 +46,7 @@ def parse_saved_model(export_dir: str) -> SavedModel:
         with gfile.GFile(text, "rb") as file:
             fill_from_text(model, file.read(), text)
         return model
-    raise MissingFileError.of(
+    raise OSError(
         f"SavedModel file does not exist at: {export_dir}{os.path.sep}{{{layout.FILENAME_PBTXT}|{layout.FILENAME_PB}}}"
     )
 
