@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+import weft as tf
+from weft.framework.graph import default_graphs
+
 # Hundreds of tests start processes, each of which imports weft: 1.5 s of CPU time with compiled modules at hand, 2.8 s without
 # (two cores, 2026-11-23).
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -29,3 +32,10 @@ def _working_directory_stays_clean() -> Iterator[None]:
 def _no_cluster_from_the_environment(monkeypatch):
     """Keep a TF_CONFIG of the machine that runs the tests away from the programs under test."""
     monkeypatch.delenv("TF_CONFIG", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _default_graph_is_empty():
+    """Keep nodes of earlier tests of this process out of the default graph: a device that no task has fails all steps."""
+    if default_graphs.is_cleared():
+        tf.reset_default_graph()

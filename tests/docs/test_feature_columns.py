@@ -7,17 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import weft as tf
-
 _PAGE = (Path(__file__).parents[2] / "docs" / "feature_columns.md").read_text(encoding="utf-8")
 _PROGRAMS = re.findall(r"```python\n(.*?)```", _PAGE, flags=re.S)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 def test_the_page_has_programs() -> None:

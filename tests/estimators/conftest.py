@@ -1,4 +1,4 @@
-"""What the estimator tests share: a fresh default graph, and event files that are closed in time."""
+"""What the estimator tests share: event files that are closed in time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import weft as tf
 
 
 @pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
+def _event_files_are_closed() -> Iterator[None]:
     yield
-    tf.reset_default_graph()
     tf.summary.FileWriterCache.clear()

@@ -1,4 +1,4 @@
-"""What the tests of the guides share: fresh graphs, clusters of servers in this process, and programs in others."""
+"""What the tests of the guides share: clusters of servers in this process, and programs in others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,6 @@ from weft.distributed.server.local_cluster import free_addresses
 Cluster = dict[str, list[tf.train.Server]]
 StartServers = Callable[[Mapping[str, int]], Cluster]
 StartProgram = Callable[..., Program]
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 @pytest.fixture

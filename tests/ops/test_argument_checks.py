@@ -7,11 +7,6 @@ import pytest
 import weft as tf
 
 
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    tf.reset_default_graph()
-
-
 def test_fill_takes_a_scalar_only():
     with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 2"):
         tf.fill([2], tf.zeros([2, 3]))

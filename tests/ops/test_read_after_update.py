@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 import weft as tf
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    tf.reset_default_graph()
 
 
 def test_identity_and_arithmetic_after_an_update_see_the_new_value():

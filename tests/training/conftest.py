@@ -1,4 +1,4 @@
-"""What the training tests share: a fresh default graph, and TensorFlow in a process of its own as the oracle."""
+"""What the training tests share: TensorFlow in a process of its own as the oracle."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import inspect
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-import weft as tf
 
 _PREAMBLE = """
 import json, os, sys
@@ -20,13 +18,6 @@ import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
 arguments = json.loads(sys.argv[1])
 """
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,6 @@ import weft as tf
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.framework import op_registry
 from weft.ops.io import checkpoint_io
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import weft as tf
 from weft.ops.io.file_io import matching_files, read_file, write_file
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 def test_what_is_written_is_read_in_directories_made_for_it(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +47,6 @@ else:
         fetched = session.run(signature.outputs["y"].name, {signature.inputs["x"].name: X})
         print(signature.method_name, fetched.tolist(), session.run("ids:0", {"words:0": [b"b", b"z"]}).tolist())
 """
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 def _run(python: str, library: str, what: str, folder: Path, vocabulary: Path) -> str:
