@@ -47,7 +47,7 @@ def test_a_programs_path_is_one_in_the_image(tmp_path, capsys):
         (["k8s"], "the following arguments are required: COMMAND"),
         (["k8s", "manifest", "p.py"], "the following arguments are required: --name, --image"),
         ([*NEEDED, "--kind=job", "p.py"], "argument --kind: invalid choice: 'job'"),
-        ([*NEEDED, "--port=0", "p.py"], "expected a port, got 0"),
+        ([*NEEDED, "--port=0", "p.py"], "expected a port, 1 to 65535, got '0'"),
         ([*NEEDED, "--token-file=none", "p.py"], "The cluster token should be in 'none', and there is no such file"),
     ],
 )

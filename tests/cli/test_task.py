@@ -46,7 +46,7 @@ def test_the_program_takes_the_processs_place_and_is_told_its_own(show):
     ("arguments", "message"),
     [
         (["task", __file__], "no scheduler has started this process"),
-        (["task", "--port-base=0", __file__], "--port-base: expected a port, got '0'"),
+        (["task", "--port-base=0", __file__], "--port-base: expected a port, 1 to 65535, got '0'"),
         (["task", "none.py"], "the program 'none.py' does not exist"),
     ],
 )

@@ -31,7 +31,7 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "launch --cpus worker=two program.py": ("--cpus: expected a number, or ROLE=number, got 'worker=two'",),
     "launch --grace soon program.py": ("--grace: expected seconds, 0 or more, got 'soon'",),
     "launch --on rya program.py": ("invalid choice: 'rya'", "did you mean 'ray'?"),
-    "launch --port-base 70000 --hosts a program.py": ("--port-base: expected a port, got '70000'",),
+    "launch --port-base 70000 --hosts a program.py": ("--port-base: expected a port, 1 to 65535, got '70000'",),
     "launch --job missing.toml": ("the job's file 'missing.toml' cannot be read",),
     "task program.py": ("no scheduler has started this process", "srun", "TF_CONFIG", "On one machine: weft launch"),
     "k8s": ("required: COMMAND, one of manifest",),

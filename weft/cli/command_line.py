@@ -8,22 +8,23 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from weft.cli.guarded import guarded
 from weft.cli.parser import OneLineParser, did_you_mean
 
 COMMANDS: Final = {
     "run": ("weft.cli.run", "run a program written for TensorFlow 1.x, unchanged"),
     "launch": ("weft.cli.launch", "start a program as every task of a cluster on this machine"),
     "task": ("weft.cli.task", "run a program as the task that a scheduler has started this process for"),
-    "k8s": ("weft.cli.kubernetes", "write what runs a job in a cluster of Kubernetes'"),
-    "stop": ("weft.cli.stop", "stop servers after the steps that run"),
+    "k8s": ("weft.cli.kubernetes", "write the objects that run a job on Kubernetes"),
+    "stop": ("weft.cli.stop", "stop servers once their running steps have ended"),
     "doctor": ("weft.cli.doctor.command", "check this machine, and the servers of a cluster"),
-    "top": ("weft.cli.watching.top", "show the tasks of a cluster in a terminal, again and again"),
+    "top": ("weft.cli.watching.top", "show the tasks of a cluster in a terminal, refreshed every few seconds"),
     "watch": ("weft.cli.watching.watch", "show a cluster in a browser while it runs"),
     "trace": ("weft.cli.watching.trace", "record the steps of a whole cluster for Perfetto"),
     "checkpoint": ("weft.cli.checkpoint.command", "list, show, compare, export and verify checkpoints"),
     "credentials": ("weft.cli.credentials", "make a cluster's token or certificates"),
     "saved-model": ("weft.cli.saved_model.command", "show or run a SavedModel"),
-    "completion": ("weft.cli.completion", "print what makes a shell complete this command's words"),
+    "completion": ("weft.cli.completion", "print a script that lets a shell complete this command's words"),
 }
 """The subcommands, by name: the module that has each, and what it is for.
 
@@ -48,6 +49,7 @@ def command_parser(loaded: Sequence[str]) -> OneLineParser:
     """The parser of `weft`, with the arguments of these commands; of the others it knows what they are for."""
     parser = OneLineParser(prog="weft", description="Run weft programs.")
     parser.add_argument("--version", action=_PrintVersion)
+    parser.set_defaults(is_program=False)
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
     for name, (module, purpose) in COMMANDS.items():
         command = subcommands.add_parser(name, help=purpose)
@@ -61,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Raises:
         SystemExit: for --help, and for arguments that are wrong.
+        KeyboardInterrupt: from the program of `weft run`, which ends as under Python.
     """
     words = sys.argv[1:] if argv is None else argv
     asked = next((word for word in words if not word.startswith("-")), "")
@@ -69,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         parser.refuse(unknown)
     if asked and asked not in COMMANDS:
-        parser.error(f"there is no command {asked!r}{did_you_mean(asked, list(COMMANDS))}")
+        parser.error(f"there is no command {asked!r}{did_you_mean(asked, [*COMMANDS, *parser.options])}")
     arguments = parser.parse_args(words)
-    exit_code: int = arguments.run(arguments)
+    exit_code: int = arguments.run(arguments) if arguments.is_program else guarded(lambda: arguments.run(arguments))
     return exit_code

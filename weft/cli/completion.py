@@ -20,7 +20,9 @@ Print a script that completes commands, options and files for a shell:
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
-    parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS, help="the shell that the script is for")
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=shtab.SUPPORTED_SHELLS, help=f"one of {', '.join(shtab.SUPPORTED_SHELLS)}"
+    )
     parser.set_defaults(run=_run)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from weft.cli.option_values import days
 from weft.cli.parser import OneLineParser
 from weft.credentials.authority import CertificateAuthority
 from weft.credentials.cluster_token import FILE_VARIABLE, find_token, read_secret, write_secret, write_token
@@ -27,6 +28,23 @@ token for all of them, or an authority and a certificate for each. Copy a token 
 each host and set WEFT_CLUSTER_TOKEN_FILE to its path, or WEFT_CREDENTIALS to the
 folder of a task's certificate.
 """
+_TOKEN: Final = """\
+Write a new token, from which every task and client of the cluster that has it
+derives its keys.
+"""
+_AUTHORITY: Final = """\
+Make the authority whose certificates the tasks and clients of a cluster accept:
+authority.key, which stays where no task runs, and authority.pem for all hosts.
+"""
+_PAGES: Final = """\
+Write what lets Prometheus, or another reader, ask the tasks for their metrics and
+for nothing else. It is derived from the cluster's token, which the environment
+tells.
+"""
+_ISSUE: Final = """\
+Sign a certificate for each NAME, into the authority's folder. A client's lets it
+open sessions; a task's also lets it serve as that task.
+"""
 
 
 def add_arguments(parser: OneLineParser) -> None:
@@ -34,26 +52,32 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.description = _DESCRIPTION
     kinds = parser.add_subparsers(title="kinds", metavar="KIND", required=True, parser_class=OneLineParser)
 
-    token = kinds.add_parser("token", help="one secret for all tasks and clients")
+    token = _add(kinds, "token", "one secret for all tasks and clients", _TOKEN)
     token.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="a new file, for its owner only")
     token.set_defaults(run=_make_token)
 
-    authority = kinds.add_parser("authority", help="the key that signs certificates")
-    authority.add_argument("folder", type=Path, help="a new folder for its key and certificate")
-    authority.add_argument("--days", type=int, default=825, help="how long certificates are valid (825)")
+    authority = _add(kinds, "authority", "the key that signs certificates", _AUTHORITY)
+    authority.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder for its key and certificate")
+    authority.add_argument("--days", type=days, default=825, metavar="N", help="how long certificates are valid (825)")
     authority.set_defaults(run=_make_authority)
 
-    pages = kinds.add_parser("pages", help="what a reader of tasks' metrics shows, such as Prometheus")
+    pages = _add(kinds, "pages", "what Prometheus needs to read the tasks' metrics", _PAGES)
     pages.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FOLDER", help="a folder for 'bearer' and authority.pem"
     )
     pages.set_defaults(run=_make_pages_token)
 
-    issue = kinds.add_parser("issue", help="certificates, one for each task, and for clients")
-    issue.add_argument("folder", type=Path, help="the authority's folder")
+    issue = _add(kinds, "issue", "certificates, one for each task, and for clients", _ISSUE)
+    issue.add_argument("folder", type=Path, metavar="FOLDER", help="the authority's folder")
     issue.add_argument("names", nargs="+", metavar="NAME", help="worker:0, ps:1 ..., or client")
-    issue.add_argument("--host", action="append", default=[], help="a host name or address of the tasks; may be repeated")
+    issue.add_argument(
+        "--host", action="append", default=[], metavar="HOST", help="a host name or address of the tasks; may be repeated"
+    )
     issue.set_defaults(run=_issue)
+
+
+def _add(kinds: argparse._SubParsersAction[OneLineParser], name: str, summary: str, description: str) -> OneLineParser:
+    return kinds.add_parser(name, help=summary, description=description)
 
 
 def _make_token(arguments: argparse.Namespace) -> int:

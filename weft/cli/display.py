@@ -6,7 +6,6 @@ go to standard output and the launcher's own to standard error, as plain text.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import Counter
@@ -131,10 +130,3 @@ def display_for_this_terminal(names: Sequence[str]) -> JobDisplay:
     if sys.stdout.isatty() and sys.stderr.isatty() and not console.is_dumb_terminal:
         return TerminalDisplay(names, console)
     return PlainDisplay(names, sys.stdout, sys.stderr)
-
-
-def discard_output() -> None:
-    """Send standard output nowhere from now on, as nobody reads it: so that Python's flush at exit does not fail."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)

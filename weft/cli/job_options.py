@@ -25,9 +25,13 @@ def add_job_options(parser: OneLineParser) -> None:
         count = _none_or_one if role in ("chief", "evaluator") else _count
         parser.add_argument(f"--{role}", type=count, metavar="N", help=f"{meaning} (default {default})")
     parser.add_argument("--cpus", action="append", metavar="[ROLE=]N", help="cores of each task, or of a role's")
-    parser.add_argument("--memory", action="append", metavar="[ROLE=]BYTES", help="memory of each task, such as 8Gi")
-    parser.add_argument("--gpus", action="append", metavar="[ROLE=]N", help="GPUs of each task")
-    parser.add_argument("--env", action="append", metavar="[ROLE:]NAME=VALUE", help="an environment variable of the tasks")
+    parser.add_argument(
+        "--memory", action="append", metavar="[ROLE=]BYTES", help="memory of each task, or of a role's, such as 8Gi"
+    )
+    parser.add_argument("--gpus", action="append", metavar="[ROLE=]N", help="GPUs of each task, or of a role's")
+    parser.add_argument(
+        "--env", action="append", metavar="[ROLE:]NAME=VALUE", help="an environment variable of the tasks, or of a role's"
+    )
     parser.add_argument("--restart", choices=POLICIES, help="what happens when a task fails (never: the job ends)")
     parser.add_argument("--max-restarts", type=_restarts, metavar="N", help="how often each task is started again (3)")
     parser.add_argument("--no-flags", action="store_true", help="pass TF_CONFIG only, no flags")

@@ -9,7 +9,8 @@ import time
 from collections.abc import Awaitable, Callable
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
-from weft.cli.display import Display, discard_output
+from weft.cli.display import Display
+from weft.cli.guarded import discard_output
 from weft.cli.job_words import JobWords
 from weft.cli.process_group import ProcessGroup, send_signal
 from weft.cli.progress import JobProgress

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft.cli.job_options import add_job_options, job_from
+from weft.cli.option_values import port, whole_seconds
 from weft.cli.parser import OneLineParser
 from weft.credentials.cluster_token import find_token, new_token, read_secret, write_secret
 from weft.errors import OpError
@@ -19,13 +20,13 @@ from weft.jobs.kubernetes.manifest import KINDS, manifest
 from weft.jobs.kubernetes.pods import Manifest, Placement
 
 _SUMMARY = """\
-Write a job as what Kubernetes takes. The cluster itself is kubectl's: pipe what is
-printed to kubectl apply -f -.
+Write the objects by which Kubernetes runs a job. The cluster itself is kubectl's:
+pipe them to kubectl apply -f -.
 """
 _DESCRIPTION = """\
-Print what runs a job in a cluster of Kubernetes', for kubectl apply -f -: a Secret
+Print the objects that run a job on Kubernetes, for kubectl apply -f -: a Secret
 with the cluster's token, and, as --kind says, an Indexed Job for each role and a
-headless Service, or one JobSet, or one TFJob of Kubeflow's. PROGRAM is a path in
+headless Service, or one JobSet, or one TFJob of Kubeflow. PROGRAM is a path in
 the image. The token is that of the environment or of --token-file, or a fresh one.
 """
 
@@ -36,19 +37,22 @@ def add_arguments(parser: OneLineParser) -> None:
     kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
     made = kinds.add_parser("manifest", help="print the objects that run a job")
     made.description = _DESCRIPTION
-    made.add_argument("--name", required=True, help="the job's name")
-    made.add_argument("--image", required=True, help="the image that has weft and the program")
-    made.add_argument("--kind", choices=list(KINDS), default="jobs", help="jobs, jobset or tfjob (jobs)")
-    made.add_argument("--namespace", help="where it runs; kubectl's own by default")
-    made.add_argument("--port", type=int, default=2222, metavar="PORT", help="where tasks listen (2222)")
+    made.add_argument("--name", required=True, metavar="NAME", help="the job's name")
+    made.add_argument("--image", required=True, metavar="IMAGE", help="the image that has weft and the program")
+    made.add_argument("--kind", choices=list(KINDS), default="jobs", help="Indexed Jobs, one JobSet or one TFJob (jobs)")
+    made.add_argument("--namespace", metavar="NAME", help="where it runs (kubectl's own)")
+    made.add_argument("--port", type=port, default=2222, metavar="PORT", help="where tasks listen (2222)")
     made.add_argument(
-        "--health-port", type=int, default=2223, metavar="PORT", help="where they tell probes that they serve (2223)"
+        "--health-port", type=port, default=2223, metavar="PORT", help="where they tell probes that they serve (2223)"
     )
-    made.add_argument("--grace", type=int, default=60, metavar="S", help="seconds between SIGTERM and the kill (60)")
-    made.add_argument("--no-probes", action="store_true", help="for programs that make no server")
-    made.add_argument("--token-file", type=Path, metavar="FILE", help="the cluster's token")
+    made.add_argument("--grace", type=whole_seconds, default=60, metavar="S", help="seconds between SIGTERM and the kill (60)")
+    made.add_argument("--no-probes", action="store_true", help="leave the probes out, for programs that make no server")
+    made.add_argument("--token-file", type=Path, metavar="FILE", help="the file of the cluster's token (see above)")
     made.add_argument(
-        "--format", choices=["yaml", "json"], default="yaml", help="yaml needs weft[k8s]; kubectl reads both (yaml)"
+        "--format",
+        choices=["yaml", "json"],
+        default="yaml",
+        help="what is printed; yaml needs weft[k8s], and kubectl reads both (yaml)",
     )
     made.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file, for its owner only: it has the token")
     add_job_options(made)
@@ -67,6 +71,8 @@ def _manifest(arguments: argparse.Namespace, parser: OneLineParser) -> int:
             sys.stdout.write(text)
         else:
             write_secret(arguments.output, text.encode())
+    except BrokenPipeError:
+        raise
     except FileExistsError:
         parser.error(f"{arguments.output} exists: remove it first, or choose another place")
     except (JobError, OpError, OSError, ImportError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import os
 import sys
 
@@ -16,6 +15,7 @@ from weft.cli.job_options import add_job_options, job_from
 from weft.cli.job_runner import JobRunner
 from weft.cli.launch_page import WatchedDisplay
 from weft.cli.on_ray import RayRunner, ray_module
+from weft.cli.option_values import port, seconds
 from weft.cli.parser import OneLineParser
 from weft.errors import OpError
 from weft.jobs.description import JobDescription, JobError
@@ -38,16 +38,16 @@ def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
     parser.add_argument(
-        "--grace", type=_seconds, default=10.0, metavar="S", help="seconds a task has to stop, then it is killed (10)"
+        "--grace", type=seconds, default=10.0, metavar="S", help="seconds a task has to stop, then it is killed (10)"
     )
     parser.add_argument("--until", metavar="TASK", help="end the job when this task has ended, such as worker:0")
     parser.add_argument("--watch", action="store_true", help="serve the live page of `weft watch` for this job, and say where")
-    parser.add_argument("--watch-port", type=_port, metavar="PORT", help="as --watch, on this port")
+    parser.add_argument("--watch-port", type=port, metavar="PORT", help="as --watch, on this port")
     parser.add_argument("--on", choices=["ray"], help="start the tasks in a Ray cluster instead of on this machine")
     parser.add_argument("--ray-address", default="auto", metavar="HOST:PORT", help="the Ray cluster's (that of this machine)")
     parser.add_argument("--hosts", metavar="A,B:4,...", help="start the tasks on these hosts by ssh; B takes 4 of them")
     parser.add_argument("--python", default=sys.executable, metavar="FILE", help="the interpreter on those hosts (this one)")
-    parser.add_argument("--port-base", type=_port, metavar="PORT", help="the first port on each of those hosts (any)")
+    parser.add_argument("--port-base", type=port, metavar="PORT", help="the first port on each of those hosts (any)")
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
@@ -62,7 +62,7 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
         if arguments.hosts is not None:
             job: ClusterJob = HostsJob.on(described, hosts_of(arguments.hosts), arguments.python, arguments.port_base)
         else:
-            addresses = (f"127.0.0.1:{port}" for port in free_ports(described.task_count))
+            addresses = (f"127.0.0.1:{each}" for each in free_ports(described.task_count))
             job = ClusterJob.of(described, addresses, _gpus(described, parser))
     except (JobError, OpError, OSError) as error:
         parser.error(str(error))
@@ -126,19 +126,3 @@ def _hints(arguments: list[str], parser: OneLineParser) -> list[str]:
     before_end = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alike = [each for each in before_end if each.startswith("--") and each.partition("=")[0] in parser.options]
     return [f"{each} stands after PROGRAM, so the program gets it; before PROGRAM it would be the launcher's" for each in alike]
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"expected a port, got {text!r}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, got {text!r}")
-    return seconds

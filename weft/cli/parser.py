@@ -12,6 +12,17 @@ _OPTION: Final = re.compile(r"--?\w[\w-]*")
 _INVALID_CHOICE: Final = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """The formatter of Python 3.13, which leaves room for the names of subcommands, under every Python."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Take the argument, and the subcommands that it stands for, into account."""
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction) and action.help is not argparse.SUPPRESS:
+            longest = max(map(len, action.choices), default=0)
+            self._action_max_length = max(self._action_max_length, longest + self._current_indent + 2)
+
+
 class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, which names the option that was probably meant; --help has the usage.
 
@@ -19,8 +30,7 @@ class OneLineParser(argparse.ArgumentParser):
     """
 
     def __init__(self, prog: str | None = None, description: str | None = None) -> None:
-        keeps_lines = argparse.RawDescriptionHelpFormatter
-        super().__init__(prog=prog, description=description, formatter_class=keeps_lines, allow_abbrev=False)
+        super().__init__(prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
 
     @property
     def options(self) -> list[str]:
@@ -43,6 +53,7 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with the message."""
+        message = message.replace(", ...", "")  # the program's arguments are not required
         self.exit(2, f"{self.prog}: error: {message}{self._next_step(message)} (see {self.prog} --help)\n")
 
     def _next_step(self, message: str) -> str:
@@ -58,5 +69,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """The end of a sentence that names the word that was probably meant; empty when none is like it."""
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    # Their dashes are no likeness: `--version` is not meant for `--on`.
+    bare = {each.lstrip("-"): each for each in reversed(known)}
+    close = difflib.get_close_matches(word.lstrip("-"), bare, n=1)
+    return f"; did you mean {bare[close[0]]!r}?" if close else ""

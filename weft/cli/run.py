@@ -22,7 +22,7 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("program", metavar="PROGRAM", help="the Python file to run")
     parser.add_argument("args", nargs=argparse.REMAINDER, metavar="...", help="arguments of PROGRAM")
-    parser.set_defaults(run=lambda arguments: _run(arguments, parser))
+    parser.set_defaults(run=lambda arguments: _run(arguments, parser), is_program=True)
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> NoReturn:

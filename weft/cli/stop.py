@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Final
 
+from weft.cli.option_values import seconds
 from weft.cli.parser import OneLineParser
 from weft.cli.target import address_of
 from weft.distributed.client.stopping import stop_server
@@ -23,8 +24,8 @@ client.
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
-    parser.add_argument("targets", nargs="+", metavar="TARGET", help="grpc://host:port, as a session's target")
-    parser.add_argument("--grace", type=float, default=10.0, metavar="S", help="seconds that running steps have (10)")
+    parser.add_argument("targets", nargs="+", metavar="TARGET", help="grpc://host:port of a server")
+    parser.add_argument("--grace", type=seconds, default=10.0, metavar="S", help="seconds that running steps have (10)")
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
 

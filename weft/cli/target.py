@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import math
 from typing import Final
 
 from weft.cli.parser import OneLineParser
@@ -22,14 +20,3 @@ def address_of(target: str, parser: OneLineParser) -> str:
     except InvalidArgumentError as error:
         parser.error(f"{target!r} is no target such as grpc://host:port: {error.message}")
     return address
-
-
-def seconds(text: str) -> float:
-    """The value of an option that takes seconds."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"expected seconds, more than 0, got {text!r}")
-    return value

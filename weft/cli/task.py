@@ -8,6 +8,7 @@ import sys
 from typing import Final, NoReturn
 
 from weft.cli.job_options import add_job_options, job_from
+from weft.cli.option_values import port, seconds
 from weft.cli.parser import OneLineParser
 from weft.jobs.description import ROLES, JobDescription, JobError
 from weft.jobs.scheduled_place import scheduled_place
@@ -32,10 +33,10 @@ _NAME_S: Final = 300.0
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
-    parser.add_argument("--port-base", type=_port, metavar="PORT", help="the first port on each node (after the job's number)")
+    parser.add_argument("--port-base", type=port, metavar="PORT", help="the first port on each node (after the job's number)")
     parser.add_argument("--signals", default=_SIGNALS, metavar="NAMES", help=f"signals that announce the end ({_SIGNALS})")
     parser.add_argument(
-        "--grace", type=float, default=25.0, metavar="S", help="seconds between such a signal and the kill (25)"
+        "--grace", type=seconds, default=25.0, metavar="S", help="seconds between such a signal and the kill (25)"
     )
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
@@ -62,9 +63,3 @@ def _counts(arguments: argparse.Namespace, job: JobDescription) -> dict[str, int
     """The tasks by role; None for the workers where nobody said how many."""
     is_told = arguments.worker is not None or arguments.job is not None
     return {role: None if role == "worker" and not is_told else job.role(role).count for role in ROLES}
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"expected a port, got {text!r}")
-    return int(text)

@@ -64,7 +64,7 @@ def test_a_problem_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", free_address()]) == 1
     shown = capsys.readouterr().out
     assert "connection refused: nothing listens there\n         -> start the server" in shown
-    assert shown.splitlines()[-1].startswith("1 problems")
+    assert shown.splitlines()[-1].startswith("1 problem")
 
 
 def test_an_address_without_a_port_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from weft.cli.checkpoint import comparing, exporting, listing
+from weft.cli.option_values import tolerance
 from weft.cli.parser import OneLineParser
 from weft.errors import NotFoundError, OpError
 
@@ -20,6 +21,7 @@ List, show, compare, export and verify checkpoints, weft's and TensorFlow's.
 A CHECKPOINT is a path without .index or .data, such as model/model.ckpt-1000,
 or a folder, which stands for its latest one.
 """
+_HELP: Final = "a path without .index and .data, or a folder for its latest"
 _DIFF: Final = """\
 Compare two checkpoints, tensor by tensor. The exit code is 0 when they hold the
 same, 1 when they differ, and 2 when one cannot be read.
@@ -40,34 +42,38 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.description = _DESCRIPTION
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=OneLineParser)
 
-    ls = _add(actions, "ls", "the checkpoints of a folder", "List the checkpoints of a folder, oldest first.")
-    ls.add_argument("folder")
+    ls = _add(actions, "ls", "list the checkpoints of a folder", "List the checkpoints of a folder, oldest first.")
+    ls.add_argument("folder", metavar="FOLDER", help="a folder with checkpoints")
     ls.set_defaults(run=lambda arguments: _guarded(lambda: listing.list_folder(arguments.folder)))
 
     show = _add(
-        actions, "show", "the tensors of a checkpoint", "Show what a checkpoint holds; of named tensors their values, too."
+        actions, "show", "show the tensors of a checkpoint", "Show what a checkpoint holds; of named tensors their values, too."
     )
-    show.add_argument("checkpoint", metavar="CHECKPOINT")
+    show.add_argument("checkpoint", metavar="CHECKPOINT", help=_HELP)
     show.add_argument("names", nargs="*", metavar="NAME", help="show the values of these tensors")
     show.set_defaults(run=lambda arguments: _guarded(lambda: listing.show(arguments.checkpoint, arguments.names)))
 
-    diff = _add(actions, "diff", "what differs between two checkpoints", _DIFF)
-    diff.add_argument("first", metavar="CHECKPOINT")
-    diff.add_argument("second", metavar="CHECKPOINT")
-    diff.add_argument("--tolerance", type=float, default=0.0, metavar="X", help="take numbers for equal that differ by X (0)")
+    diff = _add(actions, "diff", "compare two checkpoints", _DIFF)
+    diff.add_argument("first", metavar="CHECKPOINT", help=_HELP)
+    diff.add_argument("second", metavar="CHECKPOINT", help="the one to compare it with")
+    diff.add_argument(
+        "--tolerance", type=tolerance, default=0.0, metavar="X", help="take numbers for equal that differ by X (0)"
+    )
     diff.set_defaults(
         run=lambda arguments: _guarded(lambda: comparing.compare(arguments.first, arguments.second, arguments.tolerance))
     )
 
-    export = _add(actions, "export", "its tensors as NumPy's or safetensors' file", _EXPORT)
-    export.add_argument("checkpoint", metavar="CHECKPOINT")
+    export = _add(actions, "export", "write the tensors to a file of NumPy or safetensors", _EXPORT)
+    export.add_argument("checkpoint", metavar="CHECKPOINT", help=_HELP)
     export.add_argument("output", metavar="FILE", help="NAME.npz or NAME.safetensors")
-    export.add_argument("--only", action="append", metavar="PATTERN", help="such as 'dense/*'; may be repeated")
+    export.add_argument(
+        "--only", action="append", metavar="PATTERN", help="only tensors of such names, as 'dense/*'; may be repeated"
+    )
     export.add_argument("--overwrite", action="store_true", help="replace the file if there is one")
     export.set_defaults(run=lambda arguments: _export(arguments, export))
 
-    verify = _add(actions, "verify", "whether checkpoints are whole", _VERIFY)
-    verify.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT")
+    verify = _add(actions, "verify", "check that checkpoints are whole", _VERIFY)
+    verify.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="a path, or a folder for all that are in it")
     verify.set_defaults(run=lambda arguments: _guarded(lambda: listing.verify(arguments.checkpoints)))
 
 
@@ -87,6 +93,8 @@ def _guarded(act: Callable[[], int]) -> int:
     """Tell a checkpoint that cannot be read, with the kind of its trouble, in one line."""
     try:
         return act()
+    except BrokenPipeError:
+        raise
     except OpError as error:
         text = f"{type(error).__name__}: {error.message}"
         if isinstance(error, NotFoundError):

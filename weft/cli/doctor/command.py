@@ -8,9 +8,9 @@ from typing import Final
 
 from weft.cli.doctor import limits, network, servers, software
 from weft.cli.doctor.finding import Finding, Health
+from weft.cli.option_values import seconds_above_0
 from weft.cli.parser import OneLineParser
-from weft.errors import InvalidArgumentError
-from weft.framework.cluster_spec import split_address
+from weft.cli.target import address_of
 
 _DESCRIPTION: Final = """\
 Look for what keeps weft's programs from running: the versions of packages, JAX
@@ -27,23 +27,24 @@ def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
     parser.add_argument("servers", nargs="*", metavar="HOST:PORT", help="servers to ask, as a ClusterSpec names them")
-    parser.add_argument("--timeout", type=float, default=5.0, metavar="S", help="seconds that a server has to answer (5)")
+    parser.add_argument(
+        "--timeout", type=seconds_above_0, default=5.0, metavar="S", help="seconds that a server has to answer (5)"
+    )
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
-    addresses = [each.removeprefix("grpc://") for each in arguments.servers]
-    for address in addresses:
-        try:
-            split_address(address)
-        except InvalidArgumentError as error:
-            parser.error(error.message)
+    addresses = [address_of(each, parser) for each in arguments.servers]
     counts = dict.fromkeys(Health, 0)
     for finding in _findings(addresses, arguments.timeout):
         counts[finding.health] += 1
         print(finding, flush=True)
-    print(f"{counts[Health.PROBLEM]} problems, {counts[Health.WARNING]} warnings")
+    print(f"{_count(counts[Health.PROBLEM], 'problem')}, {_count(counts[Health.WARNING], 'warning')}")
     return 1 if counts[Health.PROBLEM] else 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _findings(addresses: list[str], timeout_s: float) -> Iterator[Finding]:

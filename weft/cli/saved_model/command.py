@@ -40,20 +40,26 @@ def add_arguments(parser: OneLineParser) -> None:
 
 
 def _add_show(actions: argparse._SubParsersAction[OneLineParser]) -> None:
-    parser = _add(actions, "show", "what the model offers", _SHOW)
-    parser.add_argument("--all", action="store_true", help="everything: each signature of each tag set")
+    parser = _add(actions, "show", "show what the model offers", _SHOW)
+    parser.add_argument("--all", action="store_true", help="show each signature of each tag set")
     parser.add_argument("--tag_set", metavar="TAGS", help="the tags of one graph, separated by commas")
     parser.add_argument("--signature_def", metavar="KEY", help="the key of one signature")
     parser.set_defaults(run=lambda arguments: _guarded(parser, lambda: _show(arguments, parser)))
 
 
 def _add_run(actions: argparse._SubParsersAction[OneLineParser]) -> None:
-    parser = _add(actions, "run", "feed a signature's inputs and get its outputs", _RUN)
+    parser = _add(actions, "run", "run a signature of the model", _RUN)
     parser.add_argument("--tag_set", metavar="TAGS", required=True, help="the tags of the graph, separated by commas")
     parser.add_argument("--signature_def", metavar="KEY", required=True, help="the key of the signature")
-    parser.add_argument("--inputs", default="", help="input=FILE or input=FILE[NAME], separated by semicolons")
-    parser.add_argument("--input_exprs", default="", help="input=EXPRESSION of numbers, lists and np, by semicolons")
-    parser.add_argument("--input_examples", default="", help="input=[{FEATURE: LIST}] for tf.Examples, by semicolons")
+    parser.add_argument(
+        "--inputs", default="", metavar="INPUTS", help="input=FILE or input=FILE[NAME], separated by semicolons"
+    )
+    parser.add_argument(
+        "--input_exprs", default="", metavar="EXPRESSIONS", help="input=EXPRESSION of numbers, lists and np, by semicolons"
+    )
+    parser.add_argument(
+        "--input_examples", default="", metavar="EXAMPLES", help="input=[{FEATURE: LIST}] for tf.Examples, by semicolons"
+    )
     parser.add_argument("--outdir", metavar="DIR", help="save each output there, to NAME.npy")
     parser.add_argument("--overwrite", action="store_true", help="replace outputs that are there already")
     parser.add_argument("--worker", default="", metavar="TARGET", help="run on this server, such as grpc://host:port")
@@ -62,7 +68,7 @@ def _add_run(actions: argparse._SubParsersAction[OneLineParser]) -> None:
 
 def _add(actions: argparse._SubParsersAction[OneLineParser], name: str, summary: str, description: str) -> OneLineParser:
     parser = actions.add_parser(name, help=summary, description=description)
-    parser.add_argument("--dir", required=True, help="the model's folder")
+    parser.add_argument("--dir", required=True, metavar="DIR", help="the model's folder")
     return parser
 
 
@@ -83,6 +89,8 @@ def _guarded(parser: OneLineParser, act: Callable[[], None]) -> int:
     """Tell a mistake in the arguments, or a model that cannot be used, in one line."""
     try:
         act()
+    except BrokenPipeError:
+        raise
     except OpError as error:
         parser.error(_one_line(error.message))
     except (OSError, ValueError, RuntimeError) as error:

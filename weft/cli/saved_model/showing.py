@@ -12,15 +12,17 @@ from weft.training.saved_model.loader import graph_with_tags, parse_saved_model
 
 def show_tag_sets(folder: str) -> None:
     """Print the tags of each graph."""
+    found = sorted(_tags_of(graph) for graph in parse_saved_model(folder).meta_graphs)
     print("The given SavedModel contains the following tag-sets:")
-    for tags in sorted(_tags_of(graph) for graph in parse_saved_model(folder).meta_graphs):
+    for tags in found:
         print(", ".join(tags))
 
 
 def show_signature_keys(folder: str, tag_set: str) -> None:
     """Print the keys of one graph's signatures."""
+    found = sorted(find_graph(folder, tag_set).signature_def)
     print("The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:")
-    for key in sorted(find_graph(folder, tag_set).signature_def):
+    for key in found:
         print(f'SignatureDef key: "{key}"')
 
 

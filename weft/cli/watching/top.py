@@ -10,6 +10,7 @@ from typing import Final
 
 from weft.cli import target
 from weft.cli.columns import aligned, size_text
+from weft.cli.option_values import seconds_above_0
 from weft.cli.parser import OneLineParser
 from weft.cli.watching.cluster_view import ClusterView, TaskView
 from weft.errors import OpError
@@ -31,10 +32,10 @@ def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
     parser.add_argument("target", metavar="TARGET", help=target.HELP)
-    parser.add_argument("--interval", type=target.seconds, default=2.0, metavar="S", help="seconds between two looks (2)")
+    parser.add_argument("--interval", type=seconds_above_0, default=2.0, metavar="S", help="seconds between two looks (2)")
     parser.add_argument("--once", action="store_true", help="print one table, of one interval, and end")
     parser.add_argument(
-        "--timeout", type=target.seconds, default=2.0, metavar="S", help="seconds that a task has to answer (2)"
+        "--timeout", type=seconds_above_0, default=2.0, metavar="S", help="seconds that a task has to answer (2)"
     )
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from weft.cli import target
+from weft.cli.option_values import seconds_above_0
 from weft.cli.parser import OneLineParser
 from weft.distributed.client.observation.cluster_trace import record
 from weft.distributed.client.observation.task_report import short_name
@@ -18,7 +20,8 @@ _DESCRIPTION: Final = """\
 Record what all tasks of a cluster do for some seconds, while it runs: steps of
 masters, their parts and stages, sends and receives joined by arrows, queueing
 and compiling, by clocks that are aligned. Open the file in ui.perfetto.dev or
-chrome://tracing. Steps that began before are not in it.
+chrome://tracing. Steps that began before are not in it. Ctrl-C ends the
+recording earlier.
 """
 
 
@@ -27,17 +30,21 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("target", metavar="TARGET", help=target.HELP)
     parser.add_argument("-o", "--output", type=Path, default=Path("trace.json"), metavar="FILE", help="the file (trace.json)")
-    parser.add_argument("--seconds", type=target.seconds, default=10.0, metavar="S", help="how long to record (10)")
+    parser.add_argument("--seconds", type=seconds_above_0, default=10.0, metavar="S", help="how long to record (10)")
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
+
+
+def _wait(seconds: float) -> None:
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait(seconds)
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     address = target.address_of(arguments.target, parser)
     if arguments.seconds > 600:
         parser.error(f"--seconds {arguments.seconds:g}: tasks record for 600 seconds at most")
-    over = threading.Event()
     try:
-        trace = record(address, lambda: over.wait(arguments.seconds), arguments.seconds, "weft trace")
+        trace = record(address, lambda: _wait(arguments.seconds), arguments.seconds, "weft trace")
         arguments.output.write_text(trace.as_json(), encoding="utf-8")
     except OpError as error:
         print(f"weft trace: {arguments.target}: {error.message}", file=sys.stderr)

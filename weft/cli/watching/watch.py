@@ -10,6 +10,7 @@ import threading
 from typing import Final
 
 from weft.cli import target
+from weft.cli.option_values import port_or_any, seconds_above_0
 from weft.cli.parser import OneLineParser
 from weft.cli.watching.cluster_view import ClusterView
 from weft.cli.watching.page import LivePage
@@ -31,17 +32,13 @@ def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
     parser.add_argument("target", metavar="TARGET", help=target.HELP)
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="the page's port; 0, the default, is any free one")
-    parser.add_argument("--interval", type=target.seconds, default=1.0, metavar="S", help="seconds between two looks (1)")
+    parser.add_argument(
+        "--port", type=port_or_any, default=0, metavar="PORT", help="the page's port, 0 for any that is free (0)"
+    )
+    parser.add_argument("--interval", type=seconds_above_0, default=1.0, metavar="S", help="seconds between two looks (1)")
     parser.add_argument("--wait", action="store_true", help="begin before the cluster does, and wait for it")
     parser.add_argument("--log", action="store_true", help="show the lines of standard input in the log; end with it")
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"expected a port, 0 to 65535, got {text!r}")
-    return int(text)
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:

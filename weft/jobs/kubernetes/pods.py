@@ -59,7 +59,7 @@ class Placement:
             raise JobError(f"--image: expected the name of an image, got {self.image!r}")
         for port in (self.port, self.health_port):
             if not 0 < port < 65536:
-                raise JobError(f"expected a port, got {port}")
+                raise JobError(f"expected a port, 1 to 65535, got {port}")
         if self.port == self.health_port:
             raise JobError(f"the tasks' port and that for probes are both {self.port}")
         if self.grace_s < 1:
