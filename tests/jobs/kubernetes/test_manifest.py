@@ -126,7 +126,7 @@ def test_a_tf_job_leaves_the_cluster_to_its_operator():
             f"--name: expected at most 46 small letters, digits and hyphens, a letter first, got '{'a' * 60}'",
         ),
         ({"image": "a b"}, "--image: expected the name of an image, got 'a b'"),
-        ({"port": 0}, "expected a port, got 0"),
+        ({"port": 0}, "expected a port, 1 to 65535, got 0"),
         ({"port": 2223}, "the tasks' port and that for probes are both 2223"),
         ({"grace_s": 0}, "--grace: expected seconds above 0, got 0"),
     ],
