@@ -8,6 +8,7 @@ from typing import Any
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
 from weft.framework.printed import printed, told_size
 from weft.networks.config import Config, Options
 from weft.networks.engine import layer_state, summaries
@@ -106,6 +107,10 @@ class Network(Layer):
         _check_built(self, self._inner_layers())
         own = [*self._held_variables(True), *self._held_variables(False)]
         return layer_state.distinct([*(each for layer in self._inner_layers() for each in layer.weights), *own])
+
+    def own_additions(self) -> tuple[list[Tensor], list[Nest]]:
+        """The tensors that `add_loss` and `add_metric` of the network itself were given."""
+        return [each for each in self._added_losses if not callable(each)], list(self._added_metrics)
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Nest:
         """The layer of a name, or at an index; ValueError when there is none."""

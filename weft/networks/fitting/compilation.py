@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from weft.framework.aliases import Array, Nest, VariableLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.replica_values import StrategyLike
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.fitting.batches import Batch
 from weft.networks.fitting.endpoints import Endpoint, endpoints_of
 from weft.networks.fitting.program import Program
+from weft.networks.fitting.replicated import ReplicatedProgram
 from weft.networks.metrics.metric import Mean, Metric
 from weft.platform import tf_logging
 
@@ -24,15 +26,18 @@ class Compilation:
         optimizer: its optimizer.
         arguments: `loss`, `loss_weights`, `metrics`, `weighted_metrics` and `target_tensors`, as `compile` takes them.
         sample_weight_mode: "temporal" where each time step has a weight; one for all outputs, or one for each.
+        strategy: the strategy whose replicas share each batch; None for one replica.
 
     Attributes:
         arguments: as given.
     """
 
     def __init__(
-        self, model: KerasObject, optimizer: KerasObject, arguments: Mapping[str, Nest], sample_weight_mode: Nest
-    ) -> None:
+        self, model: KerasObject, optimizer: KerasObject, arguments: Mapping[str, Nest], sample_weight_mode: Nest,
+        strategy: StrategyLike = None,
+    ) -> None:  # fmt: skip
         self._model = model
+        self._strategy = strategy
         self.optimizer = optimizer
         self.arguments = arguments
         self._mode = sample_weight_mode
@@ -72,7 +77,9 @@ class Compilation:
         """What runs for batches, those whose examples have weights, or others."""
         if is_weighted not in self._programs:
             with self._graph().as_default():
-                self._programs[is_weighted] = Program(self._model, self, is_weighted, self.weight_ranks())
+                given = (self._model, self, is_weighted, self.weight_ranks())
+                made = Program(*given) if self._strategy is None else ReplicatedProgram(*given, self._strategy)
+                self._programs[is_weighted] = made
         return self._programs[is_weighted]
 
     def _graph(self) -> Graph:
@@ -93,7 +100,8 @@ class Compilation:
         for each in self._model.added_metrics():
             if each.name not in self._added:
                 metric = Mean(name=each.name)
-                self._added[each.name] = (metric, metric(each.value))
+                # Replicas take in what they add themselves.
+                self._added[each.name] = (metric, metric(each.value) if self._strategy is None else each.value)
         return list(self._added.values())
 
     def metrics_names(self) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.networks import loss_functions, losses
 from weft.networks.engine.calls.history import mask_of
 from weft.networks.losses import Loss, Reduction, compute_weighted_loss, fitted_weights
@@ -16,6 +16,7 @@ from weft.networks.metrics.metric import Mean, Metric
 from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder
 from weft.ops.array.shape_ops import size
+from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import mul
@@ -56,6 +57,10 @@ class Endpoint:
         """Whether the targets are numbers of classes."""
         return getattr(self.loss, "fn", None) is loss_functions.sparse_categorical_crossentropy
 
+    def is_summed(self) -> bool:
+        """Whether the loss is a sum over the examples, not a mean."""
+        return isinstance(self.loss, Loss) and self.loss.reduction == Reduction.SUM
+
     def loss_tensor(self, weights: Tensor | None) -> Tensor:
         """The loss of a batch, with the weights of the examples and the mask of the output."""
         assert self.target is not None
@@ -84,12 +89,21 @@ class Endpoint:
 
     def metric_tensors(self, weights: Tensor | None) -> list[Tensor]:
         """The values of the metrics, after they have taken a batch in."""
-        made = []
+        return [metric(*given, sample_weight=masked) for metric, given, masked in self._metric_arguments(weights)]
+
+    def metric_updates(self, weights: Tensor | None) -> list[Operation]:
+        """The operations that take a batch into the metrics."""
+        return [
+            group(metric.update_state(*given, sample_weight=masked))
+            for metric, given, masked in self._metric_arguments(weights)
+        ]
+
+    def _metric_arguments(self, weights: Tensor | None) -> Iterator[tuple[Metric, tuple[Nest, Tensor], Tensor | None]]:
+        """Each metric with its targets and predictions and their weights, in its name scope."""
         for name, (metric, is_weighted) in self.metrics.items():
             with get_default_graph().name_scope(f"metrics/{name}"):
                 masked = _with_mask(weights if is_weighted else None, self.output)
-                made.append(metric(self.target, self.output, sample_weight=masked))
-        return made
+                yield metric, (self.target, self.output), masked
 
 
 def _with_mask(weights: Tensor | None, output: Tensor) -> Tensor | None:

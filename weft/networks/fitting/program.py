@@ -8,6 +8,7 @@ from typing import Any
 from weft.framework.aliases import Array, Nest, SessionLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.replication import current_replica
 from weft.networks.config import KerasObject
 from weft.networks.fitting.endpoints import Endpoint
 from weft.networks.metrics.metric import Mean, Metric
@@ -73,7 +74,9 @@ class Program:
                 total = extra if total is None else total + extra
         self._metric_tensors = [*of_outputs, *self._metric_tensors]
         assert total is not None
-        return total
+        # A model that a replica makes, as an Estimator's does: optimizers sum the replicas' gradients.
+        replica = current_replica()
+        return total if replica is None else total / replica.strategy.num_replicas_in_sync
 
     def metrics(self) -> list[Metric]:
         """All metrics, whose states begin anew with each epoch."""
@@ -136,14 +139,14 @@ class Program:
         return list(self._run(fetches, self._feeds(inputs, targets, weights), False)[0])
 
 
-def predict(network: KerasObject, inputs: Sequence[Array]) -> list[Array]:
-    """The outputs of a model for a batch."""
+def predict(network: KerasObject, inputs: Sequence[Array], outputs: Sequence[Tensor] | None = None) -> list[Array]:
+    """The outputs of a model for a batch; `outputs` where they are others than the model's own."""
     feeds: dict[Any, Any] = dict(zip(network.fed_inputs(), inputs, strict=True))
     phase = symbolic_phase()
     if phase is not None:
         feeds[phase] = False
     states = network.state_updates
-    return list(get_session().run([list(network.outputs), group(*states) if states else []], feed_dict=feeds)[0])
+    return list(get_session().run([list(outputs or network.outputs), group(*states) if states else []], feed_dict=feeds)[0])
 
 
 def _weights_of(endpoint: Endpoint, rank: int) -> Tensor:

@@ -27,6 +27,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.math.unary import sqrt
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 
 
 def _as_one_update(update_state: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,9 +73,10 @@ class Metric(Layer):
             cls.update_state = _as_one_update(cls.__dict__["update_state"])  # type: ignore[method-assign]
 
     def add_weight(self, name: str | None = None, shape: Nest = (), *args: Options, **kwargs: Options) -> VariableLike:
-        """Make a variable of the metric: zeros, in no collection."""
+        """Make a variable of the metric: zeros, in no collection; each replica has its own, and their sum is read."""
         kwargs.setdefault("initializer", "zeros")
-        kwargs = {key: value for key, value in kwargs.items() if key not in ("aggregation", "synchronization")}
+        kwargs.setdefault("synchronization", VariableSynchronization.ON_READ)
+        kwargs.setdefault("aggregation", VariableAggregation.SUM)
         with init_scope():
             return super().add_weight(name, shape, trainable=False, collections=[], **kwargs)
 

@@ -24,6 +24,7 @@ from weft.networks.objects.registry import custom_object_scope
 from weft.networks.optimizers import catalog as optimizers
 from weft.networks.saving.model_files import load_model
 from weft.networks.state.phase import set_learning_phase
+from weft.networks.state.sessions import value_setter
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.math.casting import cast
 from weft.training.scaffold import Scaffold
@@ -122,8 +123,8 @@ class _Original:
         pairs = list(zip(model.weights, self._weights, strict=True))
 
         def initialize(scaffold: Scaffold, session: SessionLike) -> None:
-            feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
-            session.run([variable.initializer for variable, _ in pairs], feed_dict=feeds)
+            setter, feeds = value_setter(pairs)
+            session.run(setter, feed_dict=feeds)
 
         return initialize
 

@@ -12,15 +12,17 @@ from weft.framework.operation import Tensor
 from weft.networks.callbacks.callback import Callback, History
 from weft.networks.config import Options
 from weft.networks.engine.network import Network
-from weft.networks.fitting import loop
+from weft.networks.fitting import loop, placement
 from weft.networks.fitting import program as programs
 from weft.networks.fitting.batches import (
     joined,
 )
 from weft.networks.fitting.compilation import Compilation
 from weft.networks.fitting.feeding import Feeding
+from weft.networks.fitting.replicated import predictions_of_replicas
 from weft.networks.metrics.metric import Metric
 from weft.networks.optimizers import catalog as optimizers
+from weft.networks.state.sessions import batch_get_value
 from weft.ops.array.placeholder import placeholder
 
 
@@ -28,10 +30,12 @@ class Trainable(Network):
     """A network that can be compiled and trained."""
 
     _compilation: Compilation | None = None
+    _outputs_of_replicas: Sequence[Tensor] | None = None
 
     def __init__(self, *args: Options, **kwargs: Options) -> None:
         super().__init__(*args, **kwargs)
         self._feeding = Feeding(self)
+        self.strategy = placement.strategy_in_scope()
 
     def compile(
         self, optimizer: Nest = "rmsprop", loss: Nest = None, metrics: Nest = None, loss_weights: Nest = None,
@@ -59,13 +63,17 @@ class Trainable(Network):
             raise ValueError("run_eagerly=True: weft builds graphs; use `py_function` where Python must run")
         for unknown in kwargs.keys() - {"experimental_run_tf_function", "cloning"}:
             raise TypeError("Invalid keyword argument(s) in `compile`:", unknown)
+        self.strategy = self.strategy or placement.strategy_in_scope()
+        placement.check_made_in_scope(self.strategy, self.weights if self.built else ())
         self.optimizer = optimizers.get(optimizer)
         self.loss, self.loss_weights, self.sample_weight_mode = loss, loss_weights, sample_weight_mode
         arguments = {"loss": loss, "loss_weights": loss_weights, "metrics": metrics, "weighted_metrics": weighted_metrics,
                      "target_tensors": target_tensors}  # fmt: skip
-        self._compilation = Compilation(self, self.optimizer, arguments, sample_weight_mode)
+        shared = placement.shared_by_replicas(self.strategy)
+        self._compilation = Compilation(self, self.optimizer, arguments, sample_weight_mode, shared)
         if self.outputs is not None:
-            self._compilation.program()
+            with placement.scope_of(self.strategy):
+                self._compilation.program()
 
     # What compile makes.
 
@@ -104,6 +112,11 @@ class Trainable(Network):
         """The placeholders of the targets."""
         return self.compilation.targets()
 
+    @placement.in_scope_of_model
+    def get_weights(self) -> list[Array]:
+        """The values of all variables; of those that replicas have of their own what they are together."""
+        return batch_get_value([placement.whole(each) for each in self.weights])
+
     def reset_metrics(self) -> None:
         """Begin all metrics anew."""
         self.compilation.reset_metrics()
@@ -123,6 +136,7 @@ class Trainable(Network):
 
     # Training.
 
+    @placement.in_scope_of_model
     def fit(
         self, x: Nest = None, y: Nest = None, batch_size: int | None = None, epochs: int = 1, verbose: int = 1,
         callbacks: Sequence[Callback] | None = None, validation_split: float = 0.0, validation_data: Nest = None,
@@ -171,6 +185,7 @@ class Trainable(Network):
         )  # fmt: skip
         return loop.fit(plan, callbacks)
 
+    @placement.in_scope_of_model
     def evaluate(
         self, x: Nest = None, y: Nest = None, batch_size: int | None = None, verbose: int = 1, sample_weight: Nest = None,
         steps: int | None = None, callbacks: Sequence[Callback] | None = None, max_queue_size: int = 10, workers: int = 1,
@@ -183,6 +198,7 @@ class Trainable(Network):
         found = loop.test(self, compilation, self.metrics_names, source, callbacks, verbose, None)
         return found[0] if len(found) == 1 else found
 
+    @placement.in_scope_of_model
     def predict(
         self, x: Nest, batch_size: int | None = None, verbose: int = 0, steps: int | None = None,
         callbacks: Sequence[Callback] | None = None, max_queue_size: int = 10, workers: int = 1,
@@ -191,11 +207,19 @@ class Trainable(Network):
         """The outputs for all examples, as one array or a list of them; arguments as of `fit`."""
 
         source = self._feeding.prediction_source(x, batch_size, steps)
-        outputs = joined(loop.predict(self, lambda batch: programs.predict(self, batch.inputs), source, callbacks, verbose))
+        outputs = joined(loop.predict(self, lambda batch: self._predicted(batch.inputs), source, callbacks, verbose))
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def _predicted(self, inputs: Sequence[Array]) -> list[Array]:
+        """The outputs for a batch, of which each replica takes a part where the model was made under a strategy."""
+        shared = placement.shared_by_replicas(self.strategy)
+        if shared is not None and self._outputs_of_replicas is None:
+            self._outputs_of_replicas = predictions_of_replicas(self, shared)
+        return programs.predict(self, inputs, self._outputs_of_replicas)
 
     # Single batches.
 
+    @placement.in_scope_of_model
     def train_on_batch(
         self, x: Nest, y: Nest = None, sample_weight: Nest = None, class_weight: Nest = None, reset_metrics: bool = True
     ) -> Nest:
@@ -205,6 +229,7 @@ class Trainable(Network):
             self.reset_metrics()
         return found[0] if len(found) == 1 else found
 
+    @placement.in_scope_of_model
     def test_on_batch(self, x: Nest, y: Nest = None, sample_weight: Nest = None, reset_metrics: bool = True) -> Nest:
         """The loss of one batch, and the metrics if there are any."""
         found = [each.item() for each in self.compilation.test_step(self._feeding.batch(x, y, sample_weight))]
@@ -212,10 +237,11 @@ class Trainable(Network):
             self.reset_metrics()
         return found[0] if len(found) == 1 else found
 
+    @placement.in_scope_of_model
     def predict_on_batch(self, x: Nest) -> Nest:
         """The outputs for one batch."""
         self._feeding.set_inputs(x)
-        outputs = programs.predict(self, self._feeding.input_arrays(x))
+        outputs = self._predicted(self._feeding.input_arrays(x))
         return outputs[0] if len(outputs) == 1 else outputs
 
     # The names of before generators went to `fit`.

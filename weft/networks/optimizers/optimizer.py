@@ -8,13 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from weft.autodiff.gradients import gradients
-from weft.framework import dtypes
+from weft.framework import dtypes, replication
 from weft.framework.aliases import Array, Nest, TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
+from weft.framework.replication import Strategy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.config import Config, GivenConfig, Hyperparameter, Options
 from weft.networks.optimizers.clipping import CLIPS, GradientClips
@@ -23,6 +24,7 @@ from weft.networks.optimizers.schedules import deserialize_schedule
 from weft.networks.optimizers.slots import Slots
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.ordering import group
+from weft.strategies.reduction.reduce_op import ReduceOp
 
 
 class Optimizer:
@@ -160,6 +162,10 @@ class Optimizer:
             return self._apply(wanted, name)
 
     def _apply(self, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:
+        mode = replication.current()
+        if mode is not None and mode.replica is not None:
+            merged: Operation = mode.replica.merge_call(self._apply_merged, args=(list(pairs), name))
+            return merged
         variables = [var for _, var in pairs]
         graph = get_default_graph()
         for var in variables:
@@ -176,6 +182,26 @@ class Optimizer:
             updates = [_update(self, grad, var) for grad, var in pairs]
             with graph.control_dependencies([group(*updates)]):
                 counted: Operation = step.assign_add(1).op
+        return counted
+
+    def _apply_merged(self, strategy: Strategy, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:
+        """Apply the sums of the replicas' gradients to all copies of the variables."""
+        extended, graph = strategy.extended, get_default_graph()
+        variables = [var for _, var in pairs]
+        step = self.iterations
+        self.hypers.make_variables()
+        self.create_slots(variables)
+
+        def change(copy: VariableLike, grad: Nest) -> Nest:
+            # Rates are read anew for each: from the variables of the copy's own device.
+            self.prepare(copy.dtype.base_dtype)
+            return _update(self, grad, copy)
+
+        with graph.name_scope(name or self._name):
+            sums = extended.batch_reduce_to(ReduceOp.SUM, pairs)
+            updates = [extended.update(var, change, args=(grad,)) for grad, var in zip(sums, variables, strict=True)]
+            with graph.control_dependencies(updates):
+                counted: Operation = extended.update(step, lambda copy: copy.assign_add(1, read_value=False))
         return counted
 
     # Values and configuration.

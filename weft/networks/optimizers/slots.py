@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from weft.framework import replication
 from weft.framework.aliases import Array, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.networks.state.graph_state import track_variable
@@ -15,6 +17,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.variable import Variable
+from weft.strategies.replicas.variables import DistributedVariable
 
 # Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
 _new_variable: Final[Callable[..., VariableLike]] = Variable
@@ -37,13 +40,13 @@ class Slots:
 
     def add(self, var: VariableLike, slot_name: str, value: float = 0.0) -> VariableLike:
         """Make a variable beside another, of its shape and type, unless it is there."""
-        key = (var.graph, var.op.name, slot_name)
+        key = (*_place(var), slot_name)
         if key not in self._beside:
             shape, kind = var.shape.as_list(), var.dtype.base_dtype
-            with init_scope(), get_default_graph().colocate_with(var.op):
+            with init_scope(), _beside(var):
                 made = _new_variable(
                     lambda: zeros(shape, kind) if not value else constant(value, kind, shape),
-                    name=f"{var.op.name}/{slot_name}", trainable=False, use_resource=True,
+                    name=f"{key[1]}/{slot_name}", trainable=False, use_resource=True,
                 )  # fmt: skip
             track_variable(made)
             self._beside[key] = made
@@ -52,7 +55,7 @@ class Slots:
 
     def get(self, var: VariableLike, slot_name: str) -> VariableLike:
         """The slot of a variable; KeyError when there is none."""
-        return self._beside[var.graph, var.op.name, slot_name]
+        return self._beside[(*_place(var), slot_name)]
 
     def names(self) -> list[str]:
         """The names of the slots that were made."""
@@ -76,3 +79,17 @@ class Slots:
                     f"{np.shape(value)}"
                 )
         batch_set_value(list(zip(self.variables, values, strict=True)))
+
+
+def _place(var: VariableLike) -> tuple[Any, str]:
+    """The graph and the name of a variable, the same for the whole of a variable with copies and for each of these."""
+    whole = var if isinstance(var, DistributedVariable) else DistributedVariable.of(var)
+    return (var.graph, var.op.name) if whole is None else (whole.primary.graph, whole.shared_name)
+
+
+def _beside(var: VariableLike) -> contextlib.AbstractContextManager[object]:
+    """Make variables where another is, with a copy on each of its devices."""
+    mode = replication.current()
+    if mode is not None and isinstance(var, DistributedVariable):
+        return mode.strategy.extended.colocate_vars_with(var)
+    return get_default_graph().colocate_with(var.op)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from weft.framework.aliases import Nest, VariableLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.replica_values import StrategyLike
 from weft.networks.config import Config
 
 _KEY: Final[Any] = ("keras",)
@@ -33,6 +34,8 @@ class GraphState:
     masks: dict[str, Tensor] = field(default_factory=dict)
     # The optimizers of tf.train that models of this graph were compiled with: they make variables of their own.
     optimizers: list[Nest] = field(default_factory=list)
+    # The strategy in whose scope a model of this graph was made: sessions need its devices.
+    strategy: StrategyLike = None
 
 
 def state_of(graph: Graph | None = None) -> GraphState:

@@ -11,8 +11,12 @@ import numpy as np
 from weft.client.session import Session, get_default_session
 from weft.framework.aliases import Array, SessionLike, VariableLike
 from weft.framework.graph import get_default_graph, reset_default_graph
+from weft.framework.operation import Operation, Tensor
 from weft.networks.state.graph_state import GraphState, forget, state_of
 from weft.ops.variables.assign import is_variable_initialized
+from weft.ops.variables.options import VariableAggregation
+from weft.proto.messages import ConfigProto
+from weft.strategies.replicas.variables import DistributedVariable, SyncOnReadVariable
 from weft.training.tracking.session_choice import register_session_provider
 
 
@@ -46,7 +50,8 @@ def _session() -> SessionLike:
     if default is not None:
         return default
     if _HELD.session is None or _HELD.session.graph is not get_default_graph():
-        _HELD.session = Session()
+        strategy = state_of().strategy
+        _HELD.session = Session(config=None if strategy is None else strategy.update_config_proto(ConfigProto()))
     return _HELD.session
 
 
@@ -118,10 +123,34 @@ def batch_set_value(tuples: Iterable[tuple[VariableLike, Array]]) -> None:
     Args:
         tuples: pairs of a variable and an array of its shape.
     """
-    pairs = [(variable, np.asarray(value, variable.dtype.base_dtype.as_numpy_dtype)) for variable, value in tuples]
-    if pairs:
-        feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
-        get_session().run([variable.initializer for variable, _ in pairs], feed_dict=feeds)
+    setter, feeds = value_setter(tuples)
+    if setter:
+        get_session().run(setter, feed_dict=feeds)
+
+
+def value_setter(
+    tuples: Iterable[tuple[VariableLike, Array]],
+) -> tuple[list[Operation], dict[Tensor, Array]]:
+    """What to run and to feed so that variables get values: their initializers, those of all copies where they have several.
+
+    Args:
+        tuples: pairs of a variable and an array of its shape.
+    """
+    pairs = [
+        (copy, np.asarray(own, copy.dtype.base_dtype.as_numpy_dtype))
+        for variable, value in tuples
+        for copy, own in _values_of_copies(variable, value)
+    ]
+    feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
+    return [variable.initializer for variable, _ in pairs], feeds
+
+
+def _values_of_copies(variable: VariableLike, value: Array) -> list[tuple[VariableLike, Array]]:
+    """A variable and its value, or its copies on several devices and theirs, which are together the value."""
+    if not isinstance(variable, DistributedVariable):
+        return [(variable, value)]
+    is_sum = isinstance(variable, SyncOnReadVariable) and variable.aggregation is VariableAggregation.SUM
+    return [(copy, value / len(variable.values) if is_sum else value) for copy in variable.values]
 
 
 register_session_provider(get_session)

@@ -268,6 +268,8 @@ def aggregated(strategy: StrategyLike, value: Value, aggregation: VariableAggreg
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies are the replicas' own; beside the replicas its value is their sum, mean or the first."""
 
+    _whole: Tensor | None = None
+
     def value(self) -> Tensor:
         """A replica's own value; beside the replicas what they have together."""
         return self._together() if _is_beside_replicas() else self._here.value()
@@ -278,6 +280,13 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _as_graph_element(self) -> Tensor:
         return self._together() if _is_beside_replicas() else self._here._as_graph_element()
+
+    def together(self) -> Tensor:
+        """What the copies have together, made once."""
+        if self._whole is None:
+            with get_default_graph().control_dependencies(None):
+                self._whole = self._together()
+        return self._whole
 
     def _together(self) -> Tensor:
         if self._aggregation not in (VariableAggregation.SUM, VariableAggregation.MEAN):
@@ -296,7 +305,7 @@ class SyncOnReadVariable(DistributedVariable):
         if self._aggregation is VariableAggregation.SUM:
             # Restoring a sum must not multiply it.
             value = convert_to_tensor(value, self.dtype) * (1.0 / len(self._copies))
-        return self._all(lambda copy: copy.assign(value, use_locking, name, read_value=False))
+        return self._all(name, lambda copy, own: copy.assign(value, use_locking, own, read_value=False))
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
@@ -305,7 +314,7 @@ class SyncOnReadVariable(DistributedVariable):
         if not _is_beside_replicas():
             return self._here.assign_add(delta, use_locking, name, read_value)
         self._check_not_summed("assign_add")
-        return self._all(lambda copy: copy.assign_add(delta, use_locking, name, read_value=False))
+        return self._all(name, lambda copy, own: copy.assign_add(delta, use_locking, own, read_value=False))
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
@@ -314,13 +323,14 @@ class SyncOnReadVariable(DistributedVariable):
         if not _is_beside_replicas():
             return self._here.assign_sub(delta, use_locking, name, read_value)
         self._check_not_summed("assign_sub")
-        return self._all(lambda copy: copy.assign_sub(delta, use_locking, name, read_value=False))
+        return self._all(name, lambda copy, own: copy.assign_sub(delta, use_locking, own, read_value=False))
 
-    def _all(self, change: Callable[[ResourceVariable], Operation]) -> Operation:
-        done = []
+    def _all(self, name: str | None, change: Callable[[ResourceVariable, str | None], Operation]) -> Operation:
+        done: list[Operation] = []
         for device, each in zip(self._devices, self._copies, strict=True):
             with get_default_graph().device(device):
-                done.append(change(each))
+                # A name that ends with a slash is one node's: the first copy's.
+                done.append(change(each, None if done else name))
         return group(*done)
 
     def _check_not_summed(self, method: str) -> None:
