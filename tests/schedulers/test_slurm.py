@@ -52,8 +52,11 @@ def test_a_preempted_job_saves_is_put_back_and_goes_on_from_there(slurm, tmp_pat
     slurm.begin_at_once(job)
     assert slurm.wait_for_end(job) == "COMPLETED"
     begun = [int(line.rsplit(maxsplit=1)[1]) for line in slurm.output().splitlines() if "worker:0 begins at step" in line]
-    assert begun[0] == 0
+    # The other worker may have trained before this one looks.
+    assert len(begun) == 2
     assert begun[1] > 0
+    # The chief may be done before the other worker has started: it needs the parameter server only.
+    assert slurm.output().count("is done after step") == 2
 
 
 def test_a_signal_before_the_time_limit_ends_the_job_with_a_saved_model(slurm, tmp_path):

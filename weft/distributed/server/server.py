@@ -230,7 +230,7 @@ class Server:
         self._health.add_to(self._rpc)
         self._rpc.start()
         self._stop_probes = self._health.serve_probes(os.environ)
-        local_servers.add(self._port, self)
+        local_servers.add(host, self._port, self)
         self._sweeper.start()
         if self._announcer is not None:
             self._announcer.start()
@@ -301,7 +301,7 @@ class Server:
         if self._announcer is not None:
             self._announcer.stop()
         self._observed.close()
-        local_servers.remove(self._port)
+        local_servers.remove(self._task.host, self._port)
         self._health.stop_serving()
         self._stop_probes()
         gone = UnavailableError.of(f"Task {self._task.name} is unavailable: its server was stopped")

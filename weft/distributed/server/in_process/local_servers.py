@@ -53,19 +53,24 @@ class LocalServer(Protocol):
         ...
 
 
-# By process as well: a forked child inherits the table, but not the threads of the servers in it.
-_SERVERS: Final[dict[tuple[int, int], LocalServer]] = {}
+# By process as well: a forked child inherits the table, but not the threads of the servers in it. By host, since a process may
+# have servers on several of its addresses, with the same port on each.
+_SERVERS: Final[dict[tuple[int, int], dict[str, LocalServer]]] = {}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "[::]", "::")
 
 
-def add(port: int, server: LocalServer) -> None:
-    """Note a server that listens on a port of this host."""
-    _SERVERS[os.getpid(), port] = server
+def add(host: str, port: int, server: LocalServer) -> None:
+    """Note a server that listens on a port of this host; `host` is what its cluster calls this host."""
+    _SERVERS.setdefault((os.getpid(), port), {})[host] = server
 
 
-def remove(port: int) -> None:
+def remove(host: str, port: int) -> None:
     """Forget a server that was stopped."""
-    _SERVERS.pop((os.getpid(), port), None)
+    key = os.getpid(), port
+    servers = _SERVERS.get(key, {})
+    servers.pop(host, None)
+    if not servers:
+        _SERVERS.pop(key, None)
 
 
 def find(address: str) -> LocalServer | None:
@@ -73,8 +78,13 @@ def find(address: str) -> LocalServer | None:
     if not _SERVERS:
         return None
     host, port = split_address(address)
-    server = _SERVERS.get((os.getpid(), port))
-    return server if server is not None and _is_here(host) else None
+    servers = _SERVERS.get((os.getpid(), port))
+    if servers is None:
+        return None
+    # A cluster on several hosts calls them by addresses or names of its own, such as a pod's, which no call here tells.
+    if host in servers:
+        return servers[host]
+    return next(iter(servers.values())) if _is_here(host) else None
 
 
 def _is_here(host: str) -> bool:
