@@ -24,6 +24,11 @@ def test_hosts_are_filled_one_after_the_other():
     ]  # fmt: skip
 
 
+def test_a_host_that_is_named_twice_has_each_port_once():
+    places = [address for _, address in placed(hosts_of("a:2,b,me@a:2"), 5, 9000)]
+    assert places == ["a:9000", "a:9001", "b:9000", "a:9002", "a:9003"]
+
+
 def test_an_address_of_ipv6_stands_in_brackets():
     assert hosts_of("[::1]:2")[0] == Host("[::1]", 2)
     assert hosts_of("[::1]")[0].target == "::1"

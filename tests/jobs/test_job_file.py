@@ -72,6 +72,9 @@ def test_a_program_alone_is_a_job_of_one_worker(read):
         ('program = "p.py"\n[environment]\nA = 1', "environment.A: expected text, got 1; put it in quotes"),
         ('program = "p.py"\n[restart]\nlimits = 1', "there is no key 'restart.limits', only policy, limit."
          " Did you mean 'limit'?"),
+        ('program = "p.py"\narguments = ["a\\u0000b"]', "arguments: 'a\\x00b' has a zero byte, which no command line can have"),
+        ('program = "p.py"\n[roles.worker]\ncount = 1000000', "worker: expected at most 100,000 tasks, got 1,000,000"),
+        (f'program = "p.py"\nx = {"[" * 5000}', "this is no TOML that can be read: its brackets are nested too deep"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_in_one_line_with_file_and_key(read, tmp_path, text, message):

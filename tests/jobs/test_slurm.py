@@ -3,7 +3,7 @@
 import pytest
 
 from weft.jobs.description import JobError
-from weft.jobs.slurm import SlurmStep, expand_counts, expand_hosts
+from weft.jobs.slurm import SlurmStep, expand_counts
 
 STEP = {
     "SLURM_PROCID": "3", "SLURM_STEP_TASKS_PER_NODE": "2(x2),1", "SLURM_STEP_NODELIST": "a,b,c", "SLURM_JOB_ID": "7",
@@ -16,28 +16,6 @@ def test_counts_are_expanded():
     assert expand_counts("4") == [4]
     with pytest.raises(JobError, match=r"expected tasks per node as Slurm tells them, such as '2\(x3\),1', got '2x3'"):
         expand_counts("2x3")
-
-
-def test_a_list_of_hosts_without_brackets_needs_nothing():
-    assert expand_hosts("a,b-1.example.com") == ["a", "b-1.example.com"]
-
-
-def test_slurms_own_scontrol_expands_a_host_list(tmp_path, monkeypatch):
-    scontrol = tmp_path / "scontrol"
-    scontrol.write_text(
-        '#!/bin/sh\n[ "$3" = "n[1-3]" ] && { echo n1; echo n2; echo n3; exit; }\necho "Invalid hostlist" >&2; exit 1\n'
-    )
-    scontrol.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    assert expand_hosts("n[1-3]") == ["n1", "n2", "n3"]
-    with pytest.raises(JobError, match=r"^scontrol does not expand the host list 'n\[1-': Invalid hostlist$"):
-        expand_hosts("n[1-")
-
-
-def test_without_scontrol_a_host_list_is_told_of(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(JobError, match="needs Slurm's 'scontrol', which is not on the PATH of this host"):
-        expand_hosts("n[1-3]")
 
 
 def test_roles_take_ranks_in_their_order_and_tasks_of_a_node_have_ports_of_their_own():
@@ -84,3 +62,21 @@ def test_what_does_not_fit_is_told_in_one_line(change, message):
     with pytest.raises(JobError) as caught:
         SlurmStep.of({**STEP, **change}).place({"ps": 1, "worker": 4})
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"SLURM_STEP_TASKS_PER_NODE": "2(x99999999999)"}, "stands for more than 100,000 nodes"),
+        ({"SLURM_STEP_RESV_PORTS": "9-1"}, "SLURM_STEP_RESV_PORTS should be ports such as '12000-12003', and is '9-1'"),
+        ({"SLURM_STEP_RESV_PORTS": "70000"}, "should be ports such as"),
+    ],
+)
+def test_numbers_that_cannot_be_are_told(told, message):
+    with pytest.raises(JobError, match=message):
+        SlurmStep.of({**STEP, **told})
+
+
+def test_ports_end_at_the_last_one():
+    with pytest.raises(JobError, match="the 2 tasks of a node need ports from 65535 on, and 65535 is the last"):
+        SlurmStep.of(STEP).addresses(65535)

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from weft.jobs.description import JobError
 
+_LAST_PORT: Final = 65535
 # An address of IPv6 has colons of its own, and stands in brackets.
 _HOST: Final = re.compile(r"(?:(?P<user>[\w.-]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[\w.-]+)(?::(?P<slots>\d+))?")
 
@@ -52,11 +53,21 @@ def placed(hosts: Sequence[Host], task_count: int, port_base: int) -> list[tuple
     """For each task its host, where hosts are filled one after the other, and its address.
 
     Raises:
-        JobError: the hosts take fewer tasks.
+        JobError: the hosts take fewer tasks, or there are more tasks on one than ports behind the first.
     """
-    slots = [(host, f"{host.name}:{port_base + slot}") for host in hosts for slot in range(host.slots)]
-    if len(slots) < task_count:
-        raise JobError(
-            f"--hosts: {task_count} tasks need a place each, and the hosts take {len(slots)}; HOST:TASKS says how many"
-        )
-    return slots[:task_count]
+    takes = sum(host.slots for host in hosts)
+    if takes < task_count:
+        raise JobError(f"--hosts: {task_count} tasks need a place each, and the hosts take {takes}; HOST:TASKS says how many")
+    found: list[tuple[Host, str]] = []
+    # A host that is named twice, or as two users', has each port once.
+    taken: dict[str, int] = {}
+    for host in hosts:
+        for _ in range(min(host.slots, task_count - len(found))):
+            port = port_base + taken.get(host.name, 0)
+            taken[host.name] = port + 1 - port_base
+            if port > _LAST_PORT:
+                raise JobError(
+                    f"--hosts: the tasks of {host.name} need ports from {port_base} on, and {_LAST_PORT} is the last"
+                )
+            found.append((host, f"{host.name}:{port}"))
+    return found

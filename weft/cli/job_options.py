@@ -47,7 +47,7 @@ def job_from(arguments: argparse.Namespace, parser: OneLineParser, *, is_here: b
         parser: the command's.
         is_here: whether the program is a file of this machine.
     """
-    if arguments.program is None and arguments.job is None:
+    if not arguments.program and arguments.job is None:
         parser.error("the following arguments are required: PROGRAM")
     try:
         job = _changed(arguments, None if arguments.job is None else read_job(arguments.job, is_here=is_here))

@@ -30,6 +30,7 @@ from weft.cli.supervision import (
     TaskServes,
 )
 from weft.cli.task_output import TaskOutput
+from weft.jobs.description import JobError
 from weft.platform.launcher_link import TaskNews
 
 # How long output may come after a task's end; longer only if a child of the task keeps the pipe open.
@@ -63,7 +64,11 @@ class JobRunner:
         self._listeners: list[asyncio.Task[None]] = []
 
     async def run(self) -> int:
-        """Run the job; return the exit code that stands for its end."""
+        """Run the job; return the exit code that stands for its end.
+
+        Raises:
+            ExceptionGroup: of one JobError: a task's process cannot be started.
+        """
         loop = asyncio.get_running_loop()
         signals = _signals_that_stop()
         for number in signals:
@@ -88,7 +93,10 @@ class JobRunner:
 
     async def _start(self, task: LaunchedTask, group: ProcessGroup, background: asyncio.TaskGroup) -> None:
         environment = self._job.environment(task, os.environ)
-        process, output, news = await group.start(self._job.command(task), environment, self._job.payload(task))
+        try:
+            process, output, news = await group.start(self._job.command(task), environment, self._job.payload(task))
+        except OSError as error:
+            raise JobError(f"{task.name} cannot be started: {error}") from None
         self._processes[task] = process
         self._readers[task] = background.create_task(self._show_output(task, output))
         background.create_task(self._report_end(task, process))

@@ -44,9 +44,9 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.add_argument("--watch", action="store_true", help="serve the live page of `weft watch` for this job, and say where")
     parser.add_argument("--watch-port", type=port, metavar="PORT", help="as --watch, on this port")
     parser.add_argument("--on", choices=["ray"], help="start the tasks in a Ray cluster instead of on this machine")
-    parser.add_argument("--ray-address", default="auto", metavar="HOST:PORT", help="the Ray cluster's (that of this machine)")
+    parser.add_argument("--ray-address", metavar="HOST:PORT", help="the Ray cluster's (that of this machine)")
     parser.add_argument("--hosts", metavar="A,B:4,...", help="start the tasks on these hosts by ssh; B takes 4 of them")
-    parser.add_argument("--python", default=sys.executable, metavar="FILE", help="the interpreter on those hosts (this one)")
+    parser.add_argument("--python", metavar="FILE", help="the interpreter on those hosts (this one)")
     parser.add_argument("--port-base", type=port, metavar="PORT", help="the first port on each of those hosts (any)")
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
@@ -54,13 +54,12 @@ def add_arguments(parser: OneLineParser) -> None:
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     described = job_from(arguments, parser)
-    if arguments.on == "ray" and arguments.hosts is not None:
-        parser.error("--on ray and --hosts: Ray has hosts of its own")
+    _check_where(arguments, parser)
     if arguments.on == "ray":
         return _run_on_ray(described, arguments, parser)
     try:
         if arguments.hosts is not None:
-            job: ClusterJob = HostsJob.on(described, hosts_of(arguments.hosts), arguments.python, arguments.port_base)
+            job: ClusterJob = _on_hosts(described, arguments)
         else:
             addresses = (f"127.0.0.1:{each}" for each in free_ports(described.task_count))
             job = ClusterJob.of(described, addresses, _gpus(described, parser))
@@ -73,7 +72,26 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
         member = next((task.address for task in job.tasks if task.address is not None), None)
         if _is_watched(arguments) and member is not None:
             display.follow(member, job.token)
-        return asyncio.run(JobRunner(job, display, arguments.grace, until, described.restart.times).run())
+        try:
+            return asyncio.run(JobRunner(job, display, arguments.grace, until, described.restart.times).run())
+        except* JobError as errors:
+            reason = str(errors.exceptions[0])
+    parser.error(reason)
+
+
+def _check_where(arguments: argparse.Namespace, parser: OneLineParser) -> None:
+    """End the command when options are for another place than that of the tasks: nobody would heed them."""
+    if arguments.on == "ray" and arguments.hosts is not None:
+        parser.error("--on ray and --hosts: Ray has hosts of its own")
+    if arguments.on is None and arguments.ray_address is not None:
+        parser.error("--ray-address is for a job on Ray: add --on ray")
+    for option in ("python", "port_base"):
+        if arguments.hosts is None and getattr(arguments, option) is not None:
+            parser.error(f"--{option.replace('_', '-')} is for tasks on other hosts: add --hosts A,B")
+
+
+def _on_hosts(job: JobDescription, arguments: argparse.Namespace) -> HostsJob:
+    return HostsJob.on(job, hosts_of(arguments.hosts), arguments.python or sys.executable, arguments.port_base)
 
 
 def _is_watched(arguments: argparse.Namespace) -> bool:
@@ -89,7 +107,7 @@ def _run_on_ray(job: JobDescription, arguments: argparse.Namespace, parser: OneL
         parser.error("--until: a job on Ray ends when its tasks do")
     try:
         ray = ray_module()
-        ray.init(address=arguments.ray_address, log_to_driver=False, logging_level="ERROR")
+        ray.init(address=arguments.ray_address or "auto", log_to_driver=False, logging_level="ERROR")
     except (JobError, ConnectionError, ValueError) as error:
         parser.error(str(error).partition("\n")[0])
     names = [f"{role}:{index}" for role, count in job.counts.items() for index in range(count)]

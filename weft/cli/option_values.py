@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 
 
 def port(text: str) -> int:
@@ -48,6 +49,15 @@ def days(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"expected a number of days, 1 or more, got {text!r}")
     return int(text)
+
+
+def signal_names(text: str) -> str:
+    """Names of signals that a process can take, such as `SIGTERM,SIGUSR1`; an empty text for none."""
+    for name in filter(None, (each.strip() for each in text.split(","))):
+        if name not in signal.Signals.__members__ or signal.Signals[name] in (signal.SIGKILL, signal.SIGSTOP):
+            told = "no signal that a process can take"
+            raise argparse.ArgumentTypeError(f"expected signals such as SIGTERM,SIGUSR1, got {text!r}: {name!r} is {told}")
+    return text
 
 
 def tolerance(text: str) -> float:

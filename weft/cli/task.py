@@ -8,7 +8,7 @@ import sys
 from typing import Final, NoReturn
 
 from weft.cli.job_options import add_job_options, job_from
-from weft.cli.option_values import port, seconds
+from weft.cli.option_values import port, seconds, signal_names
 from weft.cli.parser import OneLineParser
 from weft.jobs.description import ROLES, JobDescription, JobError
 from weft.jobs.scheduled_place import scheduled_place
@@ -34,7 +34,8 @@ def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _DESCRIPTION
     parser.add_argument("--port-base", type=port, metavar="PORT", help="the first port on each node (after the job's number)")
-    parser.add_argument("--signals", default=_SIGNALS, metavar="NAMES", help=f"signals that announce the end ({_SIGNALS})")
+    told = f"signals that announce the end ({_SIGNALS})"
+    parser.add_argument("--signals", type=signal_names, default=_SIGNALS, metavar="NAMES", help=told)
     parser.add_argument(
         "--grace", type=seconds, default=25.0, metavar="S", help="seconds between such a signal and the kill (25)"
     )

@@ -14,6 +14,8 @@ ROLES: Final = ("ps", "chief", "worker", "evaluator")
 """The roles of a cluster's tasks, in the order in which tasks are numbered where one list has them all."""
 POLICIES: Final = ("never", "on-failure")
 _AT_MOST_ONE: Final = ("chief", "evaluator")
+# Beyond what any scheduler runs, and before the lists of addresses fill this host's memory.
+_MOST_TASKS: Final = 100_000
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MEMORY: Final = re.compile(r"(\d+(?:\.\d+)?)(|k|M|G|T|Ki|Mi|Gi|Ti)")
 _UNITS: Final = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -51,6 +53,8 @@ class Role:
             raise JobError(f"there is no role {self.name!r}, only {', '.join(ROLES)}.{did_you_mean(self.name, ROLES)}")
         if self.count < 0:
             raise JobError(f"{self.name}: expected a number of tasks, 0 or more, got {self.count}")
+        if self.count > _MOST_TASKS:
+            raise JobError(f"{self.name}: expected at most {_MOST_TASKS:,} tasks, got {self.count:,}")
         if self.name in _AT_MOST_ONE and self.count > 1:
             raise JobError(f"{self.name}: a cluster has at most one, got {self.count}")
         if self.cpus is not None and not 0 < self.cpus < math.inf:
@@ -121,6 +125,9 @@ class JobDescription:
         if not self.task_count:
             raise JobError(f"there is no task to start: {_listed(['--' + name for name in names] or ['roles'])} 0")
         check_environment(self.environment, "environment")
+        for what, text in (("program", self.program), *(("arguments", each) for each in self.arguments)):
+            if "\0" in text:
+                raise JobError(f"{what}: {text!r} has a zero byte, which no command line can have")
 
     @property
     def task_count(self) -> int:
@@ -138,8 +145,9 @@ class JobDescription:
         return next((role for role in self.roles if role.name == name), Role(name, 0))
 
     def environment_of(self, name: str) -> dict[str, str]:
-        """The variables of a role's tasks."""
-        return {**self.environment, **self.role(name).environment}
+        """The variables of a role's tasks; those of the job for a role that only a scheduler knows."""
+        own = self.role(name).environment if name in ROLES else {}
+        return {**self.environment, **own}
 
 
 def memory_bytes(text: str, what: str = "memory") -> int:

@@ -70,6 +70,8 @@ def read_job(path: str, *, is_here: bool = True) -> JobDescription:
         job = job_of(tomllib.loads(content.decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise JobError(f"{path}: this is no TOML: {error}") from None
+    except RecursionError:
+        raise JobError(f"{path}: this is no TOML that can be read: its brackets are nested too deep") from None
     except JobError as error:
         raise JobError(f"{path}: {error}") from None
     return replace(job, program=str(Path(path).parent / job.program)) if is_here else job

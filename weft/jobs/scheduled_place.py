@@ -8,7 +8,7 @@ from typing import Final
 
 from weft.jobs.description import ROLES, JobError
 from weft.jobs.slurm import SlurmStep, is_slurm_task
-from weft.jobs.task_place import TaskPlace, place_in_tf_config
+from weft.jobs.task_place import TaskPlace, check_member, checked_cluster, place_in_tf_config
 
 CLUSTER_VARIABLE: Final = "WEFT_CLUSTER"
 """Names the addresses of a cluster's tasks by role, as JSON; in pods of Kubernetes."""
@@ -50,15 +50,13 @@ def scheduled_place(
 def _pods_place(environment: Mapping[str, str]) -> TaskPlace:
     role, index = environment.get(ROLE_VARIABLE, ""), environment.get(INDEX_VARIABLE, "")
     try:
-        cluster = {
-            str(name): [str(each) for each in tasks] for name, tasks in json.loads(environment[CLUSTER_VARIABLE]).items()
-        }
-    except (ValueError, AttributeError, TypeError):
-        raise JobError(
-            f"{CLUSTER_VARIABLE} should be addresses by role, and is {environment[CLUSTER_VARIABLE][:200]!r}"
-        ) from None
+        cluster = checked_cluster(json.loads(environment[CLUSTER_VARIABLE]))
+    except (ValueError, RecursionError) as error:
+        told = environment[CLUSTER_VARIABLE][:200]
+        raise JobError(f"{CLUSTER_VARIABLE} should be addresses by role, and is {told!r}: {error}") from None
     if role not in ROLES:
         raise JobError(f"{ROLE_VARIABLE} should be one of {', '.join(ROLES)}, and is {role!r}")
     if not index.isdecimal():
         raise JobError(f"{INDEX_VARIABLE} should be the number of this pod in its role, and is {index!r}")
+    check_member(cluster, role, int(index), f"{CLUSTER_VARIABLE}, {ROLE_VARIABLE} and {INDEX_VARIABLE}")
     return TaskPlace(cluster, role, int(index))

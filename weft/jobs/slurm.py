@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from weft.jobs.description import JobError
+from weft.jobs.host_list import expand_hosts
 from weft.jobs.task_place import TaskPlace
 
 _REPEATED: Final = re.compile(r"(\d+)(?:\(x(\d+)\))?")
@@ -16,25 +16,8 @@ _LOWEST_PORT: Final = 12_000
 _PORTS: Final = 20_000
 # Jobs that share a node follow each other closely; so many tasks of a job on a node keep clear of the next job's.
 _PORTS_OF_A_JOB: Final = 64
-
-
-def expand_hosts(hosts: str) -> list[str]:
-    """The names that a host list of Slurm's stands for, such as `n[1-3],m`, in its order.
-
-    Slurm's own `scontrol` knows its whole syntax; a list without brackets needs none.
-
-    Raises:
-        JobError: there is no scontrol, or it refuses the list.
-    """
-    if "[" not in hosts:
-        return [each for each in hosts.split(",") if each]
-    try:
-        ran = subprocess.run(["scontrol", "show", "hostnames", hosts], capture_output=True, text=True, check=True, timeout=60)
-    except FileNotFoundError:
-        raise JobError(f"the host list {hosts!r} needs Slurm's 'scontrol', which is not on the PATH of this host") from None
-    except subprocess.CalledProcessError as error:
-        raise JobError(f"scontrol does not expand the host list {hosts!r}: {error.stderr.strip()}") from None
-    return ran.stdout.split()
+_LAST_PORT: Final = 65535
+_MOST_NODES: Final = 100_000
 
 
 def expand_counts(text: str) -> list[int]:
@@ -44,6 +27,8 @@ def expand_counts(text: str) -> list[int]:
         match = _REPEATED.fullmatch(part)
         if match is None:
             raise JobError(f"expected tasks per node as Slurm tells them, such as '2(x3),1', got {text!r}")
+        if len(found) + int(match[2] or 1) > _MOST_NODES:
+            raise JobError(f"tasks per node: {text!r} stands for more than {_MOST_NODES:,} nodes")
         found.extend([int(match[1])] * int(match[2] or 1))
     return found
 
@@ -117,7 +102,7 @@ class SlurmStep:
                 follow from the numbers of job and step, so that two jobs on one node do not meet.
 
         Raises:
-            JobError: Slurm has reserved too few ports.
+            JobError: Slurm has reserved too few ports, or there are too few behind the first.
         """
         most = max(self.tasks_per_node)
         if port_base is None and self.ports:
@@ -128,6 +113,8 @@ class SlurmStep:
         else:
             base = self._port_base() if port_base is None else port_base
             ports = range(base, base + most)
+            if ports.stop > _LAST_PORT + 1:
+                raise JobError(f"the {most} tasks of a node need ports from {base} on, and {_LAST_PORT} is the last")
         return [f"{self.hosts[node]}:{ports[slot]}" for node, slot in self.nodes()]
 
     def _port_base(self) -> int:
@@ -184,7 +171,7 @@ def _reserved(text: str) -> list[int]:
     found: list[int] = []
     for part in text.split(","):
         low, _, high = part.partition("-")
-        if not low.isdecimal() or not (high or low).isdecimal():
+        if not low.isdecimal() or not (high or low).isdecimal() or not 0 < int(low) <= int(high or low) <= _LAST_PORT:
             raise JobError(f"SLURM_STEP_RESV_PORTS should be ports such as '12000-12003', and is {text!r}")
         found.extend(range(int(low), int(high or low) + 1))
     return found

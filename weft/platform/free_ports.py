@@ -31,7 +31,11 @@ def free_ports(count: int) -> list[int]:
         for port in _candidates():
             if len(found) == count:
                 break
-            probe = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            try:
+                probe = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            except OSError as error:
+                many = f"{count} tasks need a port each, and after {len(found)} there is none"
+                raise OSError(f"{many}: {error.strerror}; see ulimit -n") from None
             try:
                 probe.bind(("", port))
             except OSError:

@@ -17,10 +17,14 @@ Manifest: TypeAlias = dict[str, object]
 LABEL: Final = "weft/job"
 ROLE_LABEL: Final = "weft/role"
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LONGEST_NAMESPACE: Final = 63
 # The longest pod's name, such as `NAME-evaluator-0-0`, is a host's name.
 _LONGEST_NAME: Final = 63 - len("-evaluator-0-0000")
 _TOKEN_VARIABLE: Final = "WEFT_CLUSTER_TOKEN"
 _HEALTH_VARIABLE: Final = "WEFT_HEALTH_PORT"
+# Linux takes no longer text from an environment, with its name.
+_LONGEST_VARIABLE: Final = 128 * 1024 - 256
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ class Placement:
         if not _NAME.fullmatch(self.name) or len(self.name) > _LONGEST_NAME:
             raise JobError(
                 f"--name: expected at most {_LONGEST_NAME} small letters, digits and hyphens, a letter first, got {self.name!r}"
+            )
+        is_namespace = self.namespace is None or _NAMESPACE.fullmatch(self.namespace)
+        if not is_namespace or len(self.namespace or "") > _LONGEST_NAMESPACE:
+            raise JobError(
+                f"--namespace: expected at most {_LONGEST_NAMESPACE} small letters, digits and hyphens, got {self.namespace!r}"
             )
         if not self.image or any(each.isspace() for each in self.image):
             raise JobError(f"--image: expected the name of an image, got {self.image!r}")
@@ -121,7 +130,12 @@ def _environment(
 ) -> list[Manifest]:
     told = job.environment_of(role)
     if cluster is not None:
-        told[CLUSTER_VARIABLE] = json.dumps(cluster)
+        told[CLUSTER_VARIABLE] = addresses = json.dumps(cluster)
+        if len(addresses) > _LONGEST_VARIABLE:
+            raise JobError(
+                f"the addresses of {job.task_count} tasks take {len(addresses):,} bytes, and a variable of a pod's environment "
+                f"has {_LONGEST_VARIABLE:,}: fewer tasks, or a shorter --name"
+            )
         told[ROLE_VARIABLE] = role
     if placement.probes:
         told[_HEALTH_VARIABLE] = str(placement.health_port)
