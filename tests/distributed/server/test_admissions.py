@@ -108,8 +108,8 @@ def test_holders_of_the_token_work_together_and_others_stay_out(own_address: str
                     with tf.Session(worker.target, graph=graph) as session:
                         session.run(variable.initializer)
                         assert session.run(doubled).tolist() == [0, 2, 4, 6, 8, 10]
-                _stays_out(spec["worker"][0], monkeypatch, "b" * 64, "belongs to a cluster with other credentials")
-                _stays_out(spec["worker"][0], monkeypatch, None, "this process has none")
+                _stays_out(spec["ps"][0], monkeypatch, "b" * 64, "belongs to a cluster with other credentials")
+                _stays_out(spec["ps"][0], monkeypatch, None, "this process has none")
         finally:
             ps.stdin.close()
 
