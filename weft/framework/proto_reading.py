@@ -83,6 +83,9 @@ def fill_from_text(proto: Message, data: bytes, path: str) -> None:
         line, what = error.GetLine(), str(error)
     except RecursionError:
         what = "messages are too deep inside of each other"
+    except DeprecationWarning as warning:
+        # protobuf reads escapes by a codec of Python's, which warns of those that it does not know: an error where warnings are.
+        what = str(warning)
     lines = text.split("\n")
     before = "\n".join(lines[:line])
     nodes = _NODE.findall(before)

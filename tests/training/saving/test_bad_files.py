@@ -128,8 +128,6 @@ def check_error(error: Exception, name: str) -> None:
     assert any(part in str(error) for part in (name, name.partition("/")[0], name.partition(".")[0])), str(error)
 
 
-# protobuf reads escapes in text by a codec of Python's, which warns of those that it does not know.
-@pytest.mark.filterwarnings("ignore:decoding with 'unicode_escape' codec:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_an_error_that_names_it(files: Path, kind: str) -> None:
     name, load = KINDS[kind]
@@ -286,3 +284,10 @@ def test_a_function_that_branches_to_itself_is_an_error() -> None:
     function.ret["y"] = "call:output:0"
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Function 'f' calls itself"):
         tf.import_graph_def(proto, name="")
+
+
+def test_an_escape_that_is_none_is_told_where_warnings_are_errors(tmp_path: Path) -> None:
+    path = tmp_path / "escaped.meta"
+    path.write_text('meta_info_def { meta_graph_version: "\\  " }')
+    with pytest.raises(tf.errors.DataLossError, match="invalid escape sequence"):
+        tf.train.import_meta_graph(str(path))
