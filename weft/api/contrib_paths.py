@@ -89,6 +89,17 @@ DOORS: Final = {
     for package, paths in _PATHS.items()
 }
 
+_KERAS: Final = (
+    "activations applications backend callbacks constraints datasets initializers layers losses metrics models optimizers "
+    "preprocessing regularizers utils wrappers datasets.boston_housing datasets.cifar10 datasets.cifar100 datasets.imdb "
+    "datasets.mnist datasets.reuters preprocessing.image preprocessing.sequence preprocessing.text wrappers.scikit_learn"
+)
+# tf.keras's first place, by its public path and by the two paths inside of it.
+KERAS_ALIASES: Final = {
+    f"{prefix}{path}": f"weft.api.keras.{path}" for path in _KERAS.split() for prefix in ("", "api.keras.", "python.keras.")
+}
+KERAS_DOORS: Final = dict.fromkeys(("", "api.keras", "python.keras"), "keras")
+
 NAMES: Final = {
     # TensorFlow's package leaves this class out.
     "distributions": {"ops.gumbel": "weft.models.distributions.extremes:Gumbel"},

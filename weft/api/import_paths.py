@@ -56,6 +56,7 @@ class _Table:
 _TABLES: Final = {
     "core": _Table(core_paths.ALIASES),
     "python": _Table(python_paths.ALIASES, python_paths.NAMES, python_paths.DOORS),
+    "contrib.keras": _Table(contrib_paths.KERAS_ALIASES, doors=contrib_paths.KERAS_DOORS),
 } | {
     f"contrib.{package}.python": _Table(names=contrib_paths.NAMES.get(package, {}), doors=doors)
     for package, doors in contrib_paths.DOORS.items()

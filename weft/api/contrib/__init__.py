@@ -1,7 +1,11 @@
-"""tf.contrib: the parts of it that programs use. This module only re-exports."""
+"""tf.contrib: the parts of it that programs use. This module re-exports; Keras, which is large, when a program asks for it."""
 
 from __future__ import annotations
 
+import importlib as _importlib
+import sys as _sys
+
+from weft.api import missing_names as _missing_names
 from weft.api.contrib import cluster_resolver as cluster_resolver
 from weft.api.contrib import crf as crf
 from weft.api.contrib import cudnn_rnn as cudnn_rnn
@@ -34,3 +38,9 @@ from weft.api.contrib import tfprof as tfprof
 from weft.api.contrib import tpu as tpu
 from weft.api.contrib import training as training
 from weft.api.contrib import util as util
+
+
+def __getattr__(name: str) -> object:
+    if name == "keras":
+        return _importlib.import_module("weft.contrib.keras")
+    _missing_names.refuse(_sys.modules[__name__], "contrib", name)

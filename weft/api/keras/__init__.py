@@ -9,6 +9,7 @@ from weft.api.keras import callbacks as callbacks
 from weft.api.keras import constraints as constraints
 from weft.api.keras import datasets as datasets
 from weft.api.keras import estimator as estimator
+from weft.api.keras import experimental as experimental
 from weft.api.keras import initializers as initializers
 from weft.api.keras import layers as layers
 from weft.api.keras import losses as losses
@@ -18,6 +19,7 @@ from weft.api.keras import optimizers as optimizers
 from weft.api.keras import preprocessing as preprocessing
 from weft.api.keras import regularizers as regularizers
 from weft.api.keras import utils as utils
+from weft.api.keras import wrappers as wrappers
 from weft.networks.engine.input_layer import Input as Input
 from weft.networks.models.model import Model as Model
 from weft.networks.models.sequential import Sequential as Sequential

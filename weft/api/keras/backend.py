@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from weft.framework.graph_functions import name_scope as name_scope
+from weft.networks.backend.alignment import ctc_batch_cost as ctc_batch_cost
+from weft.networks.backend.alignment import ctc_decode as ctc_decode
+from weft.networks.backend.alignment import ctc_label_dense_to_sparse as ctc_label_dense_to_sparse
+from weft.networks.backend.convolutions import conv2d_transpose as conv2d_transpose
+from weft.networks.backend.convolutions import local_conv1d as local_conv1d
+from weft.networks.backend.convolutions import local_conv2d as local_conv2d
+from weft.networks.backend.convolutions import resize_volumes as resize_volumes
+from weft.networks.backend.convolutions import separable_conv2d as separable_conv2d
+from weft.networks.backend.creation import arange as arange
 from weft.networks.backend.creation import eye as eye
 from weft.networks.backend.creation import ones as ones
 from weft.networks.backend.creation import placeholder as placeholder
+from weft.networks.backend.creation import random_binomial as random_binomial
 from weft.networks.backend.creation import random_normal as random_normal
 from weft.networks.backend.creation import random_normal_variable as random_normal_variable
 from weft.networks.backend.creation import random_uniform as random_uniform
@@ -23,6 +33,7 @@ from weft.networks.backend.inspection import is_keras_tensor as is_keras_tensor
 from weft.networks.backend.inspection import is_sparse as is_sparse
 from weft.networks.backend.inspection import ndim as ndim
 from weft.networks.backend.inspection import to_dense as to_dense
+from weft.networks.backend.recurrence import rnn as rnn
 from weft.networks.backend.reductions import all_of as _all_of
 from weft.networks.backend.reductions import any_of as _any_of
 from weft.networks.backend.reductions import argmax as argmax
@@ -39,6 +50,7 @@ from weft.networks.backend.running import function as function
 from weft.networks.backend.running import get_value as get_value
 from weft.networks.backend.running import gradients as gradients
 from weft.networks.backend.running import moving_average_update as moving_average_update
+from weft.networks.backend.running import print_tensor as print_tensor
 from weft.networks.backend.running import set_value as set_value
 from weft.networks.backend.running import update as update
 from weft.networks.backend.running import update_add as update_add
@@ -66,6 +78,7 @@ from weft.networks.backend.tensors import dropout as dropout
 from weft.networks.backend.tensors import expand_dims as expand_dims
 from weft.networks.backend.tensors import flatten as flatten
 from weft.networks.backend.tensors import l2_normalize as l2_normalize
+from weft.networks.backend.tensors import normalize_batch_in_training as normalize_batch_in_training
 from weft.networks.backend.tensors import one_hot as one_hot
 from weft.networks.backend.tensors import permute_dimensions as permute_dimensions
 from weft.networks.backend.tensors import sqrt as sqrt
@@ -76,6 +89,7 @@ from weft.networks.objects.activations import relu as relu
 from weft.networks.objects.activations import softmax as softmax
 from weft.networks.objects.activations import softplus as softplus
 from weft.networks.objects.activations import softsign as softsign
+from weft.networks.state.defaults import backend as backend
 from weft.networks.state.defaults import cast_to_floatx as cast_to_floatx
 from weft.networks.state.defaults import epsilon as epsilon
 from weft.networks.state.defaults import floatx as floatx

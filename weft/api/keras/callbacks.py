@@ -13,3 +13,5 @@ from weft.networks.callbacks.monitors import ReduceLROnPlateau as ReduceLROnPlat
 from weft.networks.callbacks.monitors import TensorBoard as TensorBoard
 from weft.networks.callbacks.monitors import TerminateOnNaN as TerminateOnNaN
 from weft.networks.callbacks.progress import ProgbarLogger as ProgbarLogger
+from weft.networks.callbacks.reports import BaseLogger as BaseLogger
+from weft.networks.callbacks.reports import RemoteMonitor as RemoteMonitor

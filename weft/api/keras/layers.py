@@ -62,6 +62,7 @@ from weft.networks.layers.recurrent.cudnn import CuDNNLSTM as CuDNNLSTM
 from weft.networks.layers.recurrent.layers import GRU as GRU
 from weft.networks.layers.recurrent.layers import LSTM as LSTM
 from weft.networks.layers.recurrent.layers import SimpleRNN as SimpleRNN
+from weft.networks.layers.recurrent.own_cells import AbstractRNNCell as AbstractRNNCell
 from weft.networks.layers.recurrent.rnn import RNN as RNN
 from weft.networks.layers.spatial.borders import Cropping1D as Cropping1D
 from weft.networks.layers.spatial.borders import Cropping2D as Cropping2D

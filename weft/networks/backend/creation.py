@@ -13,6 +13,10 @@ from weft.networks.state.defaults import floatx
 from weft.networks.state.graph_state import track_variable
 from weft.ops.array import filling
 from weft.ops.array.placeholder import placeholder as graph_placeholder
+from weft.ops.array.ranges import range_of
+from weft.ops.array.selection import where
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import less_equal
 from weft.ops.random import functions as random
 from weft.ops.sparse.tensors import sparse_placeholder
 from weft.ops.variables.variable import Variable
@@ -162,3 +166,33 @@ def truncated_normal(
     Args: those of `tf.keras.backend.random_normal`.
     """
     return random.truncated_normal(shape, mean, stddev, dtypes.as_dtype(dtype or floatx()), seed=seed)
+
+
+def random_binomial(shape: ShapeLike, p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None) -> Tensor:
+    """Ones with a probability, in each run others; the rest is zeros.
+
+    Args:
+        shape: the shape.
+        p: the probability of a one.
+        dtype: its dtype; `floatx()` when None.
+        seed: the op seed; a number of NumPy's global random state when None.
+    """
+    kind = dtypes.as_dtype(dtype or floatx())
+    given = np.random.randint(10**7) if seed is None else seed
+    drawn = random.random_uniform(shape, dtype=kind, seed=given)
+    return where(less_equal(drawn, p), filling.ones(shape, kind), filling.zeros(shape, kind))
+
+
+def arange(start: int, stop: int | None = None, step: int = 1, dtype: DTypeLike = "int32") -> Tensor:
+    """Numbers at equal distances.
+
+    Args:
+        start: the first; the bound instead, behind 0, when `stop` is None.
+        stop: the bound, which is not reached.
+        step: the distance.
+        dtype: the type of the result.
+    """
+    if stop is None and start < 0:
+        start = 0
+    made: Tensor = range_of(start, stop, step, name="arange")
+    return made if dtypes.as_dtype(dtype) == dtypes.int32 else cast(made, dtype)

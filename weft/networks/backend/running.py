@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from weft.autodiff.gradients import gradients as gradients_of
 from weft.framework.aliases import Array, Nest, SessionLike, TensorLike, VariableLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.networks.backend.inspection import to_dense
 from weft.networks.state.sessions import batch_get_value, batch_set_value, get_session
+from weft.ops.array.identity import identity
+from weft.ops.control_flow.assertion import print_v2
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.moving_average import assign_moving_average
 
@@ -133,3 +138,17 @@ def gradients(loss: Tensor, variables: Nest) -> list[Nest]:
         variables: a list of variables or tensors.
     """
     return list(gradients_of(loss, variables))
+
+
+def print_tensor(x: Tensor, message: str = "") -> Tensor:
+    """Pass a tensor through, and print it to standard output whenever it is computed.
+
+    Args:
+        x: the tensor.
+        message: what stands before it.
+
+    Returns:
+        A tensor with the value of `x`.
+    """
+    with get_default_graph().control_dependencies([print_v2(message, x, output_stream=sys.stdout)]):
+        return identity(x)

@@ -16,6 +16,7 @@ from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims as with_axis
 from weft.ops.array.shape_ops import reshape as reshaped
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.stacking import stack
 from weft.ops.array.transposing import transpose as transposed
 from weft.ops.control_flow.cond import cond
 from weft.ops.math import reduce_functions as reductions
@@ -25,8 +26,10 @@ from weft.ops.math.comparison import maximum
 from weft.ops.math.products import matmul
 from weft.ops.math.unary import sqrt as root
 from weft.ops.nn.dropout import dropout as nn_dropout
+from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as nn_batch_normalization
 from weft.ops.nn.norm import l2_normalize as nn_l2_normalize
+from weft.ops.nn.norm import moments
 
 
 def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
@@ -194,6 +197,40 @@ def batch_normalization(
         return reshaped(given, [1, -1, 1, 1]) if of_images and given is not None else given
 
     return nn_batch_normalization(x, beside(mean), beside(var), beside(beta), beside(gamma), epsilon)
+
+
+def normalize_batch_in_training(
+    x: Tensor, gamma: TensorLike | None, beta: TensorLike | None, reduction_axes: Sequence[int], epsilon: float = 1e-3
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A tensor normalized by its own mean and variance, and these.
+
+    Args:
+        x: a tensor of a floating dtype.
+        gamma, beta: scale and offset, an element for each channel; none when None.
+        reduction_axes: the dimensions over which mean and variance are taken.
+        epsilon: added to the variance.
+
+    Returns:
+        A tensor like `x`, and mean and variance, of the shape of the other dimensions; images' variance is without bias.
+    """
+    axes = [int(each) for each in reduction_axes]
+    rank = x.shape.ndims or 0
+    if rank == 4 and axes == [0, 1, 2]:
+        count = x.shape.as_list()[-1]
+        scale = filling.ones([count], x.dtype) if gamma is None else gamma
+        offset = filling.zeros([count], x.dtype) if beta is None else beta
+        return fused_batch_norm(x, scale, offset, epsilon=epsilon)
+    mean, variance = moments(x, axes)
+    if sorted(axes) == list(range(rank))[:-1]:
+        return nn_batch_normalization(x, mean, variance, beta, gamma, epsilon), mean, variance
+    size = shape_of(x)
+    wide = stack([1 if axis in axes else size[axis] for axis in range(rank)])
+
+    def broadcast(given: TensorLike | None) -> TensorLike | None:
+        return None if given is None else reshaped(given, wide)
+
+    made = nn_batch_normalization(x, broadcast(mean), broadcast(variance), broadcast(beta), broadcast(gamma), epsilon)
+    return made, mean, variance
 
 
 def dropout(x: TensorLike, level: float, noise_shape: ShapeLike = None, seed: int | None = None) -> Tensor:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -144,17 +145,94 @@ def imdb(
         parts = [(arrays[f"x_{name}"], arrays[f"y_{name}"]) for name in ("train", "test")]
     generator = np.random.RandomState(seed)
     made = []
-    for reviews, labels in parts:
-        order = np.arange(len(reviews))
+    for texts, labels in parts:
+        order = np.arange(len(texts))
         generator.shuffle(order)
-        begun = [_begun(each, start_char, index_from) for each in reviews[order]]
-        kept = [(each, label) for each, label in zip(begun, labels[order], strict=True) if maxlen is None or len(each) < maxlen]
-        limit = num_words or max((max(each) for each, _ in kept), default=0) + 1
-        rows = [_known(each, skip_top, limit, oov_char) for each, _ in kept]
+        words = _Words(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+        made.append(words.of(texts[order], labels[order]))
+    return made[0], made[1]
+
+
+def imdb_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
+    """The words of `imdb`'s reviews and their ranks.
+
+    Args:
+        path: the name in the cache.
+    """
+    return _word_index(path, "imdb_word_index.json")
+
+
+def reuters(
+    path: str = "reuters.npz",
+    num_words: int | None = None,
+    skip_top: int = 0,
+    maxlen: int | None = None,
+    test_split: float = 0.2,
+    seed: int = 113,
+    start_char: int | None = 1,
+    oov_char: int | None = 2,
+    index_from: int = 3,
+) -> Split:
+    """Newswires as lists of words' ranks, and their topics, of which there are 46.
+
+    Args:
+        path: the name in the cache.
+        num_words: how many words are known, the most frequent first; all when None.
+        skip_top: how many of the most frequent words to leave out.
+        maxlen: the greatest length; longer ones are left out.
+        test_split: the part that is for tests.
+        seed: of the order.
+        start_char: the number that begins each text; none when None.
+        oov_char: the number of a word that is not known; such words are dropped when None.
+        index_from: what is added to ranks.
+
+    Returns:
+        `(x_train, y_train), (x_test, y_test)`, NumPy arrays; the texts are lists.
+    """
+    with np.load(get_file(path, _STORE + "reuters.npz"), allow_pickle=True) as arrays:
+        texts, labels = arrays["x"], arrays["y"]
+    order = np.arange(len(texts))
+    np.random.RandomState(seed).shuffle(order)
+    words = _Words(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    x, y = words.of(texts[order], labels[order])
+    cut = int(len(x) * (1 - test_split))
+    return (x[:cut], y[:cut]), (x[cut:], y[cut:])
+
+
+def reuters_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
+    """The words of `reuters`'s newswires and their ranks.
+
+    Args:
+        path: the name in the cache.
+    """
+    return _word_index(path, "reuters_word_index.json")
+
+
+def _word_index(path: str, name: str) -> dict[str, int]:
+    found: dict[str, int] = json.loads(Path(get_file(path, _STORE + name)).read_text(encoding="utf-8"))
+    return found
+
+
+class _Words(NamedTuple):
+    """Which words of texts are kept; the arguments of `imdb`."""
+
+    num_words: int | None
+    skip_top: int
+    maxlen: int | None
+    start_char: int | None
+    oov_char: int | None
+    index_from: int
+
+    def of(self, texts: Sequence[Sequence[int]], labels: Array) -> tuple[Array, Array]:
+        """The texts that are short enough, with the words that are known, and their labels."""
+        begun = [_begun(each, self.start_char, self.index_from) for each in texts]
+        pairs = zip(begun, labels, strict=True)
+        kept = [(each, label) for each, label in pairs if self.maxlen is None or len(each) < self.maxlen]
+        limit = self.num_words or max((max(each) for each, _ in kept), default=0) + 1
+        rows = [_known(each, self.skip_top, limit, self.oov_char) for each, _ in kept]
         column = np.empty(len(rows), object)
         column[:] = rows
-        made.append((column, np.array([label for _, label in kept])))
-    return made[0], made[1]
+        return column, np.array([label for _, label in kept])
 
 
 def _begun(review: Sequence[int], start: int | None, index_from: int) -> list[int]:

@@ -21,7 +21,7 @@ from weft.networks.layers import (
     normalization,
     wrappers,
 )
-from weft.networks.layers.recurrent import cells, cudnn, rnn
+from weft.networks.layers.recurrent import cells, cudnn, own_cells, rnn
 from weft.networks.layers.recurrent import convolutional as conv_recurrent
 from weft.networks.layers.recurrent import layers as recurrent
 from weft.networks.layers.spatial import borders, convolutional, local, pooling
@@ -29,7 +29,7 @@ from weft.networks.objects import registry
 
 _MODULES: Final = (
     activation_layers, attention, borders, cells, conv_recurrent, convolutional, core, cudnn, embeddings, feature_columns,
-    local, merging, noise, normalization, pooling, recurrent, rnn, wrappers,
+    local, merging, noise, normalization, own_cells, pooling, recurrent, rnn, wrappers,
 )  # fmt: skip
 
 

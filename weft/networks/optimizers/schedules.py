@@ -145,7 +145,14 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
 
 class CosineDecay(LearningRateSchedule):
-    """Half a cosine from the initial rate to `alpha` times it."""
+    """Half a cosine from the initial rate to `alpha` times it.
+
+    Args:
+        initial_learning_rate: the rate at the first step.
+        decay_steps: the length of the half cosine.
+        alpha: what part of the initial rate is the lowest.
+        name: the name of the operations.
+    """
 
     @keeps_arguments
     def __init__(self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str | None = None) -> None:
@@ -157,8 +164,92 @@ class CosineDecay(LearningRateSchedule):
         return _value(decay.cosine_decay(self.initial_learning_rate, step, *self._given))
 
 
+class CosineDecayRestarts(LearningRateSchedule):
+    """Half cosines one after the other, each `t_mul` times as long and `m_mul` times as high as the one before.
+
+    Args:
+        initial_learning_rate: the rate at the first step.
+        first_decay_steps: the length of the first half cosine.
+        t_mul, m_mul: the factors of length and height.
+        alpha: what part of the initial rate is the lowest.
+        name: the name of the operations.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self, initial_learning_rate: float, first_decay_steps: int, t_mul: float = 2.0, m_mul: float = 1.0, alpha: float = 0.0,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._given = (first_decay_steps, t_mul, m_mul, alpha, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.cosine_decay_restarts(self.initial_learning_rate, step, *self._given))
+
+
+class LinearCosineDecay(LearningRateSchedule):
+    """A straight line times a cosine.
+
+    Args:
+        initial_learning_rate: the rate at the first step.
+        decay_steps: the length of the line.
+        num_periods: how many periods the cosine has.
+        alpha, beta: what is added to line and product.
+        name: the name of the operations.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self, initial_learning_rate: float, decay_steps: int, num_periods: float = 0.5, alpha: float = 0.0,
+        beta: float = 0.001, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._given = (decay_steps, num_periods, alpha, beta, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.linear_cosine_decay(self.initial_learning_rate, step, *self._given))
+
+
+class NoisyLinearCosineDecay(LearningRateSchedule):
+    """A straight line with noise, which becomes smaller, times a cosine.
+
+    Args:
+        initial_learning_rate: the rate at the first step.
+        decay_steps: the length of the line.
+        initial_variance: the noise's variance at the first step.
+        variance_decay: how fast it becomes smaller.
+        num_periods: how many periods the cosine has.
+        alpha, beta: what is added to line and product.
+        name: the name of the operations.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self, initial_learning_rate: float, decay_steps: int, initial_variance: float = 1.0, variance_decay: float = 0.55,
+        num_periods: float = 0.5, alpha: float = 0.0, beta: float = 0.001, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._given = (decay_steps, initial_variance, variance_decay, num_periods, alpha, beta, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.noisy_linear_cosine_decay(self.initial_learning_rate, step, *self._given))
+
+
 _OBJECTS: Final[dict[str, Callable[..., LearningRateSchedule]]] = {
-    each.__name__: each for each in (ExponentialDecay, InverseTimeDecay, PolynomialDecay, PiecewiseConstantDecay, CosineDecay)
+    each.__name__: each
+    for each in (
+        ExponentialDecay,
+        InverseTimeDecay,
+        PolynomialDecay,
+        PiecewiseConstantDecay,
+        CosineDecay,
+        CosineDecayRestarts,
+        LinearCosineDecay,
+        NoisyLinearCosineDecay,
+    )
 }
 serialize_schedule = registry.serialize_keras_object
 deserialize_schedule = registry.deserializer(_OBJECTS, "decay")

@@ -34,6 +34,11 @@ def set_epsilon(value: float) -> None:
     _DEFAULTS.epsilon = value
 
 
+def backend() -> str:
+    """The name of what Keras computes with: "tensorflow"."""
+    return "tensorflow"
+
+
 def floatx() -> str:
     """The name of the default type of floats."""
     return _DEFAULTS.floatx

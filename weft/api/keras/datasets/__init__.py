@@ -8,3 +8,4 @@ from weft.api.keras.datasets import cifar100 as cifar100
 from weft.api.keras.datasets import fashion_mnist as fashion_mnist
 from weft.api.keras.datasets import imdb as imdb
 from weft.api.keras.datasets import mnist as mnist
+from weft.api.keras.datasets import reuters as reuters

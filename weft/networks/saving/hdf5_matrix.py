@@ -1,0 +1,90 @@
+"""HDF5Matrix: rows of a dataset in an HDF5 file, for `fit` to take batches of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weft.framework.aliases import Array, Nest
+from weft.framework.printed import printed
+from weft.networks.saving.hdf5_store import hdf5
+
+
+class HDF5Matrix:
+    """Rows of a dataset in an HDF5 file, read when they are asked for.
+
+    Args:
+        datapath: the file.
+        dataset: the name of the dataset in it.
+        start: the first row.
+        end: the row behind the last; all rows when None.
+        normalizer: a function of the rows that are read.
+
+    Raises:
+        ImportError: h5py is not installed.
+    """
+
+    # Open files by path: several matrices share one.
+    refs: ClassVar[dict[str, Any]] = {}
+
+    __repr__ = printed("tf.keras.utils", lambda matrix: f"shape={matrix.shape} dtype={matrix.dtype}")
+
+    def __init__(
+        self, datapath: str, dataset: str, start: int = 0, end: int | None = None,
+        normalizer: Callable[[Array], Array] | None = None,
+    ) -> None:  # fmt: skip
+        if datapath not in self.refs:
+            self.refs[datapath] = hdf5("HDF5Matrix").File(datapath, "r")
+        self.data = self.refs[datapath][dataset]
+        self.start = start
+        self.end = self.data.shape[0] if end is None else end
+        self.normalizer = normalizer
+        self._base_shape = self._normal(self.data[0:1]).shape[1:]
+        self._base_dtype = self._normal(self.data[0:1]).dtype
+
+    def __len__(self) -> int:
+        return int(self.end - self.start)
+
+    def __getitem__(self, key: Nest) -> Array:
+        if isinstance(key, slice):
+            first = 0 if key.start is None else key.start
+            last = len(self) if key.stop is None else key.stop
+            if last + self.start > self.end:
+                raise IndexError(f"rows to {last} of {len(self)} were asked for")
+            return self._normal(self.data[slice(first + self.start, last + self.start)])
+        if isinstance(key, int | np.integer):
+            if key + self.start >= self.end:
+                raise IndexError(f"row {key} of {len(self)} was asked for")
+            return self._normal(self.data[key + self.start])
+        rows = np.asarray(key)
+        if len(rows) and rows.max() + self.start >= self.end:
+            raise IndexError(f"row {rows.max()} of {len(self)} was asked for")
+        # HDF5 reads rows in ascending order, each once.
+        order, places = np.unique(rows + self.start, return_inverse=True)
+        return self._normal(self.data[order.tolist()][places])
+
+    def _normal(self, rows: Array) -> Array:
+        return rows if self.normalizer is None else self.normalizer(rows)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of all rows together."""
+        return (len(self), *self._base_shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        found: np.dtype[Any] = self._base_dtype
+        return found
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape))
