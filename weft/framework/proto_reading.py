@@ -84,7 +84,8 @@ def fill_from_text(proto: Message, data: bytes, path: str) -> None:
     except RecursionError:
         what = "messages are too deep inside of each other"
     except DeprecationWarning as warning:
-        # protobuf reads escapes by a codec of Python's, which warns of those that it does not know: an error where warnings are.
+        # protobuf reads escapes by a codec of Python's, which warns of those that it does not know: an error where warnings
+        # are.
         what = str(warning)
     lines = text.split("\n")
     before = "\n".join(lines[:line])
