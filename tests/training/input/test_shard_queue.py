@@ -50,6 +50,15 @@ def test_each_session_gets_other_shards_in_each_epoch(server: tf.train.Server) -
         assert waiting == [[]]
 
 
+def test_who_does_not_wait_for_others_is_done_when_none_is_left(server: tf.train.Server) -> None:
+    shards = tf.train.ShardQueue(SHARDS, shuffle=False)
+    shard = shards.take(wait_for_others=False)
+    with tf.Session(server.target) as one, tf.Session(server.target) as other:
+        assert one.run(shard) == b"part-0"
+        # As a replica in step, which would hold up the one that still has a shard.
+        assert left_of(other, shard) == ["part-1", "part-2", "part-3"]
+
+
 def test_a_shard_of_a_session_that_has_left_is_handed_out_again(server: tf.train.Server) -> None:
     shard = tf.train.ShardQueue(SHARDS, shuffle=False).take()
     with tf.Session(server.target) as stays:

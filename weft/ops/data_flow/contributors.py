@@ -31,13 +31,15 @@ class Contributors:
         known = self._note(owner, now)
         known.count += is_fresh
         known.has_given = True
+        # One that had come to the end of its input may have got more of it.
+        known.has_ended = False
 
     def join(self, owner: StepOwner, now: float) -> None:
         """Know a session before its first gradient."""
         self._note(owner, now)
 
     def leave(self, owner: StepOwner) -> None:
-        """Note that a session gives no more gradients, and did not just lose its connection."""
+        """Note that a session gives no more gradients until it does, and did not just lose its connection."""
         known = self._known.get(owner.name)
         if known is not None:
             known.has_ended = True

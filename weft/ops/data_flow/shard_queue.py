@@ -45,10 +45,11 @@ class ShardQueueState:
         """All shards."""
         return self._shards
 
-    def take(self, ctx: OpContext) -> bytes:
+    def take(self, ctx: OpContext, waits: bool = True) -> bytes:
         """The next shard, for the session of the step, which is done with the one that it had.
 
-        Blocks while none is left and others still hold some of the last epoch, which may come back.
+        Blocks while none is left and others still hold some of the last epoch, which may come back; without `waits` all are
+        done then.
 
         Raises:
             OutOfRangeError: all are done.
@@ -75,7 +76,7 @@ class ShardQueueState:
                         shard = self._left.popleft()
                         self._held.append((shard, owner))
                         return shard
-                    if not self._held:
+                    if not self._held or not waits:
                         raise OutOfRangeError.of("All shards of the input are done, in all of its epochs")
                     self._changed.wait(_LOOK_S)
         finally:
@@ -103,7 +104,7 @@ class ShardQueueState:
 @op("ShardQueueTake", "shards: string -> shard: string", infer=scalar_shape, gradient=None, stateful=True)
 def shard_queue_take(
     ctx: OpContext, shards: Array, *, container: str = "", shared_name: str = "", num_epochs: int = 1, shuffle: bool = True,
-    seed: int = -1,
+    seed: int = -1, waits: bool = True,
 ) -> Result:  # fmt: skip
     """The next shard of those that all sessions take from: `[n] string -> scalar string`."""
     told = [bytes(each) for each in shards.ravel().tolist()]
@@ -116,5 +117,5 @@ def shard_queue_take(
             f"{len(told)} others. Give all replicas the same list, in the same order, or the queue another shared_name"
         )
     taken = np.empty((), np.object_)
-    taken[()] = state.take(ctx)
+    taken[()] = state.take(ctx, waits)
     return taken

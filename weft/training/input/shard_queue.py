@@ -65,12 +65,18 @@ class ShardQueue:
         if self._shards.shape.num_elements() == 0:
             raise ValueError("ShardQueue: there are no shards: the list is empty")
 
-    def take(self, name: str | None = None) -> Tensor:
+    def take(self, name: str | None = None, wait_for_others: bool = True) -> Tensor:
         """The next shard, a scalar string; done with the one that the session took before.
 
         The step blocks while all that is left is held by others, who may not finish it, and raises OutOfRangeError when all
         shards are done.
+
+        Args:
+            name: the name of the operation.
+            wait_for_others: whether to block so. Replicas that train in step must not: those that still have a shard would
+                wait for this one's gradients. Without it OutOfRangeError comes when none is left to take, and a shard is not
+                read to its end where the last one that holds it dies.
         """
         own = {"shared_name": self._shared_name, "num_epochs": self._num_epochs, "shuffle": self._shuffle, "seed": self._seed}
         with get_default_graph().colocate_with(self._shards.op):
-            return shard_queue_take(self._shards, **own, name=name or f"{self._name}/take")
+            return shard_queue_take(self._shards, **own, waits=wait_for_others, name=name or f"{self._name}/take")

@@ -264,7 +264,11 @@ class SyncReplicasOptimizer(Optimizer):
         return self._tokens.put_first(num_tokens)
 
     def end_replica_op(self) -> Operation:
-        """The operation by which a replica ends: no update waits for it, and there are tokens for all others."""
+        """The operation by which a replica ends: no update waits for it, and there are tokens for all others.
+
+        A replica that has no input for now runs it, too, before it waits for some: from its next gradient on it takes part
+        again.
+        """
         assert self._tokens is not None
         leaves = self._accumulators.at_each_task(lambda each: each.leave())
         with get_default_graph().control_dependencies(leaves):
