@@ -46,6 +46,12 @@ def test_resources_and_variables_are_of_all_tasks_or_of_a_roles(described):
     assert (worker.cpus, worker.memory, worker.gpus, worker.environment) == (2.0, "8Gi", 1, {})
 
 
+def test_workers_may_begin_with_fewer_than_there_may_be(described):
+    job = described("--ps=1", "--worker=4", "--start=2", "p.py")
+    assert (job.counts, job.started) == ({"ps": 1, "worker": 4}, {"ps": 1, "worker": 2})
+    assert described("--ps=2", "--start=ps=1", "p.py").started == {"ps": 1, "worker": 1}
+
+
 def test_who_says_how_often_wants_restarts(described):
     assert described("--max-restarts=2", "p.py").restart.times == 2
     assert described("--restart=on-failure", "p.py").restart.times == 3
@@ -62,6 +68,8 @@ def test_who_says_how_often_wants_restarts(described):
         (["--env=A B=1", "p.py"], "environment: 'A B' cannot be the name of an environment variable"),
         (["--memory=lots", "p.py"], "--memory: expected bytes above 0, such as 500M or 8Gi, got 'lots'"),
         (["--max-restarts=-1", "p.py"], "--max-restarts: expected a number of restarts, 0 or more, got '-1'"),
+        (["--start=3", "--worker=2", "p.py"], "worker: start: expected a number from 0 to 2, which there may be, got 3"),
+        (["--start=0", "p.py"], "start: there is no task to start with"),
         (["--job=none.toml"], "the job's file 'none.toml' cannot be read: No such file or directory"),
     ],
 )  # fmt: skip

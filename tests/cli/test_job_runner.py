@@ -9,6 +9,7 @@ import pytest
 from weft.cli.cluster_job import ClusterJob
 from weft.cli.display import PlainDisplay
 from weft.cli.job_runner import JobRunner
+from weft.jobs.description import JobDescription, Role
 from weft.platform.free_ports import free_ports
 
 FOREVER = "signal.pause()"
@@ -18,8 +19,10 @@ FOREVER = "signal.pause()"
 def run():
     """Run a program as some tasks; return the exit code, the tasks' lines and the launcher's."""
 
-    def launch(program, *args, grace_s=20.0, until=None, restarts=0, **counts):
-        job = ClusterJob.on_ports(counts, free_ports(sum(counts.values())), program, args)
+    def launch(program, *args, grace_s=20.0, until=None, restarts=0, start=None, **counts):
+        roles = tuple(Role(name, count, start=(start or {}).get(name)) for name, count in counts.items())
+        addresses = [f"127.0.0.1:{port}" for port in free_ports(sum(counts.values()))]
+        job = ClusterJob.of(JobDescription(program, roles, args), addresses)
         output, notes = io.StringIO(), io.StringIO()
         display = PlainDisplay([task.name for task in job.tasks], output, notes)
         last = next((task for task in job.tasks if task.name == until), None)
@@ -140,3 +143,11 @@ def test_a_task_that_fails_is_started_again_under_its_address(program, run, tmp_
     assert output[0] == output[1]
     assert "worker:0 failed with exit code 3 after" in notes
     assert "; it is started again, after a further failure not again" in notes
+
+
+def test_a_job_begins_with_fewer_workers_and_says_how_the_others_join(program, run):
+    text = "print(index, len(flags['worker_hosts'].split(',')))"
+    exit_code, output, notes = run(program(ps=FOREVER, worker=text), start={"worker": 1}, ps=1, worker=3)
+    assert exit_code == 0
+    assert output == ["worker:0 | 0 3"]
+    assert "worker:1, worker:2 may join later: weft task --join grpc://127.0.0.1:" in notes

@@ -47,6 +47,11 @@ def test_a_file_says_all_of_a_job(read, tmp_path):
     assert job.restart == Restart("on-failure", 5)
 
 
+def test_a_role_may_begin_with_fewer_tasks_than_it_may_have(read):
+    job = read('program = "p.py"\n[roles.worker]\ncount = 4\nstart = 2')
+    assert (job.counts, job.started) == ({"worker": 4}, {"worker": 2})
+
+
 def test_a_program_alone_is_a_job_of_one_worker(read):
     job = read('program = "p.py"')
     assert job.counts == {"worker": 1}
@@ -67,7 +72,7 @@ def test_a_program_alone_is_a_job_of_one_worker(read):
          " Did you mean 'worker'?"),
         ('program = "p.py"\n[roles]\nworker = 2', "roles.worker: expected a table, got 2"),
         ('program = "p.py"\n[roles.worker]\ncounts = 2', "there is no key 'roles.worker.counts', only count, cpus, memory,"
-         " gpus, environment. Did you mean 'count'?"),
+         " gpus, environment, start. Did you mean 'count'?"),
         ('program = "p.py"\n[roles.worker]\ncount = true', "roles.worker.count: expected a whole number, got true"),
         ('program = "p.py"\n[environment]\nA = 1', "environment.A: expected text, got 1; put it in quotes"),
         ('program = "p.py"\n[restart]\nlimits = 1', "there is no key 'restart.limits', only policy, limit."

@@ -80,3 +80,9 @@ def test_numbers_that_cannot_be_are_told(told, message):
 def test_ports_end_at_the_last_one():
     with pytest.raises(JobError, match="the 2 tasks of a node need ports from 65535 on, and 65535 is the last"):
         SlurmStep.of(STEP).addresses(65535)
+
+
+def test_tasks_that_come_later_have_addresses_that_they_announce():
+    place = SlurmStep.of(STEP).place({"ps": 1, "worker": 4}, 9000, {"worker": 2})
+    assert place.cluster["worker"][:2] == ["a:9001", "b:9000"]
+    assert place.cluster["worker"][4:] == ["worker-4.invalid:12000", "worker-5.invalid:12000"]

@@ -39,6 +39,7 @@ class ClusterJob:
         flags: whether tasks get the cluster as flags, besides TF_CONFIG.
         environments: variables of tasks, by task.
         token: the cluster's, where it is not that of the launcher's environment.
+        later: those of the tasks that are not started with the job, but may join it.
     """
 
     tasks: tuple[LaunchedTask, ...]
@@ -47,6 +48,7 @@ class ClusterJob:
     flags: bool = True
     environments: Mapping[LaunchedTask, Mapping[str, str]] = field(default_factory=dict, hash=False)
     token: str = ""
+    later: frozenset[LaunchedTask] = frozenset()
 
     @classmethod
     def on_ports(
@@ -92,7 +94,14 @@ class ClusterJob:
             if asked := description.role(task.job).gpus:
                 own = ",".join(itertools.islice(devices, asked))
                 environments[task]["CUDA_VISIBLE_DEVICES"] = own
-        return cls(tasks, description.program, description.arguments, description.flags, environments)
+        started = description.started
+        later = frozenset(task for task in tasks if task.index >= started[task.job])
+        return cls(tasks, description.program, description.arguments, description.flags, environments, later=later)
+
+    @property
+    def started(self) -> tuple[LaunchedTask, ...]:
+        """The tasks that are started with the job."""
+        return tuple(task for task in self.tasks if task not in self.later)
 
     def hosts(self, job: str) -> list[str]:
         """The addresses of a job's tasks, by index."""

@@ -56,7 +56,7 @@ class HostsJob(ClusterJob):
         found = find_token(os.environ)
         token = new_token() if found is None else found.decode()
         program = str(Path(base.program).resolve())
-        common = base.tasks, program, base.arguments, base.flags, base.environments, token
+        common = base.tasks, program, base.arguments, base.flags, base.environments, token, base.later
         return cls(*common, targets, python, str(Path.cwd()))
 
     def command(self, task: LaunchedTask) -> list[str]:

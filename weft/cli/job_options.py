@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -31,6 +31,9 @@ def add_job_options(parser: OneLineParser) -> None:
     parser.add_argument("--gpus", action="append", metavar="[ROLE=]N", help="GPUs of each task, or of a role's")
     parser.add_argument(
         "--env", action="append", metavar="[ROLE:]NAME=VALUE", help="an environment variable of the tasks, or of a role's"
+    )
+    parser.add_argument(
+        "--start", action="append", metavar="[ROLE=]N", help="how many workers, or of a role, begin; the others may join (all)"
     )
     parser.add_argument("--restart", choices=POLICIES, help="what happens when a task fails (never: the job ends)")
     parser.add_argument("--max-restarts", type=_restarts, metavar="N", help="how often each task is started again (3)")
@@ -66,6 +69,7 @@ def _changed(arguments: argparse.Namespace, told: JobDescription | None) -> JobD
     cpus = _by_role(arguments.cpus, "--cpus", _cores)
     memory = _by_role(arguments.memory, "--memory", _memory)
     gpus = _by_role(arguments.gpus, "--gpus", _whole)
+    start = _by_role(arguments.start, "--start", _whole, ("worker",))
     common, own = _environment(arguments.env or [])
     changed = tuple(
         replace(
@@ -74,6 +78,7 @@ def _changed(arguments: argparse.Namespace, told: JobDescription | None) -> JobD
             memory=memory.get(name, role.memory),
             gpus=gpus.get(name, role.gpus),
             environment={**role.environment, **own.get(name, {})},
+            start=start.get(name, role.start),
         )
         for name, role in roles.items()
     )
@@ -103,12 +108,14 @@ def _memory(text: str) -> str:
     return text
 
 
-def _by_role(texts: list[str] | None, option: str, convert: Callable[[str], _T]) -> dict[str, _T]:
-    """What an option says by role; without one it is for all."""
+def _by_role(
+    texts: list[str] | None, option: str, convert: Callable[[str], _T], default: Sequence[str] = ROLES
+) -> dict[str, _T]:
+    """What an option says by role; without one it is for all, or those of `default`."""
     found: dict[str, _T] = {}
     for text in texts or []:
         role, separator, value = text.rpartition("=")
-        for name in [_known_role(role, option)] if separator else ROLES:
+        for name in [_known_role(role, option)] if separator else default:
             try:
                 found[name] = convert(value)
             except JobError:

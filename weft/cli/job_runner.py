@@ -56,7 +56,7 @@ class JobRunner:
         self._grace_s = grace_s
         self._words = JobWords(display)
         self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._supervision = Supervision(job.tasks, until, restarts)
+        self._supervision = Supervision(job.started, until, restarts)
         self._progress = JobProgress()
         self._processes: dict[LaunchedTask, asyncio.subprocess.Process] = {}
         self._outputs = {task: TaskOutput() for task in job.tasks}
@@ -79,8 +79,9 @@ class JobRunner:
                 async def start(task: LaunchedTask) -> None:
                     await self._start(task, group, background)
 
-                for task in self._job.tasks:
+                for task in self._job.started:
                     await start(task)
+                self._words.may_join([task for task in self._job.tasks if task in self._job.later], self._job.started[0])
                 while self._supervision.state is not JobState.DONE:
                     for instruction in self._supervision.handle(await self._events.get()):
                         await self._execute(instruction, start)

@@ -34,6 +34,11 @@ class JobWords:
         self._display.task_state(task.name, "running")
         self.note(f"{task.name} started, process {process}" + (f", {task.address}" if task.address else ""))
 
+    def may_join(self, tasks: Sequence[LaunchedTask], started: LaunchedTask) -> None:
+        """Tasks that have not been started may come later."""
+        if tasks:
+            self.note(f"{_names(tasks)} may join later: weft task --join grpc://{started.address} PROGRAM")
+
     def stopping(self, tasks: Sequence[LaunchedTask]) -> None:
         """Tasks are asked to end."""
         self.note(f"stopping {_names(tasks)}")

@@ -66,10 +66,10 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     except (JobError, OpError, OSError) as error:
         parser.error(str(error))
     until = None if arguments.until is None else _task(arguments.until, job, parser)
-    with display_for_this_terminal([task.name for task in job.tasks]) as inner, _watched(inner, arguments) as display:
+    with display_for_this_terminal([task.name for task in job.started]) as inner, _watched(inner, arguments) as display:
         for hint in _hints(arguments.args, parser):
             display.note(hint)
-        member = next((task.address for task in job.tasks if task.address is not None), None)
+        member = next((task.address for task in job.started if task.address is not None), None)
         if _is_watched(arguments) and member is not None:
             display.follow(member, job.token)
         try:
@@ -105,6 +105,8 @@ def _watched(inner: Display, arguments: argparse.Namespace) -> WatchedDisplay:
 def _run_on_ray(job: JobDescription, arguments: argparse.Namespace, parser: OneLineParser) -> int:
     if arguments.until is not None:
         parser.error("--until: a job on Ray ends when its tasks do")
+    if job.started != job.counts:
+        parser.error("--start: on Ray all tasks are started with the job")
     try:
         ray = ray_module()
         ray.init(address=arguments.ray_address or "auto", log_to_driver=False, logging_level="ERROR")
@@ -133,7 +135,7 @@ def _gpus(job: JobDescription, parser: OneLineParser) -> list[str]:
 
 
 def _task(name: str, job: ClusterJob, parser: OneLineParser) -> LaunchedTask:
-    found = {task.name: task for task in job.tasks}
+    found = {task.name: task for task in job.started}
     if name not in found:
         parser.error(f"--until {name}: there is no such task, only {', '.join(found)}")
     return found[name]

@@ -7,11 +7,16 @@ import os
 import sys
 from typing import Final, NoReturn
 
+from weft.cli import target
 from weft.cli.job_options import add_job_options, job_from
+from weft.cli.joining import joined_place
 from weft.cli.option_values import port, seconds, signal_names
 from weft.cli.parser import OneLineParser
+from weft.distributed.server.announcements import VARIABLE as ANNOUNCE_VARIABLE
+from weft.errors import OpError
 from weft.jobs.description import ROLES, JobDescription, JobError
 from weft.jobs.scheduled_place import scheduled_place
+from weft.jobs.task_place import TaskPlace
 from weft.platform.own_name import wait_for_name
 from weft.platform.stop_signals import GRACE_VARIABLE, VARIABLE
 
@@ -22,6 +27,10 @@ manifest), or whoever sets TF_CONFIG. PROGRAM gets the cluster as under weft
 launch: as flags and in TF_CONFIG. With Slurm the roles take the tasks of the
 step in the order ps, chief, worker, evaluator; without --worker, the workers
 are those that the others leave.
+
+With --join it is a further task of a cluster that runs already: that of --as, or
+the last worker that is not there. Where the cluster has another address for it
+than this host can have, --address is its own, which it announces to the others.
 
 SIGTERM and SIGUSR1 announce the end: training stops after the step that runs,
 the chief saves the model, and the exit code is 128 and the signal's number.
@@ -39,28 +48,45 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.add_argument(
         "--grace", type=seconds, default=25.0, metavar="S", help="seconds between such a signal and the kill (25)"
     )
+    parser.add_argument("--join", metavar="TARGET", help="a task of a running cluster, grpc://HOST:PORT, to join as one more")
+    parser.add_argument("--as", dest="name", metavar="ROLE:N", help="which task to be (the last worker that is not there)")
+    parser.add_argument("--address", metavar="HOST:PORT", help="where the task that joins listens (where the cluster has it)")
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
 
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> NoReturn:
     job = job_from(arguments, parser)
+    for option in ("name", "address"):
+        if getattr(arguments, option) is not None and arguments.join is None:
+            parser.error(f"{'--as' if option == 'name' else '--address'} is for a task that joins a cluster: add --join TARGET")
     try:
-        place = scheduled_place(os.environ, _counts(arguments, job), arguments.port_base)
+        place = _place(arguments, job, parser)
         if place.address is not None:
             waited_s = wait_for_name(place.address.rpartition(":")[0], _NAME_S)
             if waited_s >= 1:
                 print(f"weft task: this task's name resolved after {waited_s:.0f} s", file=sys.stderr, flush=True)
     except (JobError, TimeoutError) as error:
         parser.error(str(error))
+    except OpError as error:
+        parser.error(error.message)
     told = {"TF_CONFIG": place.tf_config(), VARIABLE: arguments.signals, GRACE_VARIABLE: str(arguments.grace)}
+    if arguments.address is not None:
+        told[ANNOUNCE_VARIABLE] = "1"
     environment = {**os.environ, **job.environment_of(place.role), **told, "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, job.program, *(place.flags() if job.flags else ()), *job.arguments]
     # The program takes this process's place, so signals reach it and its exit code is the task's.
     os.execve(sys.executable, command, environment)
 
 
+def _place(arguments: argparse.Namespace, job: JobDescription, parser: OneLineParser) -> TaskPlace:
+    if arguments.join is not None:
+        return joined_place(target.address_of(arguments.join, parser), arguments.name, arguments.address)
+    later = {role: count - job.started[role] for role, count in job.counts.items() if count > job.started[role]}
+    return scheduled_place(os.environ, _counts(arguments, job), arguments.port_base, later)
+
+
 def _counts(arguments: argparse.Namespace, job: JobDescription) -> dict[str, int | None]:
     """The tasks by role; None for the workers where nobody said how many."""
     is_told = arguments.worker is not None or arguments.job is not None
-    return {role: None if role == "worker" and not is_told else job.role(role).count for role in ROLES}
+    return {role: None if role == "worker" and not is_told else job.role(role).started for role in ROLES}

@@ -36,6 +36,7 @@ class Role:
         memory: bytes of each, as a number with a unit such as `8Gi`; None leaves it to the scheduler.
         gpus: GPUs of each.
         environment: variables of these tasks, besides the job's.
+        start: how many of them are started with the job; the others may join it later. None starts all.
 
     Raises:
         JobError: one of them cannot be.
@@ -47,6 +48,7 @@ class Role:
     memory: str | None = None
     gpus: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
+    start: int | None = None
 
     def __post_init__(self) -> None:
         if self.name not in ROLES:
@@ -63,7 +65,16 @@ class Role:
             memory_bytes(self.memory, f"{self.name}: memory")
         if self.gpus < 0:
             raise JobError(f"{self.name}: gpus: expected a number, 0 or more, got {self.gpus}")
+        if self.start is not None and not 0 <= self.start <= self.count:
+            raise JobError(
+                f"{self.name}: start: expected a number from 0 to {self.count}, which there may be, got {self.start}"
+            )
         check_environment(self.environment, self.name)
+
+    @property
+    def started(self) -> int:
+        """How many tasks are started with the job."""
+        return self.count if self.start is None else self.start
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,8 @@ class JobDescription:
                 raise JobError(f"the role {name!r} is there {names.count(name)} times")
         if not self.task_count:
             raise JobError(f"there is no task to start: {_listed(['--' + name for name in names] or ['roles'])} 0")
+        if not sum(self.started.values()):
+            raise JobError("start: there is no task to start with")
         check_environment(self.environment, "environment")
         for what, text in (("program", self.program), *(("arguments", each) for each in self.arguments)):
             if "\0" in text:
@@ -139,6 +152,11 @@ class JobDescription:
         """The number of tasks by role, in the order of `ROLES`, without roles that have none."""
         found = {role.name: role.count for role in self.roles}
         return {name: found[name] for name in ROLES if found.get(name)}
+
+    @property
+    def started(self) -> dict[str, int]:
+        """The number of tasks that are started with the job, by role, as `counts`; 0 where all come later."""
+        return {name: self.role(name).started for name in self.counts}
 
     def role(self, name: str) -> Role:
         """The role of this name; one without tasks when the job has none."""

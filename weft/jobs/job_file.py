@@ -40,6 +40,7 @@ _KEYS: Final[Mapping[str, tuple[type, ...]]] = {
 }  # fmt: skip
 _ROLE_KEYS: Final[Mapping[str, tuple[type, ...]]] = {
     "count": (int,), "cpus": (int, float), "memory": (str,), "gpus": (int,), "environment": (dict,),
+    "start": (int,),
 }  # fmt: skip
 _RESTART_KEYS: Final[Mapping[str, tuple[type, ...]]] = {"policy": (str,), "limit": (int,)}
 _TYPE_NAMES: Final = {
@@ -108,6 +109,7 @@ def _role(name: str, table: _Table) -> Role:
         memory=memory if isinstance(memory, str) else None,
         gpus=_whole(table.get("gpus", 0)),
         environment=_variables(table.get("environment", {}), f"roles.{name}.environment"),
+        start=_whole(table["start"]) if "start" in table else None,
     )
 
 

@@ -19,7 +19,10 @@ INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 
 
 def scheduled_place(
-    environment: Mapping[str, str], counts: Mapping[str, int | None], port_base: int | None = None
+    environment: Mapping[str, str],
+    counts: Mapping[str, int | None],
+    port_base: int | None = None,
+    later: Mapping[str, int] | None = None,
 ) -> TaskPlace:
     """The place that a scheduler tells: a pod's of a manifest of weft's, a task's of Slurm, or that of a TF_CONFIG.
 
@@ -28,6 +31,7 @@ def scheduled_place(
         counts: how many tasks each role has, where the scheduler only knows how many there are; None for those that the
             other roles leave.
         port_base: the first port on each node, where the scheduler gives none.
+        later: how many further tasks may join each role, where the scheduler knows only those that it has started.
 
     Raises:
         JobError: the environment tells no place, or it does not fit the job.
@@ -38,7 +42,7 @@ def scheduled_place(
         step = SlurmStep.of(environment)
         left = step.task_count - sum(count or 0 for count in counts.values())
         filled = {role: max(left, 0) if counts.get(role, 0) is None else counts.get(role, 0) or 0 for role in ROLES}
-        return step.place({role: count for role, count in filled.items() if count}, port_base)
+        return step.place({role: count for role, count in filled.items() if count}, port_base, later)
     if "TF_CONFIG" in environment:
         return place_in_tf_config(environment["TF_CONFIG"])
     raise JobError(

@@ -17,6 +17,8 @@ _PORTS: Final = 20_000
 # Jobs that share a node follow each other closely; so many tasks of a job on a node keep clear of the next job's.
 _PORTS_OF_A_JOB: Final = 64
 _LAST_PORT: Final = 65535
+# A top-level domain that never resolves.
+_NOWHERE: Final = "invalid"
 _MOST_NODES: Final = 100_000
 
 
@@ -121,12 +123,15 @@ class SlurmStep:
         places = _PORTS // _PORTS_OF_A_JOB
         return _LOWEST_PORT + (self.job_id + 101 * self.step_id) % places * _PORTS_OF_A_JOB
 
-    def place(self, counts: Mapping[str, int], port_base: int | None = None) -> TaskPlace:
+    def place(
+        self, counts: Mapping[str, int], port_base: int | None = None, later: Mapping[str, int] | None = None
+    ) -> TaskPlace:
         """This process's place, where the roles take ranks in their order.
 
         Args:
-            counts: how many tasks each role has; together as many as the step.
+            counts: how many tasks each role has in the step; together as many as the step.
             port_base: the first port on each node.
+            later: how many further tasks may join each role, under addresses that they announce.
 
         Raises:
             JobError: the step has another number of tasks, or the rank is none of them.
@@ -142,6 +147,10 @@ class SlurmStep:
         all_roles = {role: [next(addresses) for _ in range(count)] for role, count in counts.items()}
         names = [(role, index) for role, count in counts.items() for index in range(count)]
         role, index = names[self.rank]
+        for name, further in (later or {}).items():
+            tasks = all_roles.setdefault(name, [])
+            first = len(tasks)
+            tasks.extend(f"{name}-{first + each}.{_NOWHERE}:{_LOWEST_PORT}" for each in range(further))
         # An evaluator has a rank, and is no member of the cluster.
         return TaskPlace({name: tasks for name, tasks in all_roles.items() if name != "evaluator"}, role, index)
 

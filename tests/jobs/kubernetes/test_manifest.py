@@ -135,3 +135,12 @@ def test_what_cannot_be_is_told_in_one_line(change, message):
     with pytest.raises(JobError) as caught:
         Placement(**{"name": "train", "image": "i", "token": "t", **change})
     assert str(caught.value) == message
+
+
+def test_a_role_begins_with_fewer_pods_than_have_addresses():
+    job = JobDescription("/app/train.py", (Role("ps", 1), Role("worker", 4, start=2)))
+    _, worker = of_kind("Job", manifest(job, PLACEMENT))
+    assert worker["spec"]["completions"] == worker["spec"]["parallelism"] == 2
+    told = {each["name"]: each.get("value") for each in worker["spec"]["template"]["spec"]["containers"][0]["env"]}
+    # Those that `kubectl patch` adds find their place by their number.
+    assert scheduled_place({**told, "JOB_COMPLETION_INDEX": "3"}, {}).address == "train-worker-3.train:2222"

@@ -93,12 +93,12 @@ def _tf_job(job: JobDescription, placement: Placement) -> list[Manifest]:
     policy = "OnFailure" if job.restart.times else "Never"
     replicas = {
         _TFJOB_ROLES[role]: {
-            "replicas": count,
+            "replicas": job.started[role],
             "restartPolicy": policy,
             # The operator tells the cluster in TF_CONFIG.
             "template": pod_template(job, role, placement, None),
         }
-        for role, count in job.counts.items()
+        for role in job.counts
     }
     return [
         {
@@ -117,7 +117,8 @@ def _tf_job(job: JobDescription, placement: Placement) -> list[Manifest]:
 def _job_spec(
     job: JobDescription, role: str, placement: Placement, cluster: Mapping[str, list[str]], subdomain: str | None
 ) -> Manifest:
-    count = job.counts[role]
+    # The addresses are those of all; `kubectl patch` starts those that come later.
+    count = job.started[role]
     # A JobSet has a subdomain of its own.
     more = {} if subdomain is None else {"subdomain": subdomain}
     template = pod_template(job, role, placement, cluster, {"restartPolicy": "Never", **more})

@@ -1,0 +1,62 @@
+"""A task that joins a cluster which runs: which one it becomes, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import weft as tf
+from weft.cli.command_line import main
+from weft.cli.joining import joined_place
+from weft.jobs.description import JobError
+from weft.platform.free_ports import free_ports
+
+
+@pytest.fixture
+def cluster() -> Iterator[dict[str, list[str]]]:
+    """Of a parameter server that runs and three workers, the first of which does."""
+    addresses = [f"localhost:{port}" for port in free_ports(4)]
+    cluster = {"ps": addresses[:1], "worker": addresses[1:]}
+    with tf.train.Server(cluster, "ps", 0), tf.train.Server(cluster, "worker", 0):
+        yield cluster
+
+
+def test_a_task_becomes_the_last_worker_that_is_not_there(cluster: dict[str, list[str]]) -> None:
+    place = joined_place(cluster["ps"][0])
+    assert (place.name, place.cluster) == ("worker:2", cluster)
+    with tf.train.Server(cluster, "worker", 2):
+        assert joined_place(cluster["ps"][0]).name == "worker:1"
+        with tf.train.Server(cluster, "worker", 1), pytest.raises(JobError, match="its 3 workers are all there"):
+            joined_place(cluster["ps"][0])
+
+
+def test_a_task_may_say_which_it_is_and_where(cluster: dict[str, list[str]]) -> None:
+    place = joined_place(cluster["ps"][0], "worker:1", "newhost:2222")
+    assert place.address == "newhost:2222"
+    assert place.cluster["worker"] == [cluster["worker"][0], "newhost:2222", cluster["worker"][2]]
+
+
+def test_a_task_that_is_there_or_that_the_cluster_has_not_is_refused(cluster: dict[str, list[str]]) -> None:
+    with pytest.raises(JobError, match=f"--as worker:0: it is there already, at {cluster['worker'][0]}"):
+        joined_place(cluster["ps"][0], "worker:0")
+    with pytest.raises(JobError, match="--as worker:3: this is worker:3, and the cluster has 3 worker: worker:0 to worker:2"):
+        joined_place(cluster["ps"][0], "worker:3")
+    with pytest.raises(JobError, match="--as boss:0: this is a task of 'boss', and the cluster has ps, worker"):
+        joined_place(cluster["ps"][0], "boss:0")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--as", "worker:1"], "--as is for a task that joins a cluster: add --join TARGET"),
+        (["--address", "a:1"], "--address is for a task that joins a cluster: add --join TARGET"),
+        (["--join", "nowhere"], "is no target such as grpc://host:port"),
+    ],
+)
+def test_wrong_words_get_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["task", *words, __file__])
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
