@@ -142,7 +142,8 @@ def _tasks_of(job: str, tasks: object) -> dict[int, str]:
 
 
 def _plain(tasks: dict[int, str]) -> Any:
-    dense = sorted(tasks) == list(range(len(tasks)))
+    # A job without tasks is an empty dict, as in TensorFlow.
+    dense = bool(tasks) and sorted(tasks) == list(range(len(tasks)))
     return [tasks[index] for index in range(len(tasks))] if dense else dict(tasks)
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter, defaultdict
 
+from weft.client.session import Session
 from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.device_spec import DeviceSpec
+from weft.framework.graph import Graph
 from weft.framework.printed import printed
 from weft.framework.replica_values import Value
+from weft.proto.messages import ConfigProto
 
 
 class ClusterResolver:
@@ -19,6 +24,7 @@ class ClusterResolver:
     task_type: str | None = None
     task_id: int | None = None
     rpc_layer: str | None = "grpc"
+    environment: str | None = ""
 
     __repr__ = printed("tf.contrib.cluster_resolver")
 
@@ -32,9 +38,30 @@ class ClusterResolver:
         index = self.task_id if task_id is None else task_id
         if not self.cluster_spec().jobs or job is None or index is None:
             return ""
+        return self._target(self.cluster_spec().task_address(job, index), rpc_layer)
+
+    def _target(self, address: str, rpc_layer: str | None) -> str:
         layer = rpc_layer or self.rpc_layer
-        address: str = self.cluster_spec().task_address(job, index)
-        return f"{layer}://{address}" if layer else address
+        return f"{layer}://{address}" if address and layer else address
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: ConfigProto | None = None
+    ) -> Value:
+        """The devices of a task, by default of this process's, as a dict of numbers by kind; asks the task's server.
+
+        Args:
+            task_type, task_id: the task.
+            config_proto: the ConfigProto of the session that asks.
+
+        Raises:
+            NotFoundError: the resolver tells no scheme, such as grpc, by which the server is reached.
+        """
+        job = self.task_type if task_type is None else task_type
+        index = self.task_id if task_id is None else task_id
+        with Session(self.master(task_type, task_id), graph=Graph(), config=config_proto) as session:
+            specs = [(DeviceSpec.from_string(each.name), each.device_type) for each in session.list_devices()]
+        kinds = [kind for spec, kind in specs if job in (None, spec.job) and index in (None, spec.task)]
+        return defaultdict(int, Counter(kinds))
 
 
 class SimpleClusterResolver(ClusterResolver):
@@ -73,10 +100,12 @@ class SimpleClusterResolver(ClusterResolver):
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """The target that was given, or that of a task."""
         if task_type is None and task_id is None:
-            return self._master
+            return self._target(self._master, rpc_layer)
         return super().master(task_type, task_id, rpc_layer)
 
-    def num_accelerators(self, task_type: str | None = None, task_id: int | None = None) -> Value:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: ConfigProto | None = None
+    ) -> Value:
         """The accelerators that were given; none where nothing was."""
         return self._accelerators or {}
 
@@ -86,8 +115,11 @@ class TFConfigClusterResolver(ClusterResolver):
 
     Args:
         task_type, task_id: the place of this process, instead of TF_CONFIG's.
-        rpc_layer: the scheme of the servers' addresses, instead of TF_CONFIG's.
-        environment: not used.
+        rpc_layer: the scheme of the servers' addresses, instead of TF_CONFIG's; none where neither tells one.
+        environment: what `environment` is, instead of TF_CONFIG's.
+
+    Raises:
+        ValueError: TF_CONFIG is no JSON.
     """
 
     def __init__(
@@ -99,12 +131,29 @@ class TFConfigClusterResolver(ClusterResolver):
         self._cluster_spec = ClusterSpec(config.get("cluster", {}))
         self.task_type = str(task["type"]) if task_type is None and "type" in task else task_type
         self.task_id = int(task["index"]) if task_id is None and "index" in task else task_id
-        self.rpc_layer = rpc_layer or config.get("rpc_layer", "grpc")
-        self.environment = environment or config.get("environment", "")
+        self.rpc_layer = config.get("rpc_layer") if rpc_layer is None else rpc_layer
+        self.environment = config.get("environment") if environment is None else environment
 
     def cluster_spec(self) -> ClusterSpec:
         """The cluster; one without jobs where TF_CONFIG tells none."""
         return self._cluster_spec
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
+        """The target of sessions on a task, by default on this process's; empty where the cluster has one task or none.
+
+        Raises:
+            ValueError: the cluster has no such task, or TF_CONFIG does not tell which this process is.
+        """
+        spec = self._cluster_spec
+        if sum(map(spec.num_tasks, spec.jobs)) <= 1:
+            return ""
+        job = self.task_type if task_type is None else task_type
+        index = self.task_id if task_id is None else task_id
+        if job is None or index is None:
+            raise ValueError(
+                f"No such job in cluster: {job!r}. TF_CONFIG has no 'task' with 'type' and 'index': which is this process?"
+            )
+        return self._target(spec.task_address(job, index), rpc_layer)
 
 
 class UnionResolver(ClusterResolver):
@@ -129,6 +178,19 @@ class UnionResolver(ClusterResolver):
         self.task_type = kwargs.get("task_type", args[0].task_type)
         self.task_id = kwargs.get("task_id", args[0].task_id)
         self.rpc_layer = kwargs.get("rpc_layer", args[0].rpc_layer)
+        self.environment = args[0].environment
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
+        """The first one's target, or that of a task of any."""
+        if task_type is None and task_id is None:
+            return self._resolvers[0].master()
+        return super().master(task_type, task_id, rpc_layer)
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: ConfigProto | None = None
+    ) -> Value:
+        """The first one's."""
+        return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
     def cluster_spec(self) -> ClusterSpec:
         """The jobs of all; KeyError where two tell one task at two addresses."""

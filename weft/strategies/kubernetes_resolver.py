@@ -69,7 +69,7 @@ class KubernetesClusterResolver(ClusterResolver):
         return super().master(task_type, task_id, rpc_layer)
 
     def cluster_spec(self) -> ClusterSpec:
-        """The cluster of now, by a call of the API server.
+        """The cluster of now, by a call of the API server, whose order of pods is that of the tasks.
 
         Raises:
             RuntimeError: a pod does not run.
@@ -82,7 +82,7 @@ class KubernetesClusterResolver(ClusterResolver):
                 for pod in pods:
                     if pod.status.phase != "Running":
                         raise RuntimeError(f'Pod "{pod.metadata.name}" is not running; phase: "{pod.status.phase}"')
-                tasks.extend(sorted(f"{pod.status.host_ip}:{self._port}" for pod in pods))
+                tasks.extend(f"{pod.status.host_ip}:{self._port}" for pod in pods)
         return ClusterSpec(cluster)
 
 
