@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final, Protocol
 
+from weft.platform.argument_hints import hint_for_arguments
 from weft.platform.failing_call import failing, failing_call, resolve
 from weft.platform.spelling import did_you_mean
 from weft.platform.value_hints import hint_for_value
@@ -46,6 +47,10 @@ class _Field(Protocol):
 def hint_for(error: BaseException) -> str:
     """What a function, message or object of weft takes or has, for an error of Python's about it; empty for any other error."""
     text = str(error)
+    return _hint_for_words(error, text) or hint_for_arguments(error, text)
+
+
+def _hint_for_words(error: BaseException, text: str) -> str:
     if meant := hint_for_value(error, text):
         return meant
     if found := _NO_FIELD.search(text):

@@ -39,8 +39,16 @@ def text_of(error: BaseException) -> str:
     whole = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
     if not is_full():
         _shorten(whole, error)
-    hint = hint_for(error)
+    hint = _hint(error)
     return "".join(whole.format()) + (f"  {hint}\n" if hint else "")
+
+
+def _hint(error: BaseException) -> str:
+    try:
+        return hint_for(error)
+    except Exception:
+        # It asks objects of the program, which may fail at anything; the error itself is shown in any case.
+        return ""
 
 
 def kept_frames(files: Sequence[str]) -> list[int]:
@@ -95,7 +103,7 @@ def _is_of_weft_alone(earlier: traceback.TracebackException, error: BaseExceptio
 
 def concerns_weft(error: BaseException, trace: TracebackType | None) -> bool:
     """Whether an error is shown by this module: it has passed weft, or weft knows a hint."""
-    return not isinstance(error, KeyboardInterrupt) and (_passes_weft(trace) or bool(hint_for(error)))
+    return not isinstance(error, KeyboardInterrupt) and (_passes_weft(trace) or bool(_hint(error)))
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
