@@ -32,7 +32,7 @@ def _variable() -> tf.Variable:
         (lambda: tf.nn.leaky_relu(tf.zeros([3]), "name"), "leaky_relu: alpha is 'name' (str); it takes float."),
         (
             lambda: tf.variables_initializer(_variable()),
-            "variables_initializer: var_list is <tf.Variable 'w:0' shape=(3,) dtype=float32_ref>; it takes a list of variables.",
+            "var_list is <tf.Variable 'w:0' shape=(3,) dtype=float32_ref>; it takes a list of variables.",
         ),
         (
             lambda: tf.saved_model.simple_save(tf.Session(), "model", [1], {}),
@@ -53,10 +53,9 @@ def test_the_function_is_named_as_the_program_names_it() -> None:
 
 def test_a_short_text_that_names_nothing_gets_the_call() -> None:
     def program() -> object:
-        return tf.get_variable("w", [2], initializer=tf.orthogonal_initializer)
+        return tf.expand_dims(tf.zeros([2]))
 
-    assert "In tf.expand_dims(input=" in _hint(lambda: tf.expand_dims(tf.zeros([2])))
-    assert "name='w'" in _hint(program)
+    assert "In tf.expand_dims(input=" in _hint(program)
 
 
 def test_errors_of_the_program_and_texts_that_say_enough_get_none() -> None:

@@ -157,6 +157,10 @@ def _ones(y: Tensor, index: int) -> Tensor:
     dtype = y.dtype.base_dtype
     if dtype.is_complex:
         raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {dtype!r})\nThey are asked for by {y}.")
+    if dtype is dtypes.string:
+        raise TypeError(
+            f"Expected string, got 1 of type 'int' instead. Texts have no gradient: ys are floats, and one is {y!r}."
+        )
     sizes = shape(y)
     name = f"grad_ys_{index}"
     with get_default_graph().name_scope(name) as scope:

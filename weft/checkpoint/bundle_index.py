@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator, Mapping
 
 from weft import errors
@@ -18,6 +19,7 @@ from weft.checkpoint.bundle_format import (
 )
 from weft.checkpoint.table import Table, TableWriter
 from weft.checkpoint.tensor_slice import SLICE_KEY_START, TensorSlice, slice_key
+from weft.platform.missing_file import what_is_there
 from weft.platform.spelling import did_you_mean
 
 
@@ -94,7 +96,9 @@ def _read_table(prefix: str, path: str) -> bytes:
 def _not_a_bundle(prefix: str) -> errors.OpError:
     """Say what is at a path that has no `.index`; the first words are those that programs look for."""
     if not (files.exists(prefix) or files.matching(prefix)):
-        message = f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
+        message = (
+            f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}.{_others(prefix)}"
+        )
         return errors.NotFoundError.of(message)
     what = "it is a directory" if files.is_directory(prefix) else "it is not a checkpoint of the V2 format"
     message = (
@@ -103,6 +107,15 @@ def _not_a_bundle(prefix: str) -> errors.OpError:
         f".data{'; tf.train.latest_checkpoint(folder) names the last of a folder' if files.is_directory(prefix) else ''}"
     )
     return errors.DataLossError.of(message)
+
+
+def _others(prefix: str) -> str:
+    """The checkpoints that the folder has, which are named without the end of their files."""
+    found = sorted({each.removesuffix(".index") for each in files.matching(os.path.join(os.path.dirname(prefix), "*.index"))})
+    if not found:
+        return what_is_there(prefix)
+    meant = did_you_mean(prefix, found)
+    return meant or f" The folder has {', '.join(found[-4:])}: tf.train.latest_checkpoint(folder) names the last."
 
 
 def write_index(path: str, shards: int, entries: Mapping[bytes, Entry], sync: bool) -> None:

@@ -34,7 +34,7 @@ class RandomAccessFile:
         files, on_store = file_system(path)
         status = files.stat(on_store)
         if status.is_directory:
-            raise errors.FailedPreconditionError.of(f"{path}; Is a directory")
+            raise errors.FailedPreconditionError.of(f"{path}; Is a directory, and a file is wanted")
         self.size = status.length
         self._file: IO[bytes] = files.open(on_store, "rb")
         self._descriptor = self._file.fileno() if isinstance(files, LocalFileSystem) else None
@@ -71,7 +71,7 @@ def read_bytes(path: str) -> bytes:
     """Return a whole file's contents."""
     files, on_store = file_system(path)
     if files.stat(on_store).is_directory:
-        raise errors.FailedPreconditionError.of(f"{path}; Is a directory")
+        raise errors.FailedPreconditionError.of(f"{path}; Is a directory, and a file is wanted")
     with files.open(on_store, "rb") as file:
         return file.read()
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.client import feed_remedies
 from weft.framework import dtypes, tensor_util
 from weft.framework.aliases import Array, TensorLike
 from weft.framework.dtypes import DType
@@ -45,10 +46,10 @@ def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Arra
     except OverflowError as error:
         raise TypeError(_unfit(tensor, value, wanted, f": {error}")) from None
     except (TypeError, ValueError) as error:
-        ragged = " Its rows have different lengths: pad them." if "inhomogeneous" in str(error) else ""
+        problem = str(error).removesuffix(".")
         raise type(error)(
-            f"Cannot feed a value of type {type(value).__name__} for Tensor {tensor.name!r}: {described(tensor)}: {error}"
-            f"{ragged}"
+            f"Cannot feed a value of type {type(value).__name__} for Tensor {tensor.name!r}: {described(tensor)}: {problem}."
+            f"{feed_remedies.for_value(value, problem)}"
         ) from None
     if source is not None and source.dtype.kind in "iuf" and not np.can_cast(source.dtype, array.dtype):
         _check_lossless(tensor, value, source, array)
@@ -59,9 +60,12 @@ def _texts(tensor: Tensor, value: TensorLike, dtype: DType) -> Array:
     try:
         return tensor_util.as_array(value, dtype)
     except TypeError as error:
-        handle = " Feed its handle: session.run(iterator.string_handle())." if hasattr(value, "string_handle") else ""
+        problem = str(error).removesuffix(".")
+        remedy = feed_remedies.for_value(value, problem) or (
+            " str(x) makes a text of a number." if "Expected string" in problem else ""
+        )
         raise TypeError(
-            f"Cannot feed {value!r:.60} for Tensor {tensor.name!r}: {described(tensor)}: {error}.{handle}"
+            f"Cannot feed {value!r:.60} for Tensor {tensor.name!r}: {described(tensor)}: {problem}.{remedy}"
         ) from None
 
 

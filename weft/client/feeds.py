@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from weft.client import feed_remedies
 from weft.client.conversions import conversion_for
 from weft.client.feed_values import convert
 from weft.framework.aliases import TensorLike
@@ -63,22 +64,9 @@ def _expand(graph: Graph, key: object, value: object) -> Iterator[tuple[Tensor, 
         yield _tensor_for(graph, key), value
 
 
-# Images with channels first, channels last, and matrices, in the other order.
-_ORDERS: Final = ((0, 2, 3, 1), (0, 3, 1, 2), (1, 0))
-
-
 def _shape_hint(tensor: Tensor, array: np.ndarray) -> str:
-    """The next step for some arrays that don't fit: one example where a batch is wanted, one column for a vector."""
-    dims = tensor.dims or ()
-    where = f"\n  {described(tensor)}"
-    if len(dims) == array.ndim + 1 and dims_compatible(dims[1:], array.shape):
-        return f"{where}\n  A batch of this one: value[None], or [value] for a list."
-    if len(dims) == array.ndim - 1 and dims_compatible(dims, array.shape[:-1]) and array.shape[-1] == 1:
-        return f"{where}\n  Without the last dimension: np.squeeze(value, -1)."
-    for order in _ORDERS:
-        if len(dims) == array.ndim == len(order) and dims_compatible(dims, tuple(array.shape[axis] for axis in order)):
-            return f"{where}\n  Its dimensions have another order: np.transpose(value, {order})."
-    return where
+    remedy = feed_remedies.for_shape(tensor.dims, array.shape)
+    return f"\n  {described(tensor)}" + (f"\n  {remedy}" if remedy else "")
 
 
 def _parts_of(key: object) -> Sequence[Any]:

@@ -23,6 +23,7 @@ from weft.framework.operation import Operation
 _END: Final = "End of sequence"
 _NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
 _BLOCKED_AT: Final = re.compile(r"blocked at (.+)")
+_RESTORE: Final = "RestoreV2"
 _INITIALIZERS: Final = {
     GraphKeys.GLOBAL_VARIABLES: "tf.global_variables_initializer()",
     GraphKeys.LOCAL_VARIABLES: "tf.local_variables_initializer()",
@@ -49,8 +50,8 @@ def attach(error: OpError, graph: Graph) -> None:
         _explain_closed(error, graph)
     elif isinstance(error, OutOfRangeError) and error.message == _END:
         error.remedy = (
-            "All elements were taken: `except tf.errors.OutOfRangeError` ends a loop here, dataset.repeat() gives them again, "
-            "and running iterator.initializer begins again."
+            "All elements were taken, if there were any (a pattern may match no file): `except tf.errors.OutOfRangeError` "
+            "ends a loop here, dataset.repeat() gives them again, and running iterator.initializer begins again."
         )
     elif isinstance(error, DeadlineExceededError):
         error.remedy = _of_blocked(error.message, graph)
@@ -71,10 +72,23 @@ def _of_missing_state(message: str, graph: Graph) -> str:
     name = found[1]
     for key, initializer in _INITIALIZERS.items():
         if name in _names_in(graph, key):
-            when = ", after the last variable was made: an optimizer makes some, too" if "/" in name else ""
+            is_late = "/" in name and key == GraphKeys.GLOBAL_VARIABLES
+            when = ", after the last variable was made: an optimizer makes some, too" if is_late else ""
             which = "local variable" if key == GraphKeys.LOCAL_VARIABLES else "variable"
-            return f"Run session.run({initializer}) first, which gives the {which} {name!r} its value{when}."
+            restore = _restore(graph, name)
+            return f"Run session.run({initializer}) first, which gives the {which} {name!r} its value{when}.{restore}"
     return f"The variable {name!r} is in no collection that an initializer runs for: run its own `initializer` first."
+
+
+def _restore(graph: Graph, name: str) -> str:
+    """Where the values of a variable are to come from that stands in a graph with a Saver of it."""
+    node = graph.operations.get(name)
+    users = [] if node is None else [each for output in node.outputs for each in output.consumers()]
+    values = [source.op for each in users for source in each.inputs[1:]]
+    restores = any(_RESTORE in (each.type, *(source.op.type for source in each.inputs)) for each in values)
+    return (
+        f" Trained values of {name!r} come from a checkpoint: saver.restore(session, path), in its place." if restores else ""
+    )
 
 
 def _names_in(graph: Graph, key: str) -> set[str]:

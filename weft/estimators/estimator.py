@@ -363,7 +363,10 @@ class Estimator:
         settings = self._warm_start_settings
         path = checkpoint_path or self.latest_checkpoint() or (settings and settings.ckpt_to_initialize_from)
         if not path:
-            raise ValueError(f"Couldn't find trained model at {self.model_dir}.")
+            raise ValueError(
+                f"Couldn't find trained model at {self.model_dir}. estimator.train(...) makes one, in its model_dir; "
+                "checkpoint_path names one that is elsewhere."
+            )
         return export_all_saved_models(
             self.model_fn, self.config, export_dir_base, receivers, path, assets_extra, as_text, strip_default_attrs
         )

@@ -37,7 +37,10 @@ def verify_model_fn_args(model_fn: ModelFn, params: Params) -> None:
         )
     others = sorted(taken - _MODEL_FN_ARGS)
     if others:
-        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {others}")
+        raise ValueError(
+            f"model_fn ({model_fn}) has following not expected args: {others}. It takes features, labels, mode, params "
+            "and config: further values are items of params, Estimator(model_fn, params={...})."
+        )
 
 
 def call_input_fn(

@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 from weft.framework.graph import Graph
 from weft.framework.proto_reading import fill_from_either
 from weft.platform import gfile
+from weft.platform.missing_file import what_is_there
 
 
 def write_graph(graph_or_graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
@@ -45,7 +46,7 @@ def read_proto(path: str | os.PathLike[str], proto: Message) -> None:
     name = os.fsdecode(path)
     if not gfile.Exists(name):
         beside = f"{name}.meta"
-        hint = f" Did you mean {beside!r}?" if gfile.Exists(beside) else ""
+        hint = f" Did you mean {beside!r}?" if gfile.Exists(beside) else what_is_there(name)
         raise OSError(f"File {name} does not exist.{hint}")
     with gfile.GFile(name, "rb") as file:
         data = file.read()

@@ -49,10 +49,21 @@ class BuildingScopes:
         if control_inputs is None:
             changes: dict[str, Any] = {"control": (), "control_flow": None}
         else:
-            frame = ControlFrame(tuple(self._control_operation(c) for c in control_inputs))
+            frame = ControlFrame(tuple(self._control_operations(control_inputs)))
             changes = {"control": (*scopes.current(self).control, frame)}
         with scopes.entered(self, **changes):
             yield
+
+    def _control_operations(self, items: Iterable[object]) -> Iterator[Operation]:
+        if not isinstance(items, Iterable) or hasattr(items, "op") or hasattr(items, "outputs"):
+            raise TypeError(f"control_dependencies takes a list of operations and tensors, not {items!r}: put it into a list.")
+        for index, item in enumerate(items):
+            if item is None:
+                raise TypeError(
+                    f"Can not convert a NoneType into a Tensor or Operation. It is item {index} of control_dependencies: what "
+                    "was to make the operation has returned none."
+                )
+            yield self._control_operation(item)
 
     def _control_operation(self, item: object) -> Operation:
         """The operation that an item of `control_dependencies` stands for; the graph knows."""

@@ -22,8 +22,13 @@ _OF_TEXTS: Final = {
     "decode": "tf.decode_raw({0}, tf.uint8)", "format": "tf.strings.format(...)",
     "startswith": "tf.strings.regex_full_match({0}, pattern)", "endswith": "tf.strings.regex_full_match({0}, pattern)",
 }  # fmt: skip
+_OF_LISTS: Final = {
+    "append": "tf.concat([{0}, [value]], 0)", "extend": "tf.concat([{0}, values], 0)",
+    "insert": "tf.concat([{0}[:i], [value], {0}[i:]], 0)", "pop": "a slice, such as {0}[:-1]",
+}  # fmt: skip
+_OF_DICTS: Final = ("items", "keys", "values", "get", "update")
 _VALUES: Final = ("numpy", "item", "tolist", "tobytes", "data")
-_UPDATES: Final = ("assign", "assign_add", "assign_sub", "initializer", "scatter_update", "scatter_add")
+_UPDATES: Final = ("assign", "assign_add", "assign_sub", "initializer", "scatter_update", "scatter_add", "lazy_read")
 
 
 class NoValueYet:
@@ -56,7 +61,27 @@ def _missing(self: NoValueYet, name: str) -> NoReturn:
         text += f": {_bare(self)} has a value in a run only, which session.run({_bare(self)}) returns"
     elif name in _UPDATES:
         text += f": {_bare(self)} is no tf.Variable, and only variables are updated"
+    elif name in _OF_LISTS:
+        text += f": {_bare(self)} is no list; the op that makes a longer one of it is {_OF_LISTS[name].format(_bare(self))}"
+    elif name in _OF_DICTS:
+        text += f": {_bare(self)} is a tensor, and no dict of tensors: what made it returned no {{name: tensor}}"
+    elif not name.startswith("_"):
+        text += f": {_bare(self)} is a {_kind(self)}"
     raise AttributeError(text, name=name, obj=self)
+
+
+def _kind(self: NoValueYet) -> str:
+    """`tensor of shape (3,) and type float32`, whose attributes those of a tensor are."""
+    kind = "variable" if "Variable" in type(self).__name__ else "tensor"
+    shape, dtype = getattr(self, "shape", None), getattr(self, "dtype", None)
+    return kind if shape is None or dtype is None else f"{kind} of shape {shape} and type {dtype.name.removesuffix('_ref')}"
+
+
+def _contains(self: NoValueYet, item: object) -> NoReturn:
+    raise TypeError(
+        f"argument of type {type(self).__name__!r} is not iterable: `in` looks at values, and {_bare(self)} has them in a run "
+        f"only. In the graph, tf.reduce_any(tf.equal({_bare(self)}, value)) says whether a value is among them."
+    )
 
 
 def _set_item(self: NoValueYet, key: object, value: object) -> NoReturn:
@@ -91,6 +116,7 @@ def _round(self: NoValueYet, digits: object = None) -> NoReturn:
 _REFUSALS: Final[dict[str, Callable[..., NoReturn]]] = {
     "__getattr__": _missing,
     "__setitem__": _set_item,
+    "__contains__": _contains,
     "__float__": _float,
     "__int__": _int,
     "__round__": _round,

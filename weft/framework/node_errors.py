@@ -56,9 +56,20 @@ def shape_error(op: Operation, error: ValueError) -> ValueError:
     given = ", ".join(brackets(t.dims) for t in op.inputs)
     known = "".join(_known_values(op))
     lines = [f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}{known}.", *operand_lines(op)]
-    if isinstance(error, ShapeMisfit):
-        lines.append(f"  {error.remedy}")
+    if remedy := error.remedy if isinstance(error, ShapeMisfit) else _of_shapes(op, f"{error}"):
+        lines.append(f"  {remedy}")
     return ValueError("\n".join(lines))
+
+
+def _of_shapes(op: Operation, text: str) -> str:
+    """The next step where one number stands for a shape, and the other sizes perhaps for other arguments."""
+    if "must be rank 1 but is rank 0" not in text:
+        return ""
+    for argument, tensor in _operands(op):
+        if argument in _SHAPES and tensor.dims == ():
+            value = constant_value(tensor)
+            return f"{argument} is one list of sizes, such as [{'n' if value is None else np.asarray(value).item()}]."
+    return ""
 
 
 def _known_values(op: Operation) -> Iterator[str]:
@@ -98,8 +109,22 @@ def type_error(name: str, misfit: TypeMisfit, earlier: Sequence[tuple[str, Tenso
     own = _numbered(misfit.arg.name, misfit.tensors if misfit.arg.is_list else misfit.tensors[0])
     shown = [*earlier, *own]
     lines = [f"{misfit}", f"  In {name!r}:", *(f"  {argument}: {described(t)}" for argument, t in shown)]
-    remedy = _cast(shown, misfit)
+    remedy = _of_argument(name, misfit) or _cast(shown, misfit)
     return TypeError("\n".join([*lines, *([f"  {remedy}"] if remedy else [])]))
+
+
+def types_differ(text: str, **operands: Tensor) -> TypeError:
+    """The error of operands that need one type, with the conversion that gives it to them.
+
+    Args:
+        text: what is wrong.
+        operands: the tensors by their arguments' names.
+    """
+    types = [tensor.dtype.base_dtype for tensor in operands.values()]
+    wanted = _common_type(types, ()) or types[0]
+    other = next(tensor for tensor in operands.values() if tensor.dtype.base_dtype is not wanted)
+    lines = [text, *(f"  {name}: {described(tensor)}" for name, tensor in operands.items())]
+    return TypeError("\n".join([*lines, f"  Convert it: {_conversion(other, wanted)}."]))
 
 
 def operand_lines(op: Operation) -> list[str]:
@@ -136,6 +161,30 @@ def _numbered(argument: str, item: Tensor | Sequence[Tensor]) -> Iterator[tuple[
         return
     for index, tensor in enumerate(item[:_SHOWN_OPERANDS]):
         yield f"{argument}[{index}]", tensor
+
+
+def _of_argument(name: str, misfit: TypeMisfit) -> str:
+    """The next step where a conversion is not what is meant."""
+    tensor, wanted = misfit.tensors[0], misfit.wanted[0]
+    is_integer = wanted.is_integer and tensor.dtype.base_dtype.is_floating
+    if is_integer and misfit.arg.name in _SHAPES:
+        return f"{misfit.arg.name} is a list of whole numbers, the sizes; int(x) and // make whole numbers."
+    if wanted.name == "bool" and (tensor.dtype.is_floating or tensor.dtype.is_integer):
+        own = tensor.op.name
+        return f"A condition is bool: a comparison such as {own} > 0 is one; tf.cast({own}, tf.bool) is true where it is not 0."
+    if is_integer and any(declared_dims(each) is not None for each in (tensor.op, *(t.op for t in tensor.op.inputs[:1]))):
+        return f"{tensor.op.name} is a variable of floats, and {misfit.arg.name} takes whole numbers: are arguments exchanged?"
+    if tensor.op.op_def.role is not Role.CONSTANT or not tensor.op.name.startswith(f"{name}/"):
+        return ""
+    # The program has written the number in the call.
+    value = np.asarray(tensor.op.attrs["value"])
+    if value.dtype == object or value.size > _SHOWN_ELEMENTS or value.dtype == bool:
+        return ""
+    if wanted.is_floating and tensor.dtype.is_integer:
+        return f"Write it with a point: {value.astype(float).tolist()}."
+    if is_integer and np.array_equal(value, np.trunc(value)):
+        return f"Write it without a point: {value.astype(np.int64).tolist()}."
+    return ""
 
 
 def _cast(shown: Iterable[tuple[str, Tensor]], misfit: TypeMisfit) -> str:

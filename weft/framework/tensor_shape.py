@@ -73,7 +73,11 @@ class TensorShape:
     def as_list(self) -> list[int | None]:
         """The sizes as a list; ValueError when the rank is unknown."""
         if self.sizes is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+            raise ValueError(
+                "as_list() is not defined on an unknown TensorShape. Not even the number of dimensions is known: a "
+                "placeholder is given it, as by [None, 784], and tensor.set_shape([None, 784]) tells it of any tensor; "
+                "tf.shape(tensor) has the sizes in a run."
+            )
         return list(self.sizes)
 
     def as_proto(self) -> Any:

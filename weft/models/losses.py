@@ -51,7 +51,7 @@ class Reduction:
     def validate(cls, key: str) -> None:
         """Raise ValueError unless `key` is one of them."""
         if key not in cls.all():
-            raise ValueError(f"Invalid Reduction Key {key}.")
+            raise ValueError(f"Invalid Reduction Key {key}. Keys are {', '.join(sorted(set(cls.all())))}.")
 
 
 DEFAULT_REDUCTION: Final = Reduction.SUM_BY_NONZERO_WEIGHTS
@@ -135,6 +135,12 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
     found = get_losses(scope=scope)
     if add_regularization_losses:
         found += get_regularization_losses(scope=scope)
+    if not found:
+        raise ValueError(
+            "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape; the graph has no "
+            f"losses{f' in the scope {scope!r}' if scope else ''}: functions of tf.losses add theirs, tf.losses.add_loss "
+            "any other."
+        )
     return add_n(found, name=name)
 
 

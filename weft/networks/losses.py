@@ -38,7 +38,7 @@ class Reduction:
     def validate(cls, key: str) -> None:
         """ValueError for any other."""
         if key not in cls.all():
-            raise ValueError(f"Invalid Reduction Key {key}.")
+            raise ValueError(f"Invalid Reduction Key {key}. Keys are {', '.join(sorted(set(cls.all())))}.")
 
 
 def fitted_weights(weights: TensorLike, values: Tensor) -> Tensor:

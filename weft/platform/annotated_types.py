@@ -49,13 +49,13 @@ _WORDS: Final = {
     "Collections": "a collection's name, or a list of names",
     "DeviceLike": "a device's name",
     "int": "int",
-    "Any": "anything",
-    "object": "anything",
 }
 _PLURALS: Final = {"tensor": "tensors", "variable": "variables", "function": "functions", "session": "sessions", "str": "names"}
 _LISTS: Final = frozenset(
     ("Sequence", "list", "Iterable", "Collection", "tuple", "set", "frozenset", "AbstractSet", "Iterator")
 )
+# What says nothing of a value.
+_ANYTHING: Final = ("object", str(typing.Any).rpartition(".")[2])
 _DICTS: Final = frozenset(("Mapping", "dict", "MutableMapping"))
 _NUMBERS: Final[dict[type, tuple[type, ...]]] = {
     int: (int, np.integer),
@@ -172,8 +172,8 @@ def _said(tree: ast.expr, names: Mapping[str, object]) -> str:
         case ast.Subscript(value=value):
             return _said_of_generic(ast.unparse(value).rpartition(".")[2], tree.slice, names)
     name = ast.unparse(tree).rpartition(".")[2]
-    if name in _WORDS:
-        return _WORDS[name]
+    if name in _WORDS or name in _ANYTHING:
+        return _WORDS.get(name, "anything")
     alias = names.get(name)
     if alias is None or isinstance(alias, type | typing.TypeVar):
         return name

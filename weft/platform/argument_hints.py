@@ -19,6 +19,7 @@ import numpy as np
 
 from weft.platform.annotated_types import allows, in_words
 from weft.platform.failing_call import failing_call
+from weft.platform.function_hints import hint_for_function
 from weft.platform.program_frames import is_under_weft, is_weft
 
 # Wrappers that take anything may stand between the program and the function that says what it takes.
@@ -58,6 +59,8 @@ def hint_for_arguments(error: BaseException, text: str) -> str:
     called = _called(error)
     if called is None:
         return ""
+    if meant := hint_for_function(text, called.function.__name__, called.arguments):
+        return meant
     wrong = [name for name in called.arguments if not allows(called.function, name, called.arguments[name])]
     is_on_purpose = _is_raised_on_purpose(error.__traceback__)
     is_own = is_on_purpose and _is_raised_by(called, error.__traceback__)
@@ -85,7 +88,7 @@ def _name_in(value: object) -> str:
 
 
 def _says(text: str, name: str, value: object, is_own: bool) -> bool:
-    """Whether a text that was written for the user tells of the argument, or, where the function itself wrote it, of its value."""
+    """Whether a text that was written for the user tells of the argument; of its value, where the function itself wrote it."""
     return name in text or (is_own and (type(value).__name__ in text or repr(value) in text))
 
 

@@ -21,7 +21,15 @@ from weft.platform.value_hints import hint_for_value
 
 _SHOWN_FIELDS: Final = 12
 _UNEXPECTED: Final = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
-_COUNT: Final = re.compile(r"([\w.]+)\(\) (?:missing \d+ required|takes .*positional argument|got multiple values)")
+_COUNT: Final = re.compile(
+    r"([\w.]+)\(\) (?:missing (?:\d+|a) required|takes .*positional argument|too many positional|got multiple)"
+)
+# What makes a value of a message's field of another one.
+_CONVERSIONS: Final = {
+    "text": " text.encode() makes bytes of a text.",
+    "array": " array.ravel() makes one list of the numbers of an array.",
+    "fraction": " array.astype(int) makes whole numbers of those of an array, int(x) of one.",
+}
 _NO_FIELD: Final = re.compile(r'Protocol message (\w+) has no "(\w+)" field')
 _NOT_CALLABLE: Final = re.compile(r"'\w+' object is not callable")
 # Where the messages that programs fill in are, as far as they have been imported.
@@ -85,7 +93,7 @@ def _of_class(error: BaseException) -> str:
 
 def _signature_text(name: str, function: Callable[..., object]) -> str:
     """`one_hot takes indices, depth, ...; needed: indices, depth.`"""
-    shown = name.removesuffix(".__init__").split(".")[-1]
+    shown = name.removesuffix(".__init__").removesuffix(".__new__").split(".")[-1]
     taken = _taken(function)
     if not taken:
         return f"{shown} takes no arguments."
@@ -102,7 +110,11 @@ def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
 
 
 def _taken(function: Callable[..., object]) -> list[str]:
-    return [p.name for p in _parameters(function) if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"]
+    return [
+        p.name
+        for p in _parameters(function)
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in ("self", "cls")
+    ]
 
 
 def _attribute_hint(error: AttributeError) -> str:
@@ -110,7 +122,13 @@ def _attribute_hint(error: AttributeError) -> str:
         return ""  # the traceback itself has it
     text, owner, name = str(error), error.obj, error.name
     kind = owner if isinstance(owner, type) else type(owner)
-    if isinstance(owner, ModuleType) or name is None or "Did you mean" in text or not kind.__module__.startswith("weft."):
+    if (
+        isinstance(owner, ModuleType)
+        or name is None
+        or "Did you mean" in text
+        or ": the op for it is " in text
+        or not kind.__module__.startswith("weft.")
+    ):
         return ""
     return did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]).lstrip()
 
@@ -136,6 +154,8 @@ def _field_hint(message: str, field: str) -> str:
         return ""
     fields = [each.name for each in known.DESCRIPTOR.fields]
     meant = did_you_mean(field, fields).lstrip()
+    if len(fields) == 1 and known.DESCRIPTOR.fields[0].message_type is not None:
+        return f"{message} has {fields[0]}: {message}({fields[0]}={{...}})."
     return meant if meant or len(fields) > _SHOWN_FIELDS else f"{message} has {', '.join(fields)}."
 
 
@@ -154,10 +174,15 @@ def _value_hint(error: BaseException, text: str) -> str:
         fields = {each.name: each for each in descriptor.fields}
         given = [fields[k.arg] for k in call.keywords if k.arg in fields]
         shown = ", ".join(_field_text(each) for each in given or fields.values())
-        return f"{called.__name__} takes {shown}."
+        return f"{called.__name__} takes {shown}.{_CONVERSIONS.get(_refused_kind(text), '')}"
     if _NOT_CALLABLE.search(text) and isinstance(call.func, ast.Attribute) and isinstance(called, property):
         return f"{ast.unparse(call.func)} is a value, no method: leave out the parentheses."
     return ""
+
+
+def _refused_kind(text: str) -> str:
+    """What protobuf has refused, in a word."""
+    return "text" if "str found" in text else "array" if "ndarray" in text else "fraction" if "as an integer" in text else ""
 
 
 def _field_text(field: _Field) -> str:
@@ -190,7 +215,7 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
         return None
     names = {getattr(found, "__qualname__", ""), getattr(found, "__name__", "")}
     if isinstance(found, type):
-        names = {f"{each.__qualname__}.__init__" for each in found.__mro__}
+        names = {f"{each.__qualname__}.{maker}" for each in found.__mro__ for maker in ("__init__", "__new__")}
     return found if name in names else None
 
 

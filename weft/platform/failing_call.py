@@ -46,6 +46,12 @@ def failing(error: BaseException) -> tuple[ast.expr | None, FrameType | None]:
     return parsed, trace.tb_frame
 
 
+def last_frame_of_program(error: BaseException) -> tuple[FrameType | None, int]:
+    """The program's innermost frame that an error has passed, and the line in it."""
+    trace = _last_of_program(error.__traceback__)
+    return (None, 0) if trace is None else (trace.tb_frame, trace.tb_lineno)
+
+
 def _last_of_program(trace: TracebackType | None) -> TracebackType | None:
     found = None
     for each in _walk(trace):

@@ -82,7 +82,7 @@ class GFile:
             if self._plain_mode in ("w", "a"):
                 raise errors.PermissionDeniedError.of("File isn't open for reading")
             if self._files.stat(self._path).is_directory:
-                raise errors.FailedPreconditionError.of(f"{self._path}; Is a directory")
+                raise errors.FailedPreconditionError.of(f"{self._path}; Is a directory, and a file is wanted")
             self._reader = self._files.open(self._path, "rb")
         return self._reader
 
@@ -311,7 +311,7 @@ def Remove(filename: Path) -> None:
     """
     files, path = _resolve(filename)
     if IsDirectory(filename):
-        raise errors.FailedPreconditionError.of(f"{path}; Is a directory")
+        raise errors.FailedPreconditionError.of(f"{path}; Is a directory, and a file is wanted")
     files.remove(path)
 
 

@@ -12,16 +12,20 @@ from collections.abc import Callable
 from types import FrameType, GeneratorType
 from typing import Final
 
-from weft.platform.failing_call import failing, passes_weft, resolve
+from weft.platform.failing_call import failing, failing_call, last_frame_of_program, passes_weft, resolve
 from weft.platform.program_frames import is_weft
+from weft.platform.run_hints import hint_for_none, hint_for_unpacking
 
 _NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
 _SEQUENCE: Final = re.compile(
     r"can't multiply sequence by non-int|unsupported operand type\(s\) for .*'list'|bad operand .*'list'"
 )
 _NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|Variable|ResourceVariable)'?$")
+_UNPACKED: Final = re.compile(r"cannot unpack non-iterable|values to unpack \(expected|not enough values to unpack")
+_CONDITION: Final = "Using a `tf.Tensor` as a Python `bool`"
 _NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
 _NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable) is not JSON serializable")
+_NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
 # What is looked through for tensors, so that None is likely to stand for a gradient.
 _MOST_NAMES: Final = 200
@@ -43,15 +47,54 @@ def hint_for_value(error: BaseException, text: str) -> str:
         return _of_key(error)
     if isinstance(error, IndexError):
         return _of_collection(error)
+    if isinstance(error, TypeError | ValueError) and _UNPACKED.search(text):
+        return hint_for_unpacking(error)
     if not isinstance(error, TypeError):
         return ""
+    if _NO_NEXT.search(text):
+        return (
+            "Elements come in runs: next_element = iterator.get_next() makes the tensor once, and each "
+            "session.run(next_element) gives the next value, until tf.errors.OutOfRangeError."
+        )
+    if text.startswith(_CONDITION):
+        return _of_fetches(error)
     if found := _NOT_A_TENSOR.search(text) or _NO_JSON.search(text):
         return _RUN_ONLY.format(found[1].lower())
     for pattern, rule in _RULES.items():
         if pattern.search(text):
             expression, frame = failing(error)
-            return "" if expression is None or frame is None else rule(expression, frame)
+            if expression is None or frame is None:
+                return ""
+            return (_of_run(error, expression) if rule is _of_none else "") or rule(expression, frame)
     return ""
+
+
+def _of_run(error: BaseException, expression: ast.expr) -> str:
+    """For None that a run gave for an operation."""
+    frame, line = last_frame_of_program(error)
+    names = [each.id for part in _operands(expression) for each in ast.walk(part) if isinstance(each, ast.Name)]
+    if frame is None:
+        return ""
+    return next(
+        filter(None, (hint_for_none(name, frame, line) for name in names if resolve(ast.Name(name), frame) is None)), ""
+    )
+
+
+def _of_fetches(error: BaseException) -> str:
+    """For further fetches behind the first, where the feeds are expected."""
+    call, frame = failing_call(error)
+    if (
+        call is None
+        or frame is None
+        or not isinstance(call.func, ast.Attribute)
+        or call.func.attr != "run"
+        or len(call.args) < 2
+    ):
+        return ""
+    if not _is_tensor(resolve(call.args[1], frame)):
+        return ""
+    fetches = ", ".join(ast.unparse(each) for each in call.args if not isinstance(each, ast.Dict))
+    return f"Several fetches are one list, and the feeds come second: {ast.unparse(call.func)}([{fetches}], feed_dict)."
 
 
 def _of_none(expression: ast.expr, frame: FrameType) -> str:

@@ -46,5 +46,8 @@ def get_optimizer_instance(optimizer: OptimizerLike, learning_rate: float | None
         return _BY_NAME[optimizer](learning_rate=learning_rate)
     made = optimizer() if callable(optimizer) else optimizer
     if not isinstance(made, Optimizer):
-        raise ValueError(f"The given object is not an Optimizer instance. Given: {made}")
+        raise ValueError(
+            f"The given object is not an Optimizer instance. Given: {made}. One of tf.train is wanted, such as "
+            f"tf.train.AdamOptimizer(0.001), or a name of {tuple(sorted(_BY_NAME))}."
+        )
     return made

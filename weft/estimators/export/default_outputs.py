@@ -31,7 +31,10 @@ def get_export_outputs(export_outputs: dict[str, ExportOutput] | None, predictio
     if not isinstance(export_outputs, dict):
         raise TypeError(f"export_outputs must be dict, given: {export_outputs}")
     if not all(isinstance(each, ExportOutput) for each in export_outputs.values()):
-        raise TypeError(f"Values in export_outputs must be ExportOutput objects. Given: {export_outputs}")
+        raise TypeError(
+            f"Values in export_outputs must be ExportOutput objects. Given: {export_outputs}. "
+            "tf.estimator.export.PredictOutput(tensor) is one."
+        )
     if len(export_outputs) == 1:
         return {**export_outputs, default: next(iter(export_outputs.values()))}
     if len(export_outputs) > 1 and default not in export_outputs:

@@ -96,6 +96,10 @@ def _named_labels(y: Any, features: Mapping[str, object]) -> dict[str, np.ndarra
 
 
 def _check_lengths(features: Mapping[str, Any], labels: Mapping[str, Any], y: object) -> None:
+    for name, each in (*features.items(), *labels.items()):
+        if not hasattr(each, "shape"):
+            kind = type(each).__name__
+            raise AttributeError(f"{kind!r} object has no attribute 'shape': {name!r} must be a NumPy array, np.array({kind}).")
     if len({each.shape[0] for each in (*features.values(), *labels.values())}) == 1:
         return
     shapes = {name: each.shape for name, each in labels.items()}

@@ -119,6 +119,8 @@ def _column_of(given: object) -> str:
             f" A column is made of the name of a feature: tf.feature_column.numeric_column({given!r}) of numbers, "
             f"tf.feature_column.categorical_column_with_vocabulary_list({given!r}, [...]) of words."
         )
+    if isinstance(given, int):
+        return " A number is a size of hidden_units: have the two arguments changed places?"
     if isinstance(given, Tensor):
         return " Tensors belong into `features`, by name; columns tell what to do with them, such as numeric_column('x')."
     return ""

@@ -17,6 +17,7 @@ from weft.ops.lookup.tables import LookupInterface
 from weft.ops.lookup.vocabularies import index_table_from_file, index_table_from_tensor
 from weft.ops.math.casting import cast
 from weft.platform import gfile, tf_logging
+from weft.platform.missing_file import what_is_there
 
 
 class _VocabularyColumn(KeyedColumn):
@@ -120,7 +121,7 @@ def categorical_column_with_vocabulary_file(
 
 def _lines(key: str, path: str) -> int:
     if not gfile.Exists(path):
-        raise ValueError(f"vocabulary_file in {key} does not exist.")
+        raise ValueError(f"vocabulary_file in {key} does not exist: {path}.{what_is_there(path)}")
     with gfile.GFile(path) as file:
         count = sum(1 for _ in file)
     tf_logging.info(

@@ -24,6 +24,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed, told_size
+from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.identity import identity
@@ -146,6 +147,7 @@ class Layer:
     def __call__(self, inputs: TensorLike, *args: object, **kwargs: object) -> Tensor:
         """The outputs for these inputs; the first call makes the variables."""
         if not isinstance(inputs, Tensor):
+            self._check_one(inputs)
             inputs = convert_to_tensor(inputs)
         if self._scope is None:
             self._scope = self._open()
@@ -170,19 +172,35 @@ class Layer:
 
     apply = __call__
 
+    def _check_one(self, inputs: object) -> None:
+        """Raise ValueError for several tensors, which would be stacked to one."""
+        given = inputs if isinstance(inputs, list | tuple) else ()
+        count = sum(isinstance(each, Tensor) for each in given)
+        if count < 2 or any(isinstance(each, Tensor) and not each.dims for each in given):
+            return
+        fields = getattr(inputs, "_fields", ())
+        parts = f" It has the parts {', '.join(fields)}: h of an LSTM's state is its output." if fields else ""
+        raise ValueError(
+            f"Layer {self.name} expects 1 inputs, but it received {count} input tensors. Inputs received: {list(given)!r}."
+            f"{parts} tf.concat(inputs, -1) joins tensors, such as the outputs of both directions."
+        )
+
     def check_inputs(self, inputs: Tensor) -> None:
         """Raise ValueError for inputs whose rank, or whose width once the variables are made, does not fit."""
         prefix = f"Input 0 of layer {self.name} is incompatible with the layer: "
         rank, exact, least = inputs.shape.ndims, self.input_rank, self.least_input_rank
         if rank is None:
             if exact is not None or least is not None:
-                raise ValueError(f"{prefix}its rank is undefined, but the layer requires a defined rank.")
+                raise ValueError(f"{prefix}its rank is undefined, but the layer requires a defined rank. {UNKNOWN_RANK}")
             return
         shape = inputs.shape.as_list()
         if exact is not None and rank != exact:
-            raise ValueError(f"{prefix}expected ndim={exact}, found ndim={rank}. Full shape received: {shape}")
+            raise ValueError(
+                f"{prefix}expected ndim={exact}, found ndim={rank}. Full shape received: {shape}{rank_remedy(exact, rank)}"
+            )
         if least is not None and rank < least:
-            raise ValueError(f"{prefix}: expected min_ndim={least}, found ndim={rank}. Full shape received: {shape}")
+            remedy = rank_remedy(least, rank)
+            raise ValueError(f"{prefix}: expected min_ndim={least}, found ndim={rank}. Full shape received: {shape}{remedy}")
         if self.input_axis is not None and shape[self.input_axis[0]] not in (None, self.input_axis[1]):
             raise ValueError(
                 f"{prefix}expected axis {self.input_axis[0]} of input shape to have value {self.input_axis[1]} but received "

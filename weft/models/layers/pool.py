@@ -160,21 +160,24 @@ _FUNCTION_ARGS: Final = """
     """
 
 
-def _function(layer: type[Pooling]) -> Callable[..., Any]:
+def _function(layer: type[Pooling], function_name: str) -> Callable[..., Any]:
     def pool(
         inputs: TensorLike, pool_size: Sizes, strides: Sizes, padding: str = "valid",
         data_format: str = "channels_last", name: str | None = None,
     ) -> Tensor:  # fmt: skip
         return layer(pool_size, strides, padding, data_format, name)(inputs)
 
+    # Python's errors about its arguments name the function by its code.
+    pool.__name__ = pool.__qualname__ = function_name
+    pool.__code__ = pool.__code__.replace(co_name=function_name, co_qualname=function_name)
     about = (layer.__doc__ or "").partition("\n\n    Args:")[0].rstrip()
     pool.__doc__ = f"{about}\n{_FUNCTION_ARGS}"
     return pool
 
 
-max_pooling1d = _function(MaxPooling1D)
-max_pooling2d = _function(MaxPooling2D)
-max_pooling3d = _function(MaxPooling3D)
-average_pooling1d = _function(AveragePooling1D)
-average_pooling2d = _function(AveragePooling2D)
-average_pooling3d = _function(AveragePooling3D)
+max_pooling1d = _function(MaxPooling1D, "max_pooling1d")
+max_pooling2d = _function(MaxPooling2D, "max_pooling2d")
+max_pooling3d = _function(MaxPooling3D, "max_pooling3d")
+average_pooling1d = _function(AveragePooling1D, "average_pooling1d")
+average_pooling2d = _function(AveragePooling2D, "average_pooling2d")
+average_pooling3d = _function(AveragePooling3D, "average_pooling3d")

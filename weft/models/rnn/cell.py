@@ -48,6 +48,8 @@ class RNNCell:
     """
 
     __repr__ = printed("tf.contrib.rnn", told_size)
+    # Of a cell whose variables have the type of its inputs.
+    _takes_floats = False
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any) -> None:
         self._reuse = kwargs.pop("_reuse", None)
@@ -120,9 +122,19 @@ class RNNCell:
             if not self.built:
                 if self._dtype is None:
                     self._dtype = nest.flatten(inputs)[0].dtype.base_dtype
+                if self._takes_floats:
+                    self._check_floats(inputs)
                 self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
                 self.built = True
             return self.call(inputs, state)
+
+    def _check_floats(self, inputs: Nest) -> None:
+        dtype, first = self._dtype, nest.flatten(inputs)[0]
+        if dtype is not None and not (dtype.is_floating or dtype.is_complex):
+            raise ValueError(
+                f"RNN cell only supports floating point inputs, but saw dtype: {dtype}. The inputs of {self._base_name!r} are "
+                f"{first!r}: word numbers become vectors by tf.nn.embedding_lookup, other numbers floats by tf.cast."
+            )
 
     def _open_scope(self, scope: ScopeLike) -> None:
         name = self._base_name if scope is None and self._reuse else scope

@@ -34,6 +34,8 @@ class BasicRNNCell(RNNCell):
         kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
     """
 
+    _takes_floats = True
+
     def __init__(
         self,
         num_units: int,
@@ -84,6 +86,8 @@ class GRUCell(RNNCell):
         dtype: the type of the variables; that of the inputs when None.
         kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
     """
+
+    _takes_floats = True
 
     def __init__(
         self,
@@ -187,6 +191,8 @@ class BasicLSTMCell(RNNCell):
     (TensorShape([Dimension(2), Dimension(3), Dimension(4)]), TensorShape([Dimension(2), Dimension(4)]))
     """
 
+    _takes_floats = True
+
     def __init__(
         self,
         num_units: int,
@@ -255,6 +261,8 @@ class LSTMCell(RNNCell):
         dtype: the type of the variables; that of the inputs when None.
         kwargs: `trainable`, whether the variables are trainable; a TypeError for anything else.
     """
+
+    _takes_floats = True
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, ShapeLike
+from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
 from weft.framework.tensor_shape import TensorShape, as_dims
 
 
@@ -61,15 +62,18 @@ def _check(spec: InputSpec, shape: TensorShape, index: int, layer_name: str) -> 
     rank = shape.ndims
     if rank is None:
         if spec.ndim is not None or spec.min_ndim is not None or spec.max_ndim is not None:
-            raise ValueError(f"{start}its rank is undefined, but the layer requires a defined rank.")
+            raise ValueError(f"{start}its rank is undefined, but the layer requires a defined rank. {UNKNOWN_RANK}")
         return
     sizes = shape.as_list()
     if spec.ndim is not None and rank != spec.ndim:
-        raise ValueError(f"{start}expected ndim={spec.ndim}, found ndim={rank}. Full shape received: {sizes}")
+        raise ValueError(
+            f"{start}expected ndim={spec.ndim}, found ndim={rank}. Full shape received: {sizes}{rank_remedy(spec.ndim, rank)}"
+        )
     if spec.max_ndim is not None and rank > spec.max_ndim:
         raise ValueError(f"{start}expected max_ndim={spec.max_ndim}, found ndim={rank}")
     if spec.min_ndim is not None and rank < spec.min_ndim:
-        raise ValueError(f"{start}: expected min_ndim={spec.min_ndim}, found ndim={rank}. Full shape received: {sizes}")
+        remedy = rank_remedy(spec.min_ndim, rank)
+        raise ValueError(f"{start}: expected min_ndim={spec.min_ndim}, found ndim={rank}. Full shape received: {sizes}{remedy}")
     for axis, size in spec.axes.items():
         if size is not None and -rank <= axis < rank and sizes[axis] not in (size, None):
             raise ValueError(

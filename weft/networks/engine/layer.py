@@ -26,6 +26,7 @@ from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
 from weft.networks.state.names import snake_case, unique_name
+from weft.platform.spelling import did_you_mean
 
 _OPTIONS: Final = frozenset(
     ("input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer", "autocast", "input_dim",
@@ -61,7 +62,13 @@ class Layer(LayerState):
         **kwargs: Options,
     ) -> None:  # fmt: skip
         for unknown in kwargs.keys() - _OPTIONS:
-            raise TypeError("Keyword argument not understood:", unknown)
+            taken = [each for each in inspect.signature(type(self)).parameters if each not in ("args", "kwargs")] + sorted(
+                _OPTIONS
+            )
+            raise TypeError(
+                f"Keyword argument not understood: {unknown!r}. {type(self).__name__} takes {', '.join(dict.fromkeys(taken))}."
+                f"{did_you_mean(unknown, taken)}"
+            )
         if dynamic:
             raise ValueError(
                 "dynamic=True asks for eager execution, which weft does not have: write `call` with graph operations"

@@ -17,6 +17,7 @@ from weft.networks.engine.layer import Layer, record_operations
 from weft.networks.engine.network_config import network_config
 from weft.networks.engine.topology import Topology, located, topology_of
 from weft.networks.objects.arguments import config_of
+from weft.platform.spelling import did_you_mean
 
 
 def _check_tensors(name: str, given: Sequence[Nest]) -> None:
@@ -122,7 +123,8 @@ class Network(Layer):
             raise ValueError("Provide either a layer name or layer index.")
         found = next((each for each in self.layers if each.name == name), None)
         if found is None:
-            raise ValueError(f"No such layer: {name}")
+            known = [each.name for each in self.layers]
+            raise ValueError(f"No such layer: {name}.{did_you_mean(name, known) or f' The layers are {known}.'}")
         return found
 
     @property

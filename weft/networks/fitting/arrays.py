@@ -45,7 +45,8 @@ def _listed(data: Nest, names: Sequence[str], prefix: str) -> list[Nest]:
             raise ValueError(f'No data provided for "{missing[0]}". Need data for each key in: {list(names)}')
         return [np.asarray(data[name]) for name in names]
     if data is None:
-        raise ValueError(f"Error when checking model {prefix}: no data for {list(names)}")
+        remedy = " Give y; a generator or dataset has pairs (inputs, targets)." if prefix == "target" else ""
+        raise ValueError(f"Error when checking model {prefix}: no data for {list(names)}.{remedy}")
     if isinstance(data, list | tuple):
         is_numbers = bool(data) and not isinstance(data[0], np.ndarray | list | tuple)
         if len(names) == 1 and (is_numbers or (isinstance(data[0], list | tuple) and len(data) != 1)):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from weft.datasets.experimental.iteration import INFINITE_CARDINALITY, cardinality
 from weft.errors import OutOfRangeError
 from weft.framework import nest
 from weft.framework.aliases import Array, Nest
@@ -127,6 +128,11 @@ class DatasetSource(Source):
     def __init__(self, dataset: Any, as_batch: AsBatch, steps: int | None, begins_anew: bool = False) -> None:
         self._as_batch, self.steps, self._begins_anew = as_batch, steps, begins_anew
         is_iterator = hasattr(dataset, "get_next")
+        if steps is None and not is_iterator and get_session().run(cardinality(dataset)) == INFINITE_CARDINALITY:
+            raise ValueError(
+                "When passing an infinitely repeating dataset, you must specify the `steps_per_epoch` argument. "
+                f"{dataset!r} does not end: repeat(n) ends after n rounds."
+            )
         self._iterator = dataset if is_iterator else dataset.make_initializable_iterator()
         self._next = self._iterator.get_next()
         self._begins = not is_iterator

@@ -175,7 +175,10 @@ def _per_output(metrics: Nest, names: Sequence[str]) -> list[list[Nest]]:
         found = [metrics.get(name, []) for name in names]
         return [list(each) if isinstance(each, list | tuple) else [each] for each in found]
     if not isinstance(metrics, list | tuple):
-        raise TypeError(f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics}")
+        raise TypeError(
+            f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics}. Of one it is "
+            f"[{metrics!r}]."
+        )
     if any(isinstance(each, list) for each in metrics):
         if len(metrics) != len(names):
             raise ValueError("When passing a list of lists as `metrics`, it should have one entry per model output. "

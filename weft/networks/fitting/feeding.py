@@ -104,6 +104,11 @@ class Feeding:
         as_batch = self._batch_of(class_weight)
         if is_dataset(x):
             _refuse_more(y, sample_weight, "dataset")
+            if batch_size is not None:
+                raise ValueError(
+                    "The `batch_size` argument must not be specified for the given input type. Received input: "
+                    f"{x!r}, batch_size: {batch_size}. The dataset has its own: dataset.batch({batch_size})."
+                )
             return DatasetSource(x, as_batch, steps)
         if is_sequence(x):
             _refuse_more(y, sample_weight, "`keras.utils.Sequence`")

@@ -239,7 +239,10 @@ class Reshape(Layer):
         if missing > 1:
             raise ValueError("Can only specify one unknown dimension.")
         if (missing and (known == 0 or total % known)) or (not missing and known != total):
-            raise ValueError("total size of new array must be unchanged")
+            raise ValueError(
+                f"total size of new array must be unchanged: {given[1:]} has {total} elements, and {list(self.target_shape)} "
+                f"{'a multiple of ' if missing else ''}{known}. One size may be -1, which follows from the others."
+            )
         return TensorShape([given[0], *(total // known if size == -1 else size for size in self.target_shape)])
 
     def call(self, inputs: Tensor) -> Tensor:

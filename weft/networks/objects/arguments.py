@@ -37,7 +37,12 @@ def keeps_arguments(init: _F) -> _F:
 
     @functools.wraps(init)
     def wrapper(self: Any, *args: object, **kwargs: object) -> None:
-        bound = signature.bind(self, *args, **kwargs)
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            text = f"{error}".removeprefix("got ")
+            verb = "got " if text.startswith(("multiple", "an unexpected")) else ""
+            raise TypeError(f"{init.__qualname__}() {verb}{text}") from None
         bound.apply_defaults()
         own = {name: resolved(name, value) for name, value in list(bound.arguments.items())[1:] if name != rest}
         bound.arguments.update(own)

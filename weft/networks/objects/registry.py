@@ -107,7 +107,9 @@ def deserialize_keras_object(
         found = _named(identifier, module_objects or {}, custom_objects)
         if found is None:
             known = {**(module_objects or {}), **_CUSTOM, **(custom_objects or {})}
-            raise ValueError(f"Unknown {printable_module_name}:{identifier}.{did_you_mean(identifier, known)}")
+            raise ValueError(
+                f"Unknown {printable_module_name}:{identifier}.{did_you_mean(identifier, known) or _own(identifier)}"
+            )
         return found() if inspect.isclass(found) else found
     if inspect.isfunction(identifier):
         return identifier
@@ -123,7 +125,12 @@ def _named(name: str, module_objects: Mapping[str, object], custom_objects: Mapp
 
 def _nearest_name(name: str, known: Mapping[str, object]) -> str:
     meant = did_you_mean(name, known)
-    return f".{meant}" if meant else ""
+    return f".{meant or _own(name)}"
+
+
+def _own(name: str) -> str:
+    """What to do for an object of the program's own."""
+    return f" An object of the program's own is told by custom_objects={{{name!r}: {name}}}."
 
 
 def _from_config(

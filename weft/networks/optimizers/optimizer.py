@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from weft.networks.optimizers.schedules import deserialize_schedule
 from weft.networks.optimizers.slots import Slots
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.ordering import group
+from weft.platform.spelling import did_you_mean
 from weft.strategies.reduction.reduce_op import ReduceOp
 
 
@@ -49,7 +51,15 @@ class Optimizer:
         object.__setattr__(self, "hypers", Hyperparameters())
         for key, value in kwargs.items():
             if key not in (*CLIPS, "lr", "decay"):
-                raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}")
+                taken = [each for each in inspect.signature(type(self)).parameters if each != "kwargs"] + [
+                    *CLIPS,
+                    "lr",
+                    "decay",
+                ]
+                raise TypeError(
+                    f"Unexpected keyword argument passed to optimizer: {key}. {type(self).__name__} takes {', '.join(taken)}."
+                    f"{did_you_mean(key, taken)}"
+                )
             if value is not None and value < 0:
                 raise ValueError(f"Expected {key} >= 0, received: {value}")
         self._name = name

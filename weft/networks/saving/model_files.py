@@ -18,6 +18,7 @@ from weft.networks.optimizers import catalog as optimizers
 from weft.networks.saving.hdf5_store import hdf5, is_hdf5_file, read_arrays, text_attribute, write_arrays
 from weft.networks.saving.hdf5_weights import VERSION, read_layers, write_layers
 from weft.platform import tf_logging
+from weft.platform.missing_file import what_is_there
 
 
 def may_write(path: str, overwrite: bool) -> bool:
@@ -125,7 +126,10 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
     if isinstance(filepath, str | os.PathLike):
         path = os.fspath(filepath)
         if not os.path.exists(path):
-            raise OSError(f"SavedModel file does not exist at: {path}: there is neither an HDF5 file nor a SavedModel")
+            raise OSError(
+                f"SavedModel file does not exist at: {path}: there is neither an HDF5 file nor a SavedModel."
+                f"{what_is_there(path)}"
+            )
         if not is_hdf5_file(path):
             raise OSError(
                 f"Unable to load model. {path} is no HDF5 file. The graph of a SavedModel is loaded by "

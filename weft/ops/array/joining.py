@@ -160,6 +160,7 @@ def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor
 
     Raises:
         TypeError: `axis` is no integer, as where the two arguments changed places.
+        ValueError: `axis` is a tensor of another type than integers.
     """
     if not isinstance(values, list | tuple):
         values = [values]
@@ -167,6 +168,11 @@ def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor
         raise TypeError(
             f"Expected int32, got list containing Tensors instead: the axis of concat is {axis!r}. The values come first, "
             "as in tf.concat([a, b], axis=1); before TensorFlow 1.0 the axis did."
+        )
+    if isinstance(axis, Tensor) and not axis.dtype.is_integer:
+        raise ValueError(
+            f"Tensor conversion requested dtype int32 for Tensor with dtype {axis.dtype.name}: {axis!r}. concat takes one list "
+            "of values, and the dimension behind it: tf.concat([a, b], axis=1)."
         )
     if len(values) == 1:
         with get_default_graph().name_scope(name):
@@ -294,9 +300,15 @@ def split(
         A list of tensors of the same dtype.
 
     Raises:
+        TypeError: `axis` is a tensor of another type than integers.
         ValueError: how many parts there are cannot be told, or the sizes don't fit.
     """
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
+        if isinstance(axis, Tensor) and not axis.dtype.is_integer:
+            raise TypeError(
+                f"Input 'split_dim' of 'Split' Op has type {axis.dtype.name} that does not match expected type of int32. "
+                f"The axis of split is {axis!r}: the tensor comes first, tf.split(value, num_or_size_splits, axis)."
+            )
         return split_node(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
     if sizes.dims == ():

@@ -8,6 +8,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -144,7 +145,7 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, name: str = "boolean_mask
         if count is None:
             raise ValueError(
                 "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] "
-                "is ok, but shape=None is not."
+                f"is ok, but shape=None is not. The mask is {described(mask)}: mask.set_shape([None]) tells of a vector."
             )
         start = 0 if axis is None else axis
         if start < 0 and dims is not None:

@@ -88,8 +88,11 @@ def stack(values: Sequence[TensorLike], axis: int = 0, name: str = "stack") -> T
         [n, ...] tensor of their dtype, with `n` in the place `axis`.
 
     Raises:
+        TypeError: `axis` is a tensor.
         ValueError: `axis` is outside the rank of the result, or the shapes differ.
     """
+    if isinstance(axis, Tensor):
+        raise TypeError(f"stack() takes one list, tf.stack([a, b]), and the axis as a number; its axis was {axis!r}.")
     if axis == 0:
         try:
             return convert_to_tensor(values, name=name)
@@ -154,7 +157,10 @@ def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str 
                 raise ValueError(f"axis = {axis} not in [{-len(dims)}, {len(dims)})")
             num = dims[axis]
         if num is None:
-            raise ValueError(f"Cannot infer num from shape {tensor.shape}")
+            raise ValueError(
+                f"Cannot infer num from shape {tensor.shape}. How many parts {tensor.op.name} has along axis {axis} is not "
+                "known: num=... says it, and loops over a run's size are tf.map_fn, tf.scan and tf.nn.dynamic_rnn."
+            )
         value = tensor
     return unpack(value, num=num, axis=axis, name=name)
 
@@ -228,7 +234,10 @@ def _pack_list(values: _Nested, wanted: DType, name: str) -> Tensor | _Nested:
 
 def _check_dtype(item: Tensor, wanted: DType) -> None:
     if item.dtype.base_dtype is not wanted:
-        raise TypeError(f"Cannot convert a list containing a tensor of dtype {item.dtype} to {wanted} (Tensor is: {item!r})")
+        raise TypeError(
+            f"Cannot convert a list containing a tensor of dtype {item.dtype} to {wanted} (Tensor is: {item!r}). Convert it: "
+            f"tf.cast({item.op.name}, tf.{wanted.name})."
+        )
 
 
 def _list_to_tensor(value: _Nested, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Array:

@@ -96,7 +96,8 @@ def note_read(flow: Array, indices: Iterable[int], has_shape: bool) -> None:
                 marks, f"Could not read from TensorArray index {index}. Furthermore, the element shape is not fully defined. "
                 "It is possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients "
                 "to be written. If you set the full element_shape property on the forward TensorArray, the proper all zeros "
-                "tensor will be returned instead of incurring this error."
+                "tensor will be returned instead of incurring this error. Nothing was written there: `array = "
+                "array.write(index, value)` keeps what write returns, and the array before does not change."
             )  # fmt: skip
         marks.taken[index] = marks.clears
 

@@ -76,7 +76,8 @@ def _check_index(index: int, size: int, verb: str) -> None:
     if verb == "read":
         raise InvalidArgumentError.of(f"TensorArray: Tried to read from index {index} but array size is: {size}")
     raise InvalidArgumentError.of(
-        f"TensorArray: Tried to write to index {index} but array is not resizeable and size is: {size}"
+        f"TensorArray: Tried to write to index {index} but array is not resizeable and size is: {size}. Indices begin with 0; "
+        "dynamic_size=True lets it grow."
     )
 
 

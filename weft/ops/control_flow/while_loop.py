@@ -10,7 +10,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dims import Dims, dims_compatible
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.node_errors import described
+from weft.framework.node_errors import described, naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -169,7 +169,8 @@ class _Loop:
         if not nest.is_nested(result) or isinstance(result, dict) != isinstance(values, dict):
             result = [result]
         expected = list(values) if isinstance(values, list | tuple) else values
-        nest.assert_same_structure(expected, list(result) if isinstance(result, list | tuple) else result)
+        with naming("What body returns becomes the loop variables of the next round: as many, in the same structure."):
+            nest.assert_same_structure(expected, list(result) if isinstance(result, list | tuple) else result)
         return nest.pack_sequence_as(result, [_new_value(leaf) for leaf in nest.flatten(result)])
 
     def _check_outputs(self, outputs: Sequence[Tensor]) -> None:

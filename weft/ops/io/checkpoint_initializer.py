@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
 from weft.framework.graph import get_default_graph
@@ -15,6 +15,7 @@ from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 from weft.platform.spelling import did_you_mean
 
+_SHOWN_SCOPES: Final = 5
 _Shapes = Mapping[str, Sequence[int]]
 
 
@@ -74,6 +75,14 @@ def _initialize_scope(target: str, path: str, key: str, shapes: _Shapes) -> None
             f"Assignment map with scope only name {scope} should map to scope only {key}. Should be 'scope/': 'other_scope/'."
         )
     names = {name.partition("/part_")[0] for name in _known_variables() if not scope or name.startswith(scope + "/")}
+    if not names:
+        scopes = sorted({f"{name.rpartition('/')[0]}/" for name in _known_variables()})
+        tf_logging.warning(
+            "init_from_checkpoint: no variable is in the scope %r, so nothing takes values from %r of %s. Variables are in %s."
+            "%s",
+            f"{scope}/", key, path, ", ".join(map(repr, scopes[:_SHOWN_SCOPES])) or "no scope: make them first",
+            " Scopes of the checkpoint come first, {'old/': 'new/'}." if key in scopes else "",
+        )  # fmt: skip
     for name in sorted(names):
         inner = name[len(scope) + 1 :] if scope else name
         stored = inner if key == "/" else key + inner
@@ -89,7 +98,8 @@ def _initialize(variable: Variable, path: str, key: str, shapes: _Shapes) -> Non
         if not variable.get_shape().is_compatible_with(shapes[key]):
             raise ValueError(
                 f"Shape of variable {variable.name} ({variable.get_shape()}) doesn't match with shape of tensor {key} "
-                f"({shapes[key]}) from checkpoint reader."
+                f"({shapes[key]}) from checkpoint reader. Leave it out of the assignment map to keep its own initializer, or "
+                "give the variable the stored shape."
             )
         _set_initializer(variable, path, key, "")
         return

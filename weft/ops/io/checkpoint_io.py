@@ -6,6 +6,9 @@ memory in which they are, whatever steps run meanwhile; of each task a save gets
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import numpy as np
 
 from weft.checkpoint.bundle_merge import merge_bundles
@@ -22,6 +25,8 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.platform.spelling import did_you_mean
+
+_SHOWN_KEYS: Final = 6
 
 
 def scalar_text(value: Array, what: str) -> str:
@@ -133,7 +138,17 @@ def _alike(reader: CheckpointFile, name: str) -> str:
     return (
         f" The checkpoint has {same_end[0]!r}: tf.train.Saver({{{same_end[0]!r}: variable}}) maps it."
         if same_end
-        else (did_you_mean(name, keys))
+        else did_you_mean(name, keys) or _some(keys)
+    )
+
+
+def _some(keys: Sequence[str]) -> str:
+    """What a checkpoint has, where it has nothing of a similar name."""
+    shown = ", ".join(sorted(keys)[:_SHOWN_KEYS])
+    more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
+    return (
+        f" The checkpoint has {shown}{more}: a Saver of fewer variables, tf.train.Saver([...]), restores those alone, and one "
+        "of a dict {name in the checkpoint: variable} those of other names."
     )
 
 

@@ -37,11 +37,15 @@ def matrices(tensor: Tensor) -> Dims:
     return dims
 
 
+_SQUARE = "The matrices, in the last two dimensions, have to be square."
+ROWS_OF_BOTH = "The matrix and the right side need as many rows; a vector is a right side of one column, b[:, tf.newaxis]."
+
+
 def _square(tensor: Tensor) -> Dims:
     dims = matrices(tensor)
     if dims is None:
         return None
-    check_inner(dims[-2], dims[-1])
+    check_inner(dims[-2], dims[-1], _SQUARE)
     size = dims[-1] if dims[-2] is None else dims[-2]
     return (*dims[:-2], size, size)
 
@@ -135,7 +139,7 @@ def solution_shape(node: Operation, of_batch: Callable[[Dims, Dims], Dims] = mer
     matrix, rhs = _square(node.inputs[0]), matrices(node.inputs[1])
     if matrix is None or rhs is None:
         return [None]
-    check_inner(matrix[-1], rhs[-2])
+    check_inner(matrix[-1], rhs[-2], ROWS_OF_BOTH)
     batch, size = of_batch(matrix[:-2], rhs[:-2]), matrix[-1] if rhs[-2] is None else rhs[-2]
     return [None if batch is None else (*batch, size, rhs[-1])]
 

@@ -13,6 +13,7 @@ from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import (
     MATRIX_TYPES,
+    ROWS_OF_BOTH,
     adjoint_of,
     cholesky,
     cholesky_solve,
@@ -118,7 +119,7 @@ def _least_squares_shape(node: Operation) -> list[Dims]:
     matrix, rhs = matrices(node.inputs[0]), matrices(node.inputs[1])
     if matrix is None or rhs is None:
         return [None]
-    check_inner(matrix[-2], rhs[-2])
+    check_inner(matrix[-2], rhs[-2], ROWS_OF_BOTH)
     batch = merge_dims(matrix[:-2], rhs[:-2])
     return [None if batch is None else (*batch, matrix[-1], rhs[-1])]
 

@@ -70,7 +70,9 @@ def _check_order(order: str | float, is_matrix: bool) -> None:
         if order not in ("euclidean", "fro", 1, 2, np.inf):
             raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {order}")
     elif order != "euclidean" and (isinstance(order, str) or not np.isreal(order) or order <= 0):
-        raise ValueError(f"'ord' must be a supported vector norm, got {order}")
+        raise ValueError(
+            f"'ord' must be a supported vector norm, got {order}: 'euclidean', or a number above 0 such as 1, 2 and np.inf"
+        )
 
 
 def _vector_norm(tensor: Tensor, order: float, axes: tuple[int, ...] | None) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
+from weft.framework import dtypes, node_errors
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -203,7 +203,7 @@ def _of_one_type(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     x = convert_to_tensor(x, name="x")
     y = convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
     if x.dtype.base_dtype is not y.dtype.base_dtype:
-        raise TypeError(f"x and y must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+        raise node_errors.types_differ(f"x and y must have the same dtype, got {x.dtype!r} != {y.dtype!r}", x=x, y=y)
     return x, y
 
 

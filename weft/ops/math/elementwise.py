@@ -304,10 +304,10 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
     """
     message = "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape"
     if not isinstance(inputs, Iterable) or isinstance(inputs, Tensor):
-        raise ValueError(message)
+        raise ValueError(f"{message}; got {inputs!r}: of one tensor the list is [tensor].")
     tensors = [convert_to_tensor(each) for each in inputs]
     if not tensors:
-        raise ValueError(message)
+        raise ValueError(f"{message}; the list is empty: has nothing been added to the collection that it is of?")
     if len(tensors) == 1:
         return identity(tensors[0], name) if name else tensors[0]
     return add_n_node(tensors, name=name)

@@ -36,10 +36,10 @@ def _matrix(tensor: Tensor) -> tuple[int | None, int | None]:
     return dims[0], dims[1]
 
 
-def check_inner(left: int | None, right: int | None) -> None:
+def check_inner(left: int | None, right: int | None, remedy: str = _INNER) -> None:
     """Raise ValueError when the dimensions over which a product sums differ."""
     if left is not None and right is not None and left != right:
-        raise ShapeMisfit(f"Dimensions must be equal, but are {left} and {right}", _INNER)
+        raise ShapeMisfit(f"Dimensions must be equal, but are {left} and {right}", remedy)
 
 
 def _product_shape(node: Operation) -> list[Dims]:

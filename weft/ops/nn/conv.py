@@ -146,6 +146,11 @@ def conv2d_transpose(
 
 
 def _sizes(shape: Array) -> Tensor:
+    if shape is None:
+        raise ValueError(
+            "None values not supported. output_shape has to be given, such as tf.stack([tf.shape(value)[0], height, width, "
+            "channels]): strides and padding do not tell it alone."
+        )
     return convert_to_tensor(shape, name="output_shape")
 
 

@@ -189,7 +189,10 @@ def ctc_loss(
         TypeError: the labels are not sparse.
     """
     if not isinstance(labels, SparseTensor):
-        raise TypeError("Expected labels (first argument) to be a SparseTensor")
+        raise TypeError(
+            f"Expected labels (first argument) to be a SparseTensor. Got {labels!r}: tf.sparse_placeholder is fed one, and "
+            "tf.contrib.layers.dense_to_sparse(labels) makes one of a dense tensor."
+        )
     inputs = _time_major(either("logits", logits, "inputs", inputs), time_major)
     loss, _ = ctc_loss_node(
         inputs, labels.indices, labels.values, sequence_length,

@@ -113,7 +113,10 @@ def output_size(
         return None
     reach = (size - 1) * dilation + 1
     if count + around < reach:
-        raise ValueError(f"Negative dimension size caused by subtracting {reach} from {count + around}")
+        raise ShapeMisfit(
+            f"Negative dimension size caused by subtracting {reach} from {count + around}",
+            'The window is larger than what it moves over: padding="SAME" lets it reach beyond the borders.',
+        )
     return (count + around - reach) // stride + 1
 
 

@@ -271,10 +271,12 @@ class VarianceScaling(Initializer):
         if scale <= 0.0:
             raise ValueError("`scale` must be positive float.")
         if mode not in _MODES:
-            raise ValueError(f"Invalid `mode` argument: {mode}")
+            raise ValueError(f"Invalid `mode` argument: {mode}. It is one of {', '.join(map(repr, _MODES))}.")
         distribution = distribution.lower()
         if distribution not in _DISTRIBUTIONS:
-            raise ValueError(f"Invalid `distribution` argument: {distribution}")
+            raise ValueError(
+                f"Invalid `distribution` argument: {distribution}. It is one of {', '.join(map(repr, _DISTRIBUTIONS))}."
+            )
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
         self.dtype = floating_type(dtype)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weft.framework import built_at
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import resource
 from weft.framework.graph import get_default_graph
 from weft.framework.op_role import Role
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import reshape
@@ -141,8 +142,18 @@ def _flatten(items: Iterable[object]) -> Iterator[Any]:
 
 def _add_name(names: dict[str, object], name: str, item: object) -> None:
     if name in names:
-        raise ValueError(f"At least two variables have the same name: {name}")
+        raise ValueError(
+            f"At least two variables have the same name: {name}{_made_at(names[name])}{_made_at(item)}. A Saver stores each "
+            "under a name of its own: give one of them another name, or pass the variables that are meant, Saver([...]); a "
+            "graph that was imported has its own Saver."
+        )
     names[name] = item
+
+
+def _made_at(item: object) -> str:
+    op = getattr(item, "op", None)
+    where = built_at.place(op.built_from) if isinstance(op, Operation) else ""
+    return f" ({where})" if where else ""
 
 
 def _add_slice(names: dict[str, Any], variable: Any) -> None:

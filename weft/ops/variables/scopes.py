@@ -189,7 +189,11 @@ class VariableScope:
             if dtype is not None and initializer is not None and not callable(initializer):
                 found = convert_to_tensor(initializer).dtype.base_dtype
                 if found != dtype:
-                    raise ValueError(f"Initializer type '{found}' and explicit dtype '{dtype}' don't match.")
+                    wanted = dtypes.as_dtype(dtype).name
+                    raise ValueError(
+                        f"Initializer type '{found}' and explicit dtype '{dtype}' don't match. Variable {name!r} takes the "
+                        f"type of its initial value: leave out dtype, or convert the value, such as value.astype('{wanted}')."
+                    )
             given = {**options, "dtype": dtype, "initializer": initializer}
             inherited = {key: first_given(given.get(key), getattr(self, key)) for key in _INHERITED_BY_VARIABLES}
             full_name = f"{self._name}/{name}" if self._name else name

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from weft.framework import dtypes
+from weft.framework import built_at, dtypes
 from weft.framework.aliases import (
     Collections,
     Constraint,
@@ -25,6 +25,7 @@ from weft.framework.aliases import (
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -164,7 +165,8 @@ class VariableStore:
         if rest["use_resource"] is None:
             rest["use_resource"] = resource_variables_enabled()
         make: Any = Variable  # its metaclass chooses the kind and takes the arguments
-        variable = make(initial_value=value, name=name, dtype=value_type, shape=wanted, **rest)
+        with naming(variable=name, shape=None if wanted is None or wanted.sizes is None else list(wanted.sizes)):
+            variable = make(initial_value=value, name=name, dtype=value_type, shape=wanted, **rest)
         self._vars[name] = variable
         if options["regularizer"]:
             _add_regularization_loss(name, variable, options["regularizer"])
@@ -179,11 +181,13 @@ class VariableStore:
             )
         if shape is not None and not shape.is_compatible_with(found.get_shape()):
             raise ValueError(
-                f"Trying to share variable {name}, but specified shape {shape} and found shape {found.get_shape()}."
+                f"Trying to share variable {name}, but specified shape {shape} and found shape {found.get_shape()}. "
+                f"{_another_name(name, found)}"
             )
         if not dtype.is_compatible_with(found.dtype):
             raise ValueError(
-                f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}."
+                f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}. "
+                f"{_another_name(name, found)}"
             )
         return found
 
@@ -334,6 +338,11 @@ def _part_initializer(
 
 def _origin(variable: Variable) -> str:
     return "".join(traceback.format_list(variable.op.traceback[::-1][:_SHOWN_FRAMES]))
+
+
+def _another_name(name: str, found: Variable) -> str:
+    where = built_at.place(found.op.built_from)
+    return f"It was made{f' in {where}' if where else ''}; a variable of its own needs a name, or a scope, of its own."
 
 
 def _add_regularization_loss(name: str, variable: Variable, regularizer: Regularizer) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.selection import where_v2
@@ -86,7 +87,10 @@ def piecewise_constant(
         first = rates[0].dtype.base_dtype
         for rate in rates:
             if rate.dtype.base_dtype is not first:
-                raise ValueError(f"Values must have elements all with the same dtype ({first} vs {rate.dtype.base_dtype}).")
+                raise ValueError(
+                    f"Values must have elements all with the same dtype ({first} vs {rate.dtype.base_dtype}). They are "
+                    f"{values}: write all of them with a point, such as 1.0."
+                )
         result = rates[0]
         for limit, rate in zip(limits, rates[1:], strict=True):
             result = where_v2(greater(position, limit), rate, result)
@@ -102,7 +106,10 @@ def _limit(boundary: Tensor, position: Tensor) -> Tensor:
         return boundary
     if found is dtypes.int32 and wanted is dtypes.int64:
         return cast(boundary, wanted)
-    raise ValueError(f"Boundaries ({found}) must have the same dtype as x ({wanted}).")
+    raise ValueError(
+        f"Boundaries ({found}) must have the same dtype as x ({wanted}). x is {described(position)}; of a step they are whole "
+        "numbers, such as 1000 and not 1000.0."
+    )
 
 
 def polynomial_decay(
@@ -377,6 +384,11 @@ def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: Tens
     if not (rate.dtype.base_dtype.is_floating or rate.dtype.base_dtype.is_integer):
         raise TypeError(
             f"learning_rate must be a number or a tensor of one, got {learning_rate!r}: float(...) converts a text."
+        )
+    if isinstance(learning_rate, Variable) and rate.dtype.base_dtype.is_integer:
+        raise TypeError(
+            f"learning_rate is the variable {learning_rate.op.name!r} of {rate.dtype.base_dtype.name}: the rate comes first, "
+            "and the step second, decay(learning_rate, global_step, ...)."
         )
     return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
 

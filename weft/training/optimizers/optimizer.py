@@ -19,6 +19,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.replica_values import Value
 from weft.framework.replication import Strategy
@@ -204,8 +205,12 @@ class Optimizer:
             RuntimeError: it is called in the scope of a strategy, and no replica is being built.
         """
         given = list(grads_and_vars)
-        if any(not isinstance(pair, list | tuple) for pair in given):
-            raise TypeError("grads_and_vars must be pairs (gradient, variable), such as zip(gradients, variables).")
+        wrong = next((pair for pair in given if not isinstance(pair, list | tuple) or len(pair) != 2), None)
+        if wrong is not None:
+            raise TypeError(
+                f"grads_and_vars must be pairs (gradient, variable), such as zip(gradients, variables); one of them is "
+                f"{wrong!r}."
+            )
         if global_step is not None and not isinstance(global_step, Variable | Tensor):
             raise TypeError(
                 f"global_step must be a variable, such as tf.train.get_or_create_global_step(), got {global_step!r} of type "
@@ -298,7 +303,8 @@ class Optimizer:
         """The node that updates one variable, and then applies its constraint."""
         if isinstance(variable, Tensor):
             raise NotImplementedError(
-                "Trying to update a Tensor ", variable, "Variables are updated: give var_list those that it is computed from."
+                f"Trying to update a Tensor: {described(variable)}. Variables are updated: give var_list those that it is "
+                "computed from; pairs are (gradient, variable), in this order."
             )
         is_resource = isinstance(variable, ResourceVariable)
         if isinstance(gradient, IndexedSlices):
@@ -378,7 +384,16 @@ class Optimizer:
 
     def _call_if_callable(self, param: object) -> Any:
         """A hyperparameter's value, from the function that gives it if it is one."""
-        return param() if callable(param) else param
+        if not callable(param):
+            return param
+        try:
+            return param()
+        except TypeError as error:
+            name = getattr(param, "__name__", repr(param))
+            raise TypeError(
+                f"{error}. A hyperparameter of {self.get_name()!r} is the function {name}, which is called without arguments: "
+                f"give what {name}(...) returns, or a lambda: {name}(...)."
+            ) from error
 
     def _hyperparameter(self, value: object, name: str) -> Tensor:
         """The tensor of a hyperparameter."""

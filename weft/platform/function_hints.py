@@ -1,0 +1,50 @@
+"""What weft calls a function of the program with, where Python says that the number of arguments is wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_COUNT: Final = re.compile(r"\(\) (?:missing \d+ required positional|takes .*positional argument)")
+_NONE: Final = "{0} is called without arguments; lambda: f(x) makes such a function of f."
+_STEP: Final = "{0} is called with as many arguments as there are loop_vars, in their order."
+_PART: Final = (
+    "{0} is called with one argument, an element; of several elems it is a list of their elements: lambda parts: f(*parts)."
+)
+_FOLD: Final = "{0} is called with two arguments: what it returned the last time, and the next element."
+# By the name of the argument that takes the function, and the function of weft.
+_CALLED_WITH: Final = {
+    ("true_fn", "cond"): _NONE,
+    ("false_fn", "cond"): _NONE,
+    ("fn1", "cond"): _NONE,
+    ("fn2", "cond"): _NONE,
+    ("default", "case"): _NONE,
+    ("cond", "while_loop"): _STEP,
+    ("body", "while_loop"): _STEP,
+    ("fn", "map_fn"): _PART,
+    ("fn", "scan"): _FOLD,
+    ("fn", "foldl"): _FOLD,
+    ("fn", "foldr"): _FOLD,
+    ("input_fn", "train"): _NONE,
+    ("input_fn", "evaluate"): _NONE,
+    ("input_fn", "predict"): _NONE,
+}
+
+
+def hint_for_function(text: str, function: str, arguments: dict[str, object]) -> str:
+    """What the functions among the arguments of a call are called with; empty for an error about something else.
+
+    Args:
+        text: the error's.
+        function: the name of the function of weft that was called.
+        arguments: what it was given.
+    """
+    if not _COUNT.search(text):
+        return ""
+    called = text.partition("()")[0].rpartition(".")[2]
+    found = [
+        known.format(name)
+        for name, value in arguments.items()
+        if getattr(value, "__name__", "") == called and (known := _CALLED_WITH.get((name, function)))
+    ]
+    return " ".join(dict.fromkeys(found))
