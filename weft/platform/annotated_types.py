@@ -51,9 +51,7 @@ _WORDS: Final = {
     "int": "int",
 }
 _PLURALS: Final = {"tensor": "tensors", "variable": "variables", "function": "functions", "session": "sessions", "str": "names"}
-_LISTS: Final = frozenset(
-    ("Sequence", "list", "Iterable", "Collection", "tuple", "set", "frozenset", "AbstractSet", "Iterator")
-)
+_LISTS: Final = frozenset(("Sequence", "list", "Iterable", "Collection", "tuple", "set", "frozenset", "AbstractSet"))
 # What says nothing of a value.
 _ANYTHING: Final = ("object", str(typing.Any).rpartition(".")[2])
 _DICTS: Final = frozenset(("Mapping", "dict", "MutableMapping"))

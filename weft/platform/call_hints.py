@@ -154,7 +154,7 @@ def _field_hint(message: str, field: str) -> str:
         return ""
     fields = [each.name for each in known.DESCRIPTOR.fields]
     meant = did_you_mean(field, fields).lstrip()
-    if len(fields) == 1 and known.DESCRIPTOR.fields[0].message_type is not None:
+    if not meant and len(fields) == 1 and known.DESCRIPTOR.fields[0].message_type is not None:
         return f"{message} has {fields[0]}: {message}({fields[0]}={{...}})."
     return meant if meant or len(fields) > _SHOWN_FIELDS else f"{message} has {', '.join(fields)}."
 

@@ -108,7 +108,7 @@ def deserialize_keras_object(
         if found is None:
             known = {**(module_objects or {}), **_CUSTOM, **(custom_objects or {})}
             raise ValueError(
-                f"Unknown {printable_module_name}:{identifier}.{did_you_mean(identifier, known) or _own(identifier)}"
+                f"Unknown {printable_module_name}:{identifier}.{did_you_mean(identifier, known) or _told_by_custom_objects(identifier)}"
             )
         return found() if inspect.isclass(found) else found
     if inspect.isfunction(identifier):
@@ -125,10 +125,10 @@ def _named(name: str, module_objects: Mapping[str, object], custom_objects: Mapp
 
 def _nearest_name(name: str, known: Mapping[str, object]) -> str:
     meant = did_you_mean(name, known)
-    return f".{meant or _own(name)}"
+    return f".{meant or _told_by_custom_objects(name)}"
 
 
-def _own(name: str) -> str:
+def _told_by_custom_objects(name: str) -> str:
     """What to do for an object of the program's own."""
     return f" An object of the program's own is told by custom_objects={{{name!r}: {name}}}."
 

@@ -77,8 +77,7 @@ def piecewise_constant(
     if len(boundaries) != len(values) - 1:
         raise ValueError(
             f"The length of boundaries should be 1 less than the length of values. There are {len(boundaries)} and "
-            f"{len(values)}: "
-            "the last value is that behind the last boundary."
+            f"{len(values)}: the last value is that behind the last boundary."
         )
     with input_scope(name, "PiecewiseConstant", (x, *boundaries, *values)):
         position = convert_to_tensor(x)
