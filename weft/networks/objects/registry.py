@@ -107,9 +107,8 @@ def deserialize_keras_object(
         found = _named(identifier, module_objects or {}, custom_objects)
         if found is None:
             known = {**(module_objects or {}), **_CUSTOM, **(custom_objects or {})}
-            raise ValueError(
-                f"Unknown {printable_module_name}:{identifier}.{did_you_mean(identifier, known) or _told_by_custom_objects(identifier)}"
-            )
+            meant = did_you_mean(identifier, known) or _told_by_custom_objects(identifier)
+            raise ValueError(f"Unknown {printable_module_name}:{identifier}.{meant}")
         return found() if inspect.isclass(found) else found
     if inspect.isfunction(identifier):
         return identifier

@@ -84,12 +84,9 @@ def piecewise_constant(
         limits = [_limit(convert_to_tensor(boundary), position) for boundary in boundaries]
         rates = [convert_to_tensor(value) for value in values]
         first = rates[0].dtype.base_dtype
-        for rate in rates:
-            if rate.dtype.base_dtype is not first:
-                raise ValueError(
-                    f"Values must have elements all with the same dtype ({first} vs {rate.dtype.base_dtype}). They are "
-                    f"{values}: write all of them with a point, such as 1.0."
-                )
+        if other := next((each.dtype.base_dtype for each in rates if each.dtype.base_dtype is not first), None):
+            text = f"Values must have elements all with the same dtype ({first} vs {other})."
+            raise ValueError(f"{text} They are {values}: write all of them with a point, such as 1.0.")
         result = rates[0]
         for limit, rate in zip(limits, rates[1:], strict=True):
             result = where_v2(greater(position, limit), rate, result)
