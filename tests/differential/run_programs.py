@@ -125,10 +125,12 @@ def _shown(value: Any) -> Any:
 def _library(name: str) -> Any:
     if name == "tensorflow":
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-        # Only the oracle's interpreter has it.
-        tf = importlib.import_module("tensorflow.compat.v1")
-        tf.disable_v2_behavior()
-        tf.disable_resource_variables()
+        # Only the oracle's interpreter has it; the original, which has contrib, is itself.
+        tf = importlib.import_module("tensorflow")
+        if tf.__version__.startswith("2."):
+            tf = tf.compat.v1
+            tf.disable_v2_behavior()
+            tf.disable_resource_variables()
     else:
         tf = importlib.import_module("weft")
     tf.logging.set_verbosity(tf.logging.ERROR)
@@ -136,7 +138,7 @@ def _library(name: str) -> Any:
 
 
 def _rnn_cells(name: str, tf: Any) -> Any:
-    if name == "tensorflow":
+    if name == "tensorflow" and tf.__version__.startswith("2."):
         return importlib.import_module("tensorflow.python.keras.layers.legacy_rnn.rnn_cell_impl")
     return tf.nn.rnn_cell
 

@@ -28,6 +28,8 @@ from weft.estimators.hooks.early_stopping import stop_if_no_increase_hook as sto
 from weft.estimators.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
 from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
 from weft.estimators.logit_functions import call_logit_fn as call_logit_fn
+from weft.estimators.towers.optimizer import TowerOptimizer as TowerOptimizer
+from weft.estimators.towers.replicate import replicate_model_fn as replicate_model_fn
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction
