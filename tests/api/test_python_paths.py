@@ -7,8 +7,10 @@ import importlib
 import pytest
 
 import weft as tf
-from weft.api import generated_ops
+from weft.api import contrib_paths, generated_ops
 from weft.checkpoint.tensor_print import print_tensors_in_checkpoint_file
+from weft.client.debugger import LocalCLIDebugHook
+from weft.framework.device_spec import canonical_name
 from weft.training.saved_model.freezing import freeze_graph
 from weft.training.saving.meta_graph import export_scoped_meta_graph
 
@@ -46,6 +48,16 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("training.training_util", "get_global_step", tf.train.get_global_step),
         ("training.training", "Saver", tf.train.Saver),
         ("util.compat", "as_bytes", tf.compat.as_bytes),
+        ("framework.device", "canonical_name", canonical_name),
+        ("framework.test_util", "TensorFlowTestCase", tf.test.TestCase),
+        ("framework.tensor_shape", "dimension_value", tf.dimension_value),
+        ("ops.init_ops", "VarianceScaling", tf.initializers.variance_scaling),
+        ("ops.rnn_cell_impl", "LayerRNNCell", tf.nn.rnn_cell.RNNCell),
+        ("ops.signal.window_ops", "hann_window", tf.signal.hann_window),
+        ("distribute.mirrored_strategy", "MirroredStrategy", tf.distribute.MirroredStrategy),
+        ("estimator.canned.parsing_utils", "classifier_parse_example_spec", tf.estimator.classifier_parse_example_spec),
+        ("tpu.tpu_config", "TPUConfig", tf.contrib.tpu.TPUConfig),
+        ("debug.wrappers.hooks", "LocalCLIDebugHook", LocalCLIDebugHook),
     ],
 )
 def test_the_path_leads_to_the_same(path: str, name: str, same: object) -> None:
@@ -156,3 +168,45 @@ def test_metrics_of_several_classes_are_made_of_the_matrix_so_far():
         assert sess.run(update).tolist() == once
         sess.run(update)
         assert sess.run(matrix).tolist() == [[2 * number for number in row] for row in once]
+
+
+@pytest.mark.parametrize(("path", "doors"), contrib_paths.FURTHER.items())
+def test_the_paths_inside_contrib_that_are_no_files_have_the_names_of_their_package(path: str, doors: str) -> None:
+    module = importlib.import_module(f"weft.{path}")
+    door = importlib.import_module("weft" if doors == "." else f"weft.{doors}")
+    name = next(name for name in vars(door) if not name.startswith("_") and name not in ("annotations", "TYPE_CHECKING"))
+    assert getattr(module, name) is getattr(door, name)
+
+
+def test_programs_find_the_classes_of_feature_columns_by_their_former_names() -> None:
+    columns = importlib.import_module("weft.python.feature_column.feature_column")
+    number = tf.feature_column.numeric_column("x")
+    embedding = tf.feature_column.embedding_column(tf.feature_column.categorical_column_with_hash_bucket("y", 5), 2)
+    assert isinstance(number, columns._NumericColumn)
+    assert isinstance(embedding, columns._EmbeddingColumn)
+    assert isinstance(embedding, columns._DenseColumn)
+
+
+def test_layers_arguments_are_put_into_the_words_of_ops() -> None:
+    utils = importlib.import_module("weft.python.layers.utils")
+    assert utils.convert_data_format("channels_first", 4) == "NCHW"
+    assert utils.convert_data_format("channels_last", 5) == "NDHWC"
+    assert (utils.normalize_padding("SAME"), utils.normalize_data_format("Channels_Last")) == ("same", "channels_last")
+    assert utils.conv_input_length(3, 2, "valid", 2) == 6
+    assert utils.deconv_output_length(3, 4, "valid", 2) == 8
+    with pytest.raises(ValueError, match="Invalid data_format: NCHW"):
+        utils.convert_data_format("NCHW", 4)
+    with pytest.raises(ValueError, match="padding"):
+        utils.normalize_padding("causal")
+
+
+def test_exported_names_are_noted_at_the_function() -> None:
+    exported = importlib.import_module("weft.python.util.tf_export")
+
+    @exported.tf_export("nn.twice", v1=["twice"])
+    def twice(x: int) -> int:
+        return 2 * x
+
+    assert (twice(2), twice._tf_api_names, twice._tf_api_names_v1) == (4, ("nn.twice",), ("twice",))
+    with pytest.raises(TypeError, match="only takes keyword args"):
+        exported.kwarg_only(twice)(2)

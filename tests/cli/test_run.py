@@ -25,13 +25,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tensorflow_estimator.python.estimator import estimator as estimator_module
+
 import tensorflow as tf
 import tensorflow.compat.v1 as tf1
+import tensorflow_estimator
 import tensorflow.contrib.slim as slim
 from six.moves import xrange
 from tensorflow.contrib import layers
 from tensorflow.core.framework import graph_pb2
 from tensorflow.python.ops import array_ops
+from tensorflow_core.python.framework import ops
+from tensorflow_estimator.contrib.estimator.python.estimator import early_stopping
 
 def version(queue):
     queue.put(tf.__version__)
@@ -39,6 +44,8 @@ def version(queue):
 if __name__ == "__main__":
     print(tf.__version__, sys.argv[1:], Path(sys.argv[0]).name)
     print(array_ops.concat is tf.concat, tf1.Session is tf.Session, graph_pb2.GraphDef is tf.GraphDef)
+    print(estimator_module.Estimator is tf.estimator.Estimator is tensorflow_estimator.estimator.Estimator)
+    print(ops.Graph is tf.Graph, early_stopping.stop_if_lower_hook is tf.contrib.estimator.stop_if_lower_hook)
     print(subprocess.check_output([sys.executable, "-c", "import tensorflow; print(tensorflow.VERSION)"], text=True).strip())
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
@@ -56,7 +63,14 @@ if __name__ == "__main__":
 def test_a_program_and_its_processes_find_weft_under_tensorflows_names(program: Path, command: tuple[str, ...]) -> None:
     done = run(*command, str(program), "--flag=1", "rest")
     assert done.returncode == 7, done.stderr
-    assert done.stdout.splitlines() == ["1.15.0 ['--flag=1', 'rest'] program.py", "True True True", "1.15.0", "1.15.0"]
+    assert done.stdout.splitlines() == [
+        "1.15.0 ['--flag=1', 'rest'] program.py",
+        "True True True",
+        "True",
+        "True True",
+        "1.15.0",
+        "1.15.0",
+    ]
 
 
 def test_a_module_that_weft_lacks_is_named(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ _PATHS: Final = {
     ),
     "estimator": (
         "estimator estimator.early_stopping estimator.export estimator.exporter estimator.extenders estimator.head "
-        "estimator.hooks estimator.multi_head estimator.replicate_model_fn"
+        "estimator.hooks estimator.multi_head estimator.replicate_model_fn estimator.rnn estimator.boosted_trees estimator.dnn "
+        "estimator.linear estimator.logit_fns"
     ),
     "feature_column": "feature_column feature_column.sequence_feature_column",
     "framework": (
@@ -36,9 +37,14 @@ _PATHS: Final = {
         "layers.layers layers.normalization layers.optimizers layers.regularizers layers.summaries layers.target_column "
         "layers.utils ops ops.bucketization_op ops.sparse_feature_cross_op ops.sparse_ops"
     ),
+    "image": (
+        "ops ops.dense_image_warp ops.distort_image_ops ops.image_ops ops.interpolate_spline "
+        "ops.single_image_random_dot_stereograms ops.sparse_image_warp"
+    ),
     "legacy_seq2seq": "ops ops.seq2seq",
     "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",
     "metrics": "metrics metrics.classification ops ops.confusion_matrix_ops ops.histogram_ops ops.metric_ops ops.set_ops",
+    "nn": "ops ops.alpha_dropout ops.cross_entropy ops.fwd_gradients ops.sampling_ops ops.scaled_softplus",
     "opt": (
         "training training.adam_gs_optimizer training.adamax training.addsign training.agn_optimizer training.ggt "
         "training.lazy_adam_gs_optimizer training.shampoo "
@@ -48,13 +54,18 @@ _PATHS: Final = {
         "training.powersign training.reg_adagrad_optimizer training.sign_decay training.variable_clipping_optimizer "
         "training.weight_decay_optimizers"
     ),
+    "resampler": "ops ops.resampler_ops",
     "rnn": "ops ops.core_rnn_cell ops.fused_rnn_cell ops.gru_ops ops.lstm_ops ops.rnn ops.rnn_cell",
     "seq2seq": (
         "ops ops.attention_wrapper ops.basic_decoder ops.beam_search_decoder ops.beam_search_ops ops.decoder ops.helper "
         "ops.loss ops.sampler"
     ),
     "slim": "slim",
-    "tpu": "tpu tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer",
+    "sparsemax": "ops ops.sparsemax ops.sparsemax_loss",
+    "tpu": (
+        "ops ops.tpu_ops tpu tpu.async_checkpoint tpu.bfloat16 tpu.tpu tpu.util tpu.tpu_config tpu.tpu_context "
+        "tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer"
+    ),
     "training": (
         "training training.bucket_ops training.device_setter training.evaluation training.feeding_queue_runner "
         "training.hparam training.resample training.sampling_ops training.sequence_queueing_state_saver training.training "
@@ -103,6 +114,9 @@ KERAS_DOORS: Final = dict.fromkeys(("", "api.keras", "python.keras"), "keras")
 NAMES: Final = {
     # TensorFlow's package leaves this class out.
     "distributions": {"ops.gumbel": "weft.models.distributions.extremes:Gumbel"},
+    "image": {
+        "ops.distort_image_ops": ("weft.ops.image.augmentation:random_hsv_in_yiq weft.ops.image.colours:adjust_hsv_in_yiq")
+    },
     "tpu": {"tpu.tpu_function": "weft.estimators.tpu.shards:get_tpu_context"},
     # The function stands in the package where its module would: TensorFlow's package imports all names of the module.
     "framework": {"ops": "contrib.framework.arg_scope"},
@@ -112,4 +126,27 @@ NAMES: Final = {
             "weft.models.rnn.sizes:linear_map=_linear"
         )
     },
+}
+
+_LEARN: Final = "contrib.learn.python.learn."
+
+# The paths beside `python`, and those inside a package some of whose inner paths are modules of their own; each with its doors.
+FURTHER: Final = {
+    "contrib.image.ops.gen_image_ops": "contrib.image",
+    "contrib.lookup.lookup_ops": "contrib.lookup",
+    "contrib.predictor.predictor_factories": "contrib.predictor",
+    "contrib.util.loader": ".",
+    "contrib.tensorboard.plugins.projector.projector_config_pb2": "contrib.tensorboard.plugins.projector",
+    f"{_LEARN}export_strategy": "contrib.learn",
+    f"{_LEARN}basic_session_run_hooks": "train",
+    f"{_LEARN}session_run_hook": "train",
+    f"{_LEARN}learn_io.numpy_io": "contrib.learn",
+    f"{_LEARN}learn_io.pandas_io": "contrib.learn",
+    f"{_LEARN}preprocessing.text": "contrib.learn.preprocessing",
+    f"{_LEARN}preprocessing.categorical": "contrib.learn.preprocessing",
+    f"{_LEARN}estimators.dnn": "contrib.learn",
+    f"{_LEARN}estimators.dnn_linear_combined": "contrib.learn",
+    f"{_LEARN}estimators.linear": "contrib.learn",
+    f"{_LEARN}utils.input_fn_utils": "contrib.learn",
+    f"{_LEARN}utils.saved_model_export_utils": "contrib.learn",
 }

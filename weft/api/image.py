@@ -30,7 +30,9 @@ from weft.ops.image.colours import rgb_to_yiq as rgb_to_yiq
 from weft.ops.image.colours import rgb_to_yuv as rgb_to_yuv
 from weft.ops.image.colours import yiq_to_rgb as yiq_to_rgb
 from weft.ops.image.colours import yuv_to_rgb as yuv_to_rgb
+from weft.ops.image.combined_suppression import combined_non_max_suppression as combined_non_max_suppression
 from weft.ops.image.distortion import sample_distorted_bounding_box as sample_distorted_bounding_box
+from weft.ops.image.glimpse import extract_glimpse as extract_glimpse
 from weft.ops.image.jpeg import adjust_jpeg_quality as adjust_jpeg_quality
 from weft.ops.image.jpeg import decode_and_crop_jpeg as decode_and_crop_jpeg
 from weft.ops.image.jpeg import decode_jpeg as decode_jpeg

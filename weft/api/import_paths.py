@@ -16,6 +16,7 @@ from contextlib import nullcontext
 from functools import cache
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Final
 
@@ -61,6 +62,7 @@ _TABLES: Final = {
     f"contrib.{package}.python": _Table(names=contrib_paths.NAMES.get(package, {}), doors=doors)
     for package, doors in contrib_paths.DOORS.items()
 }
+_FURTHER: Final = _Table(doors=contrib_paths.FURTHER)
 _SECOND: Final = "compat.v2"
 
 
@@ -98,7 +100,8 @@ class Alias(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         found = importlib.import_module(self._target)
-        if f"{module.__name__.removeprefix('weft.')}.python" in _TABLES:
+        path = module.__name__.removeprefix("weft.")
+        if f"{path}.python" in _TABLES or _FURTHER.children(path):
             vars(found).setdefault("__path__", [])  # it has modules below it that are no files
         sys.modules[module.__name__] = found
 
@@ -178,6 +181,8 @@ class _PublicPaths(MetaPathFinder):
             return found
         if rest.partition(".")[0] not in _PUBLIC:
             return None
+        if rest in _FURTHER.paths or (_FURTHER.children(rest) and not _has_module(rest)):
+            return _spec_of(fullname, _FURTHER, rest)
         # A program that names only this module may use every op and gradient, too.
         engine()
         own = f"weft.api.{rest}"
@@ -200,6 +205,13 @@ def _check_advice(fullname: str, advice: str) -> None:
 def _split(path: str) -> tuple[str, str]:
     package, _, name = path.rpartition(".")
     return package, name
+
+
+@cache
+def _has_module(rest: str) -> bool:
+    """Whether a public module of that path is a file or a folder."""
+    path = Path(weft.api.__path__[0], *rest.split("."))
+    return path.exists() or path.with_suffix(".py").exists()
 
 
 def _spec_of(fullname: str, table: _Table, path: str) -> ModuleSpec | None:

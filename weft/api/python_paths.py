@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from weft.api import column_paths
+
 _GENERATED: Final = (
     "array audio bitwise candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list "
     "logging lookup manip math nn parsing random resource_variable script set sparse spectral state stateful_random string "
@@ -18,7 +20,6 @@ _GENERATED: Final = (
 ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()} | {
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
-    "debug": "weft.client.debugger",
     "estimator.run_config": "weft.estimators.run_config",
     "estimator.training": "weft.estimators.training",
     "framework.dtypes": "weft.framework.dtypes",
@@ -71,6 +72,54 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
 }
 
 NAMES: Final = {
+    "debug": (
+        "weft.client.debugger:has_inf_or_nan weft.client.debugger:DumpingDebugHook "
+        "weft.client.debugger:LocalCLIDebugHook weft.client.debugger:TensorBoardDebugHook "
+        "weft.client.debugger:DumpingDebugWrapperSession weft.client.debugger:LocalCLIDebugWrapperSession "
+        "weft.client.debugger:TensorBoardDebugWrapperSession"
+    ),
+    "debug.lib.debug_data": "weft.client.debugger:has_inf_or_nan",
+    "debug.wrappers.hooks": (
+        "weft.client.debugger:DumpingDebugHook weft.client.debugger:LocalCLIDebugHook weft.client.debugger:TensorBoardDebugHook"
+    ),
+    "debug.wrappers.local_cli_wrapper": "weft.client.debugger:LocalCLIDebugWrapperSession",
+    "debug.wrappers.dumping_wrapper": "weft.client.debugger:DumpingDebugWrapperSession",
+    "saved_model.loader_impl": "weft.training.saved_model.inspection:read_saved_model=parse_saved_model",
+    "estimator.canned.parsing_utils": "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec",
+    "keras.engine.network": "weft.networks.engine.network:Network",
+    "distribute.distribute_coordinator": "contrib.distribute.run_standard_tensorflow_server",
+    "training.saving.saveable_object": (
+        "weft.ops.variables.saveable_object:SaveSpec weft.ops.variables.saveable_object:SaveableObject"
+    ),
+    "keras.utils.conv_utils": (
+        "weft.models.functional.conv_arguments:conv_input_length "
+        "weft.models.functional.call_choices:conv_output_length "
+        "weft.models.functional.conv_arguments:convert_data_format "
+        "weft.models.functional.conv_arguments:deconv_output_length "
+        "weft.models.functional.conv_arguments:normalize_data_format "
+        "weft.models.functional.conv_arguments:normalize_padding weft.models.layers.conv:per_axis=normalize_tuple"
+    ),
+    "util.tf_export": (
+        "weft.framework.exported_names:api_export weft.framework.exported_names:estimator_export "
+        "weft.framework.exported_names:keras_export weft.framework.exported_names:kwarg_only "
+        "weft.framework.exported_names:tf_export"
+    ),
+    "ops.inplace_ops": (
+        "weft.ops.array.rows_in_place:alias_inplace_add weft.ops.array.rows_in_place:alias_inplace_sub "
+        "weft.ops.array.rows_in_place:alias_inplace_update "
+        "weft.ops.array.rows_in_place:alias_inplace_add=inplace_add "
+        "weft.ops.array.rows_in_place:alias_inplace_sub=inplace_sub "
+        "weft.ops.array.rows_in_place:alias_inplace_update=inplace_update"
+    ),
+    "framework.func_graph": "weft.framework.func_graph:FuncGraph",
+    "framework.sparse_tensor": "weft.framework.sparse_tensor:is_sparse",
+    "framework.device": "weft.framework.device_spec:canonical_name weft.framework.device_spec:merge_device",
+    "framework.test_util": (
+        "test.TestCase=TensorFlowTestCase test.gpu_device_name test.is_gpu_available test.assert_equal_graph_def "
+        "weft.testing.graph_modes:run_in_graph_and_eager_modes "
+        "weft.testing.graph_modes:run_all_in_graph_and_eager_modes weft.testing.graph_modes:run_deprecated_v1 "
+        "weft.testing.graph_modes:run_v1_only"
+    ),
     "data.ops.dataset_ops": "data.Dataset=DatasetV1 data.Dataset=DatasetV2",
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
     "eager.backprop": "GradientTape",
@@ -103,25 +152,45 @@ NAMES: Final = {
         "layers.conv2d_transpose=deconv2d layers.separable_conv2d=separable_convolution2d"
     ),
     "layers.utils": (
-        "weft.models.functional.static_choices:constant_value weft.models.functional.call_choices:conv_output_length "
-        "weft.models.layers.conv:per_axis=normalize_tuple weft.models.functional.call_choices:smart_cond"
+        "weft.models.functional.static_choices:constant_value "
+        "weft.models.functional.call_choices:conv_output_length weft.models.layers.conv:per_axis=normalize_tuple "
+        "weft.models.functional.call_choices:smart_cond weft.models.functional.conv_arguments:conv_input_length "
+        "weft.models.functional.conv_arguments:convert_data_format "
+        "weft.models.functional.conv_arguments:deconv_output_length "
+        "weft.models.functional.conv_arguments:normalize_data_format "
+        "weft.models.functional.conv_arguments:normalize_padding"
     ),
     "ops.confusion_matrix": "weft.models.metrics.confusion_matrix:remove_squeezable_dimensions",
-    "ops.control_flow_ops": "weft.ops.control_flow.ordering:with_dependencies",
-    "ops.array_ops": "shape=shape_internal reverse=reverse_v2",
+    "ops.control_flow_ops": (
+        "weft.ops.control_flow.ordering:with_dependencies weft.ops.control_flow.switching:merge "
+        "weft.ops.control_flow.switching:switch"
+    ),
+    "ops.array_ops": "shape=shape_internal reverse=reverse_v2 weft.ops.array.identity:prevent_gradient",
     "ops.data_flow_ops": "contrib.staging.StagingArea",
-    "ops.init_ops": "weft.ops.variables.initializers:Initializer",
+    "ops.init_ops": (
+        "weft.ops.variables.initializers:Initializer weft.ops.variables.initializers:fans=_compute_fans "
+        "initializers.zeros=Zeros initializers.ones=Ones initializers.constant=Constant "
+        "initializers.random_normal=RandomNormal initializers.random_uniform=RandomUniform "
+        "initializers.truncated_normal=TruncatedNormal initializers.variance_scaling=VarianceScaling "
+        "initializers.orthogonal=Orthogonal initializers.identity=Identity "
+        "initializers.uniform_unit_scaling=UniformUnitScaling initializers.glorot_uniform=GlorotUniform "
+        "initializers.glorot_normal=GlorotNormal"
+    ),
     "ops.logging_ops": "weft.ops.control_flow.assertion:print_v2",
     "ops.metrics_impl": (
         "weft.models.metrics.state:metric_variable weft.models.metrics.confusion_matrix:remove_squeezable_dimensions="
         "_remove_squeezable_dimensions weft.models.metrics.counts:streaming_confusion_matrix=_streaming_confusion_matrix"
     ),
-    "ops.resource_variable_ops": "ResourceVariable weft.ops.variables.resource_variable:is_resource_variable",
-    "ops.rnn": "weft.api.rnn_cell=rnn_cell_impl",
+    "ops.resource_variable_ops": (
+        "ResourceVariable weft.ops.variables.resource_variable:is_resource_variable "
+        "weft.ops.state.resource_state:variable_shape"
+    ),
+    "ops.rnn": "weft.api.rnn_cell=rnn_cell_impl weft.models.rnn.stacked:transpose_batch_time=_transpose_batch_time",
     "ops.rnn_cell_impl": (
-        "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "
+        "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME "
+        "weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "
         "weft.models.rnn.cell:assert_like_rnn_cell=assert_like_rnncell weft.models.rnn.sizes:joined_shape=_concat "
-        "weft.models.rnn.cell:zero_state_tensors=_zero_state_tensors"
+        "weft.models.rnn.cell:zero_state_tensors=_zero_state_tensors nn.rnn_cell.RNNCell=LayerRNNCell"
     ),
     "ops.variable_scope": "Variable=variable",
     "ops.variables": "weft.ops.variables.partitioned_variable:PartitionedVariable Variable=VariableV1",
@@ -156,11 +225,13 @@ NAMES: Final = {
     "util.tf_decorator": "weft.framework.decorators:make_decorator weft.framework.decorators:unwrap",
     "util.tf_inspect": (
         "weft.framework.decorators:ArgSpec weft.framework.decorators:getargspec inspect:getdoc inspect:getfile "
-        "weft.framework.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource "
-        "inspect:isbuiltin inspect:isclass inspect:isfunction inspect:isgenerator inspect:isgeneratorfunction inspect:ismethod "
-        "inspect:ismodule inspect:isroutine inspect:stack inspect:currentframe"
+        "weft.framework.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro "
+        "inspect:getsource inspect:isbuiltin inspect:isclass inspect:isfunction inspect:isgenerator "
+        "inspect:isgeneratorfunction inspect:ismethod inspect:ismodule inspect:isroutine inspect:stack "
+        "inspect:currentframe inspect:getcallargs inspect:getsourcefile inspect:getsourcelines inspect:isframe "
+        "inspect:getframeinfo"
     ),
-}
+} | column_paths.NAMES
 
 # The doors, and the paths whose names they have.
 _PATHS_OF: Final = {
@@ -195,20 +266,28 @@ _PATHS_OF: Final = {
     "losses": "ops.losses.losses ops.losses.losses_impl ops.losses.util",
     "metrics": "ops.metrics ops.metrics_impl",
     "sets": "ops.sets",
-    "signal": "ops.signal.signal ops.spectral_ops",
+    "signal": (
+        "ops.signal.dct_ops ops.signal.mel_ops ops.signal.mfcc_ops ops.signal.reconstruction_ops ops.signal.shape_ops "
+        "ops.signal.signal ops.signal.spectral_ops ops.signal.window_ops ops.spectral_ops"
+    ),
+    "distributions contrib.distributions": "ops.distributions.util",
     "distributions": (
         "ops.distributions.bernoulli ops.distributions.categorical ops.distributions.distribution "
         "ops.distributions.distributions ops.distributions.kullback_leibler ops.distributions.normal "
         "ops.distributions.uniform"
     ),
-    "test": "ops.gradient_checker platform.googletest platform.test",
+    "test": "ops.gradient_checker platform.benchmark platform.googletest platform.test",
+    "resource_loader": "platform.resource_loader",
     "layers": "layers.base layers.convolutional layers.core layers.layers layers.normalization layers.pooling",
     "feature_column": (
         "feature_column.feature_column feature_column.feature_column_lib feature_column.feature_column_v2 "
         "feature_column.sequence_feature_column"
     ),
     "data data.experimental": (
-        "data.experimental.ops.batching data.experimental.ops.error_ops data.experimental.ops.grouping "
+        "data.experimental.ops.batching data.experimental.ops.cardinality data.experimental.ops.counter "
+        "data.experimental.ops.error_ops data.experimental.ops.get_single_element data.experimental.ops.parsing_ops "
+        "data.experimental.ops.random_ops data.experimental.ops.take_while_ops data.experimental.ops.unique "
+        "data.experimental.ops.writers data.experimental.ops.grouping "
         "data.experimental.ops.interleave_ops data.experimental.ops.iterator_ops data.experimental.ops.optimization "
         "data.experimental.ops.prefetching_ops data.experimental.ops.readers data.experimental.ops.resampling "
         "data.experimental.ops.scan_ops data.experimental.ops.shuffle_ops data.ops.dataset_ops data.ops.iterator_ops "
@@ -217,17 +296,28 @@ _PATHS_OF: Final = {
     "nest": "data.util.nest",
     "distribute distribute.experimental contrib.distribute": (
         "distribute.cross_device_ops distribute.distribute_lib distribute.distribution_strategy_context "
-        "distribute.reduce_util distribute.values"
+        "distribute.reduce_util distribute.values training.distribute training.distribution_strategy_context"
     ),
+    "distribute distribute.experimental": (
+        "distribute.collective_all_reduce_strategy distribute.mirrored_strategy distribute.one_device_strategy "
+        "distribute.parameter_server_strategy"
+    ),
+    "distribute.cluster_resolver contrib.cluster_resolver": (
+        "distribute.cluster_resolver distribute.cluster_resolver.slurm_cluster_resolver "
+        "distribute.cluster_resolver.tfconfig_cluster_resolver"
+    ),
+    "contrib.tpu tpu": "tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
     "estimator": (
-        "estimator.canned.baseline estimator.canned.dnn estimator.canned.dnn_linear_combined estimator.canned.linear "
+        "estimator.canned.baseline estimator.canned.dnn estimator.canned.head estimator.canned.dnn_linear_combined "
+        "estimator.canned.linear "
         "estimator.estimator estimator.estimator_lib estimator.exporter estimator.model_fn"
     ),
     "estimator.inputs": "estimator.inputs.inputs estimator.inputs.numpy_io estimator.inputs.pandas_io",
     "estimator.export": "estimator.export.export estimator.export.export_lib estimator.export.export_output",
     "keras": "keras",
     "keras.layers layers": (
-        "keras.engine.base_layer keras.engine.input_spec keras.layers.advanced_activations keras.layers.convolutional "
+        "keras.engine.base_layer keras.engine.input_spec keras.layers.cudnn_recurrent keras.layers.advanced_activations "
+        "keras.layers.convolutional "
         "keras.layers.core keras.layers.embeddings keras.layers.merge keras.layers.normalization keras.layers.pooling "
         "keras.layers.recurrent keras.layers.wrappers"
     ),
@@ -246,7 +336,7 @@ _PATHS_OF: Final = {
     "saved_model.tag_constants": "saved_model.tag_constants",
     "saved_model.signature_constants": "saved_model.signature_constants",
     "saved_model.constants": "saved_model.constants",
-    "saved_model.main_op": "saved_model.main_op",
+    "saved_model.main_op": "saved_model.main_op saved_model.main_op_impl",
     "summary": "summary.plugin_asset summary.writer.writer summary.writer.writer_cache",
     "train": (
         "summary.summary_iterator training.adadelta training.adagrad training.adagrad_da training.adam "
@@ -262,7 +352,8 @@ _PATHS_OF: Final = {
     "initializers": "ops.initializers_ns",
     "manip": "ops.manip_ops",
     "python_io": "lib.io.python_io",
-    "keras.models": "keras.saving",
+    "keras.models": "keras.engine.saving keras.saving",
+    "keras.estimator": "keras.estimator",
     "compat": "util.compat_internal",
     "keras.optimizers": "keras.optimizer_v2.adam",
     # They are imported to register gradients, which weft does with each op.

@@ -1,4 +1,7 @@
-"""TensorFlow's import paths, for programs that run unchanged: `tensorflow.X` is `weft.X`, one object under both names."""
+"""TensorFlow's import paths, for programs that run unchanged: `tensorflow.X` is `weft.X`, one object under both names.
+
+So are `tensorflow_core.X` and `tensorflow_estimator.X`, the packages in which 1.15 keeps its own modules and its estimators.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,16 @@ from typing import Final, NoReturn
 from weft.api.import_paths import Alias
 from weft.platform import log_name
 
-_STAND_IN_FOLDER: Final = Path(__file__).with_name("as_tensorflow")  # on the module path, its one file is `tensorflow`
+_STAND_IN_FOLDER: Final = Path(__file__).with_name("as_tensorflow")  # on the module path, its files are the packages below
+_PACKAGES: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 
 
 class _TensorFlowPaths(MetaPathFinder):
-    """Finds `tensorflow` and what is below it."""
+    """Finds TensorFlow's packages and what is below them."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         package, _, rest = fullname.partition(".")
-        if package != "tensorflow":
+        if package not in _PACKAGES:
             return None
         own = f"weft.{rest}" if rest else "weft"
         if importlib.util.find_spec(own) is None:
@@ -36,7 +40,7 @@ def install() -> None:
     """Let every later import of TensorFlow's modules in this process find weft's. Idempotent."""
     if not any(isinstance(finder, _TensorFlowPaths) for finder in sys.meta_path):
         sys.meta_path.insert(0, _TensorFlowPaths())
-    sys.modules["tensorflow"] = importlib.import_module("weft")
+    sys.modules.update(dict.fromkeys(_PACKAGES, importlib.import_module("weft")))
     log_name.answer_to("tensorflow")
 
 

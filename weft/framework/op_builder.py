@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.framework import node_errors
 from weft.framework.aliases import TensorLike
@@ -21,6 +21,8 @@ from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
+
+_PLAIN_KINDS: Final = frozenset(("bool", "float", "int"))
 
 
 def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any], name: str | None) -> Operation:
@@ -38,6 +40,8 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
         attr = definition.attrs.get(key)
         if attr is None:
             raise TypeError(f"{definition.name} got an unexpected attribute {key!r}; it has {sorted(definition.attrs)}")
+        if value is None and attr.kind in _PLAIN_KINDS and attr.default is not REQUIRED:
+            continue  # TensorFlow's functions take None for the default
         values[key] = as_attr(attr, value, definition)
         _check_limits(attr, values[key], definition)
     tensors: list[Tensor] = []

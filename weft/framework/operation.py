@@ -71,6 +71,8 @@ class Tensor(Arithmetic, NoValueYet):
         """The shape as far as it is known."""
         return TensorShape(self.dims)
 
+    _shape = shape  # programs that have no need of a copy take it
+
     def set_shape(self, shape: object) -> None:
         """Add what the program knows of the shape; ValueError when it contradicts what is known."""
         self.dims = merge_dims(self.dims, as_dims(shape))

@@ -8,6 +8,8 @@ from typing import Any
 from tensorboard.compat.proto import tensor_shape_pb2
 
 from weft.framework.dimension import Dimension, dimension_size
+from weft.framework.dimension import as_dimension as as_dimension
+from weft.framework.dimension import dimension_value as dimension_value
 from weft.framework.dims import Dims, dims_compatible, format_dims, merge_dims
 
 
@@ -238,3 +240,18 @@ def unknown_shape(ndims: int | None = None) -> TensorShape:
 def scalar() -> TensorShape:
     """The shape of a scalar."""
     return TensorShape(())
+
+
+def vector(length: object) -> TensorShape:
+    """The shape of a vector of that length."""
+    return TensorShape([length])
+
+
+def matrix(rows: object, cols: object) -> TensorShape:
+    """The shape of a matrix of so many rows and columns."""
+    return TensorShape([rows, cols])
+
+
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """A shape's dimension of that index, the unknown one of an unknown shape."""
+    return Dimension(None) if shape.dims is None else shape.dims[index]

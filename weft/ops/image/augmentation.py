@@ -10,7 +10,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.selection import where_v2
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.array.tiling import reverse
-from weft.ops.image.colours import adjust_hue, adjust_saturation
+from weft.ops.image.colours import adjust_hsv_in_yiq, adjust_hue, adjust_saturation
 from weft.ops.image.jpeg import adjust_jpeg_quality
 from weft.ops.image.transforms import adjust_brightness, adjust_contrast, image_of
 from weft.ops.math.comparison import less
@@ -133,6 +133,42 @@ def random_saturation(image: TensorLike, lower: float, upper: float, seed: int |
     """
     _check_range(lower, upper)
     return adjust_saturation(image, random_uniform([], lower, upper, seed=seed))
+
+
+def random_hsv_in_yiq(
+    image: TensorLike, max_delta_hue: float = 0, lower_saturation: float = 1, upper_saturation: float = 1,
+    lower_value: float = 1, upper_value: float = 1, seed: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Turn the hue, and scale saturation and value, by random numbers; see `adjust_hsv_in_yiq`.
+
+    Args:
+        image: [..., 3] tensor of a numeric dtype, RGB.
+        max_delta_hue: the hue is turned by an angle from `[-max_delta_hue, max_delta_hue)`, in radians.
+        lower_saturation, upper_saturation: the range of the factor of saturation.
+        lower_value, upper_value: the range of the factor of value.
+        seed: the op seed.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: a range ends before it begins, or has negative numbers.
+    """
+    if max_delta_hue < 0:
+        raise ValueError("max_delta must be non-negative.")
+    ranges = (("saturation", lower_saturation, upper_saturation), ("value", lower_value, upper_value))
+    for kind, lower, _ in ranges:
+        if lower < 0:
+            raise ValueError(f"lower_{kind} must be non-negative.")
+    for kind, lower, upper in ranges:
+        if lower > upper:
+            raise ValueError(f"lower_{kind} must be < upper_{kind}.")
+    turn = 0.0 if max_delta_hue == 0 else random_uniform([], -max_delta_hue, max_delta_hue, seed=seed)
+    saturation, value = (
+        lower if lower == upper else random_uniform([], lower, upper, seed=None if seed is None else seed + 1)
+        for _, lower, upper in ranges
+    )
+    return adjust_hsv_in_yiq(image, turn, saturation, value)
 
 
 def random_jpeg_quality(image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None) -> Tensor:

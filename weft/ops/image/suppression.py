@@ -90,9 +90,10 @@ def _chosen_shape(*then: Dims) -> Callable[[Operation], list[Dims]]:
     return infer
 
 
-def _of_boxes(
+def chosen_of_boxes(
     boxes: Array, scores: Array, *, count: Array, threshold: Array, least: Array, sigma: float = 0.0
 ) -> tuple[list[int], list[np.float32]]:
+    """The boxes that stay, best first, and their scores; InvalidArgumentError for arguments that do not fit."""
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise InvalidArgumentError.of(f"boxes must be of shape [n, 4], got {list(boxes.shape)}")
     if scores.shape != boxes.shape[:1]:
@@ -112,7 +113,7 @@ def non_max_suppression_v3(
     ctx: OpContext, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array
 ) -> Result:
     """The boxes that no better one overlaps too much, best first: `[n, 4], [n], scalar, scalar, scalar -> [m]`."""
-    chosen, _ = _of_boxes(boxes, scores, count=max_output_size, threshold=iou_threshold, least=score_threshold)
+    chosen, _ = chosen_of_boxes(boxes, scores, count=max_output_size, threshold=iou_threshold, least=score_threshold)
     return np.array(chosen, np.int32)
 
 
@@ -128,7 +129,7 @@ def non_max_suppression_v4(
 
     `[n, 4], [n], scalar, scalar, scalar -> [m], scalar`
     """
-    chosen, _ = _of_boxes(boxes, scores, count=max_output_size, threshold=iou_threshold, least=score_threshold)
+    chosen, _ = chosen_of_boxes(boxes, scores, count=max_output_size, threshold=iou_threshold, least=score_threshold)
     padding = int(max_output_size) - len(chosen) if pad_to_max_output_size else 0
     return np.array(chosen + [0] * padding, np.int32), np.array(len(chosen), np.int32)
 
@@ -144,7 +145,7 @@ def non_max_suppression_v5(
 
     `[n, 4], [n], scalar, scalar, scalar, scalar -> [m], [m], scalar`
     """
-    chosen, kept = _of_boxes(
+    chosen, kept = chosen_of_boxes(
         boxes, scores, count=max_output_size, threshold=iou_threshold, least=score_threshold,
         sigma=float(soft_nms_sigma),
     )  # fmt: skip
