@@ -21,6 +21,7 @@ _WEFT = _ROOT / "weft"
 # operation, a type, a variable or a layer, or define them for weft to call; the rest are Python's own.
 _TENSORFLOWS = frozenset(
     (
+        "_add_control_inputs",
         "_as_graph_element", "_as_ref", "_get_partitions", "_get_save_slice_info", "_graph_parents", "_is_injective", "_key_op",
         "_set_attr", "_set_device", "_set_save_slice_info", "_unsafe_unfinalize",
     )

@@ -29,7 +29,7 @@ _RENAMED: Final = {
     "contrib.eager": "graphs and tf.Session", "contrib.deprecated": "tf.summary",
     "contrib.saved_model": "tf.saved_model",
     "contrib.summary": "tf.summary",
-    "contrib.graph_editor": "tf.import_graph_def", "contrib.mixed_precision": "tf.cast",
+    "contrib.mixed_precision": "tf.cast",
     "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",

@@ -15,6 +15,7 @@ from weft.api.contrib import distributions as distributions
 from weft.api.contrib import estimator as estimator
 from weft.api.contrib import feature_column as feature_column
 from weft.api.contrib import framework as framework
+from weft.api.contrib import graph_editor as graph_editor
 from weft.api.contrib import image as image
 from weft.api.contrib import layers as layers
 from weft.api.contrib import learn as learn
