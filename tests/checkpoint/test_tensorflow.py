@@ -14,6 +14,7 @@ from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import get_checkpoint_state, latest_checkpoint, update_checkpoint_state
+from weft.framework import dtypes
 
 pytestmark = pytest.mark.oracle
 
@@ -113,7 +114,7 @@ def test_weft_reads_what_tensorflow_writes(
                 destination_prefix=folder + "/sliced"))
         with tf.Graph().as_default(), tf.Session() as session:
             with tf.variable_scope("net", partitioner=tf.fixed_size_partitioner(3)):
-                v = tf.get_variable("table", [11, 3], initializer=tf.random_normal_initializer())
+                v = tf.get_variable("table", [11, 3], initializer=tf.random_normal_initializer(seed=1))
             tf.Variable(17, name="step")
             session.run(tf.global_variables_initializer())
             for kind in (False, True):
@@ -153,3 +154,33 @@ def check_equal_files(tmp_path: Path, values: dict[str, Any]) -> None:
             add_boxes(writer, boxes)
     merge_bundles(parts, str(tmp_path / "ours_sliced"))
     assert (tmp_path / "ours_sliced.index").read_bytes() == (tmp_path / "sliced.index").read_bytes()
+
+
+def test_small_types_are_the_same_in_both(tmp_path: Path, tensorflow: Callable[..., Any]) -> None:
+    names = [kind.name for kind in dtypes.SMALL_DTYPES]
+    for kind in dtypes.SMALL_DTYPES:
+        with BundleWriter(str(tmp_path / kind.name)) as writer:
+            writer.add("x", np.asarray([1, 0, 1]).astype(kind.as_numpy_dtype))
+    result = tensorflow(
+        """
+        import os
+        from tensorflow.python.framework import dtypes
+        result = {}
+        os.mkdir(arguments["folder"] + "/own")
+        for name in [each for each in arguments["names"] if hasattr(dtypes, each)]:
+            kind = getattr(dtypes, name)
+            files = [arguments["folder"] + folder + name for folder in ("/", "/own/")]
+            with tf.Graph().as_default(), tf.Session() as session:
+                value = tf.raw_ops.RestoreV2(prefix=files[0], tensor_names=["x"], shape_and_slices=[""], dtypes=[kind])
+                found = session.run(value)[0]
+                saved = tf.placeholder(kind, [3])
+                save = tf.raw_ops.SaveV2(prefix=files[1], tensor_names=["x"], shape_and_slices=[""], tensors=[saved])
+                session.run(save, {saved: found})
+            ends = (".index", ".data-00000-of-00001")
+            same = all(open(files[0] + end, "rb").read() == open(files[1] + end, "rb").read() for end in ends)
+            result[name] = [found.astype(int).tolist(), same]
+        """,
+        folder=str(tmp_path), names=names,
+    )  # fmt: skip
+    assert result
+    assert result == {name: [[1, 0, 1], True] for name in result}

@@ -14,6 +14,8 @@ import weft as tf
 from weft.framework import dtypes
 from weft.framework.dtypes import DType, as_dtype
 
+SMALL_INTEGERS = ("int4", "uint4", "int2", "uint2")
+SMALL_FLOATS = ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float4_e2m1fn")
 PLAIN = [dtype for dtype in vars(dtypes).values() if isinstance(dtype, DType)]
 
 
@@ -66,12 +68,12 @@ def test_a_dtype_equals_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("kind", "members"),
     [
-        ("is_integer", {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}),
-        ("is_floating", {"float16", "bfloat16", "float32", "float64", "float8_e5m2", "float8_e4m3fn"}),
+        ("is_integer", {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", *SMALL_INTEGERS}),
+        ("is_floating", {"float16", "bfloat16", "float32", "float64", *SMALL_FLOATS}),
         ("is_complex", {"complex64", "complex128"}),
         ("is_bool", {"bool"}),
         ("is_quantized", {"qint8", "quint8", "qint16", "quint16", "qint32"}),
-        ("is_unsigned", {"uint8", "uint16", "uint32", "uint64"}),
+        ("is_unsigned", {"uint8", "uint16", "uint32", "uint64", "uint4", "uint2"}),
     ],
 )
 def test_kinds_of_dtypes(kind: str, members: set[str]) -> None:
@@ -91,6 +93,17 @@ def test_kinds_of_dtypes(kind: str, members: set[str]) -> None:
 )
 def test_limits(dtype: DType, least: Any, greatest: Any, limits: tuple[Any, Any]) -> None:
     assert (dtype.min, dtype.max, dtype.limits) == (least, greatest, limits)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "greatest"),
+    [(dtypes.int4, -8, 7), (dtypes.uint2, 0, 3), (dtypes.float8_e4m3b11fnuz, -30, 30), (dtypes.float4_e2m1fn, -6, 6)],
+    ids=str,
+)
+def test_small_types_have_a_range_and_no_intensities(dtype: DType, least: float, greatest: float) -> None:
+    assert (dtype.min, dtype.max) == (least, greatest)
+    with pytest.raises(ValueError, match="does not have defined limits"):
+        _ = dtype.limits
 
 
 @pytest.mark.parametrize("dtype", [tf.string, tf.complex64, tf.qint8], ids=str)

@@ -49,7 +49,7 @@ class SliceFileReader:
         self.prefix = prefix
         self._tensors: dict[str, _Saved] = {}
         self._names: dict[Table, str] = {}
-        for path in _paths(prefix):
+        for path in paths_of_slices(prefix):
             self._take_in(path, Table(files.read_bytes(path), path))
 
     def __enter__(self) -> Self:
@@ -170,7 +170,8 @@ def _record(data: bytes | None, path: str, what: str) -> saved_tensor_slice_pb2.
     return record
 
 
-def _paths(prefix: str) -> list[str]:
+def paths_of_slices(prefix: str) -> list[str]:
+    """Return the files of the V1 checkpoint at `prefix`, a file's name or the pattern of several."""
     if files.exists(prefix) and not files.is_directory(prefix):
         return [prefix]
     return [path for path in files.matching(prefix) if not files.is_directory(path)]
@@ -188,16 +189,28 @@ def open_checkpoint(prefix: str) -> CheckpointFile:
     """
     if files.exists(index_filename(prefix)):
         return BundleReader(prefix)
-    paths = _paths(prefix)
-    return SliceFileReader(prefix) if paths and _has_slices(paths[0]) else BundleReader(prefix)
+    paths = paths_of_slices(prefix)
+    return SliceFileReader(prefix) if paths and has_slices(paths[0]) else BundleReader(prefix)
 
 
-def _has_slices(path: str) -> bool:
-    """Whether a file is a table whose first entry is that of the V1 format: a bundle's table has another."""
-    if files.size(path) < FOOTER_BYTES:
+def has_slices(path: str) -> bool:
+    """Whether a file is a table whose first entry is that of the V1 format: a bundle's table has another.
+
+    Raises:
+        DataLossError: it ends as a table and is a damaged one.
+    """
+    if not _ends_as_table(path):
         return False
-    data = files.read_bytes(path)
-    if not is_table(data):
-        return False
-    header = Table(data, path).get(META_KEY)
+    header = Table(files.read_bytes(path), path).get(META_KEY)
     return header is None or header[:1] in (b"", bytes((_META_TAG,)))
+
+
+def _ends_as_table(path: str) -> bool:
+    """Whether a file does, of which only the end is read: data files may be large."""
+    file = files.RandomAccessFile(path)
+    try:
+        end = np.empty(min(file.size, FOOTER_BYTES), np.uint8)
+        file.read_into(file.size - end.size, end)
+    finally:
+        file.close()
+    return end.size == FOOTER_BYTES and is_table(end.tobytes())

@@ -122,7 +122,7 @@ class DType:
     @property
     def is_unsigned(self) -> builtins.bool:
         """Whether this is an unsigned integer type."""
-        return self._base in (uint8, uint16, uint32, uint64)
+        return self._base in (uint8, uint16, uint32, uint64, uint4, uint2)
 
     @property
     def min(self) -> Any:
@@ -137,6 +137,8 @@ class DType:
     @property
     def limits(self) -> tuple[Any, Any]:
         """The range of image intensities: (0, 1) for floats, else 0 and the greatest value; ValueError for other types."""
+        if self in SMALL_DTYPES:
+            raise ValueError(f"{self} does not have defined limits.")
         if self.is_floating:
             return 0, 1
         if self.is_bool:
@@ -147,7 +149,7 @@ class DType:
 
     def _limits(self, what: str) -> Any:
         if self.is_integer:
-            return np.iinfo(self._numpy)
+            return ml_dtypes.iinfo(self._numpy)
         if self.is_floating:
             return ml_dtypes.finfo(self._numpy)  # type: ignore[no-untyped-call]
         raise TypeError(f"Cannot find {what} value of {self}.")
@@ -225,12 +227,26 @@ uint32 = _declare(_T.DT_UINT32, "uint32", np.uint32)
 uint64 = _declare(_T.DT_UINT64, "uint64", np.uint64)
 float8_e5m2 = _declare(_T.DT_FLOAT8_E5M2, "float8_e5m2", ml_dtypes.float8_e5m2)
 float8_e4m3fn = _declare(_T.DT_FLOAT8_E4M3FN, "float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+# Numbers, since older packages of the messages do not name them. An element takes a byte in memory, in files and on the wire.
+float8_e4m3fnuz = _declare(26, "float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz)
+float8_e4m3b11fnuz = _declare(27, "float8_e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz)
+float8_e5m2fnuz = _declare(28, "float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz)
+int4 = _declare(29, "int4", ml_dtypes.int4)
+uint4 = _declare(30, "uint4", ml_dtypes.uint4)
+int2 = _declare(31, "int2", ml_dtypes.int2)
+uint2 = _declare(32, "uint2", ml_dtypes.uint2)
+float4_e2m1fn = _declare(33, "float4_e2m1fn", ml_dtypes.float4_e2m1fn)
 
 half = float16
 double = float64
 
-_INTEGERS: Final = frozenset((int8, int16, int32, int64, uint8, uint16, uint32, uint64))
-_FLOATS: Final = frozenset((float16, bfloat16, float32, float64, float8_e5m2, float8_e4m3fn))
+_SMALL_FLOATS: Final = (float8_e5m2, float8_e4m3fn, float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn)
+_SMALL_INTEGERS: Final = (int4, uint4, int2, uint2)
+SMALL_DTYPES: Final = (*_SMALL_FLOATS, *_SMALL_INTEGERS)
+"""The types of less than 16 bits that NumPy alone does not have: models are kept in them, few ops compute with them."""
+
+_INTEGERS: Final = frozenset((int8, int16, int32, int64, uint8, uint16, uint32, uint64, *_SMALL_INTEGERS))
+_FLOATS: Final = frozenset((float16, bfloat16, float32, float64, *_SMALL_FLOATS))
 
 _BY_NAME.update(
     {"half": float16, "double": float64, "float": float32, "half_ref": float16._as_ref, "double_ref": float64._as_ref}

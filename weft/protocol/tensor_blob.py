@@ -28,7 +28,7 @@ Buffer: TypeAlias = bytes | memoryview
 Descriptor: TypeAlias = tuple[int, ...]
 
 _WIRE_DTYPES: Final = (
-    dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.float8_e5m2, dtypes.float8_e4m3fn,
+    dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, *dtypes.SMALL_DTYPES,
     dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64,
     dtypes.complex64, dtypes.complex128, dtypes.bool,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`weft checkpoint` lists, shows, compares, exports and verifies checkpoints, and tells damage in one line."""
+"""`weft checkpoint` lists, shows, compares, exports, imports and verifies checkpoints, and tells damage in one line."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from weft.checkpoint.bundle_writer import BundleWriter
+from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import update_checkpoint_state
+from weft.checkpoint.slice_file import SliceFileWriter
 from weft.cli.command_line import main
+from weft.framework import dtypes
 
 
 def write(prefix: Path, **tensors: np.ndarray) -> str:
@@ -119,7 +122,7 @@ def test_safetensors_reads_what_is_exported(checkpoint: str, tmp_path: Path, cap
     safetensors = pytest.importorskip("safetensors.numpy")
     output = tmp_path / "out.safetensors"
     assert main(["checkpoint", "export", checkpoint, str(output)]) == 0
-    assert "no strings: words" in capsys.readouterr().err
+    assert "no strings or complex128: words" in capsys.readouterr().err
     read = safetensors.load_file(output)
     assert sorted(read) == ["dense/kernel", "small", "step"]
     assert read["dense/kernel"].tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -181,3 +184,95 @@ def test_a_file_of_another_kind_is_refused(checkpoint: str, capsys: pytest.Captu
     with pytest.raises(SystemExit):
         main(["checkpoint", "export", checkpoint, "out.h5"])
     assert "'out.h5' should end in .npz or .safetensors" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors"])
+def test_what_is_exported_is_imported_again(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if kind == "safetensors":
+        pytest.importorskip("safetensors.numpy")
+    first = write(
+        tmp_path / "first",
+        dense__kernel=np.arange(6, dtype=np.float32).reshape(2, 3),
+        step=np.asarray(7, np.int64),
+        empty=np.zeros((0, 2), np.float16),
+        flags=np.asarray([True, False]),
+        waves=np.asarray([1j, 2], np.complex64),
+    )
+    output, second = str(tmp_path / f"out.{kind}"), str(tmp_path / "second")
+    assert main(["checkpoint", "export", first, output]) == 0
+    assert main(["checkpoint", "import", output, second]) == 0
+    assert "Wrote 5 tensors, 50 bytes" in capsys.readouterr().out
+    assert main(["checkpoint", "diff", first, second]) == 0
+
+
+def test_small_types_go_through_safetensors_or_become_wider(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("safetensors.numpy")
+    small = {kind.name: np.asarray([1, 0, 1]).astype(kind.as_numpy_dtype) for kind in dtypes.SMALL_DTYPES}
+    first = write(tmp_path / "first", **small, big=np.asarray([1j]))
+    assert main(["checkpoint", "export", first, str(tmp_path / "out.safetensors")]) == 0
+    assert "no strings or complex128: big" in capsys.readouterr().err
+    assert main(["checkpoint", "import", str(tmp_path / "out.safetensors"), str(tmp_path / "second")]) == 0
+    read = NewCheckpointReader(tmp_path / "second")
+    kinds = {name: kind.name for name, kind in read.get_variable_to_dtype_map().items()}
+    widened = {"float8_e4m3b11fnuz": "float32", "float4_e2m1fn": "float32", "int4": "int8", "int2": "int8"}
+    widened |= {"uint4": "uint8", "uint2": "uint8"}
+    assert kinds == {name: widened.get(name, name) for name in small}
+    assert all(read.get_tensor(name).astype(int).tolist() == [1, 0, 1] for name in small)
+
+
+def test_imported_arrays_are_chosen_and_renamed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(
+        tmp_path / "in.npz", **{"layer.weight": np.ones((2, 2)), "other": np.zeros(3), "words": np.asarray(["a", "f\u00fcr"])}
+    )
+    given, made = str(tmp_path / "in.npz"), str(tmp_path / "made")
+    command = ["checkpoint", "import", given, made]
+    assert main([*command, "--only", "layer*", "--only", "words", "--rename", "layer.weight=dense/kernel"]) == 0
+    read = NewCheckpointReader(made)
+    assert read.get_variable_to_shape_map() == {"dense/kernel": [2, 2], "words": [2]}
+    assert read.get_tensor("words").tolist() == [b"a", "f\u00fcr".encode()]
+    assert main(command) == 2
+    assert main([*command, "--overwrite", "--only", "none*"]) == 2
+    assert main([*command, "--overwrite", "--rename", "none=x"]) == 2
+    assert main([*command, "--overwrite", "--rename", "other=words"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    for line, part in zip(told, ["--overwrite", "no array of", "no array 'none'", "two arrays"], strict=True):
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("bad.npz", b"no archive", "bad.npz is no archive of arrays"),
+        ("empty.npz", b"", "empty.npz: the archive is damaged"),
+        ("bad.safetensors", b"\xff" * 40, "bad.safetensors: Error while deserializing"),
+        ("short.safetensors", b"\x02\0\0\0\0\0\0\0{", "short.safetensors: Error while deserializing"),
+    ],
+    ids=["no archive", "empty archive", "no tensors", "short tensors"],
+)
+def test_a_damaged_file_is_no_checkpoint(
+    name: str, content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name.endswith("safetensors"):
+        pytest.importorskip("safetensors")
+    (tmp_path / name).write_bytes(content)
+    assert main(["checkpoint", "import", str(tmp_path / name), str(tmp_path / "made")]) == 2
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.glob("made*"))
+
+
+def test_a_folder_lists_checkpoints_of_the_first_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = np.arange(3, dtype=np.float32)
+    for name in ("model-3", "model-4-00000-of-00002", "model-4-00001-of-00002"):
+        with SliceFileWriter(str(tmp_path / name)) as writer:
+            writer.add("v" + name[-10:], values)
+    (tmp_path / "model-3.meta").write_bytes(b"x" * 1000)
+    assert main(["checkpoint", "ls", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines[1:]} == {"model-3", "model-4-?????-of-00002"}
+    assert all(line.split()[-1] == "V1" for line in lines[1:])
+    assert main(["checkpoint", "verify", str(tmp_path)]) == 0
+    with (tmp_path / "model-3").open("r+b") as file:
+        file.seek(20)
+        file.write(b"xxxx")
+    assert main(["checkpoint", "verify", str(tmp_path)]) == 1
+    assert f"DataLossError: {tmp_path}/model-3: the table is damaged" in capsys.readouterr().err

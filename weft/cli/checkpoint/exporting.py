@@ -19,6 +19,10 @@ from weft.cli.columns import size_text
 from weft.framework import dtypes
 
 KINDS: Final = (".npz", ".safetensors")
+_NO_SAFETENSORS: Final = (dtypes.string, dtypes.complex128)
+_SAFETENSORS_SMALL: Final = (
+    dtypes.bfloat16, dtypes.float8_e5m2, dtypes.float8_e4m3fn, dtypes.float8_e4m3fnuz, dtypes.float8_e5m2fnuz,
+)  # fmt: skip
 
 
 def export(checkpoint: str, output: str, patterns: Sequence[str], overwrite: bool) -> int:
@@ -34,14 +38,15 @@ def export(checkpoint: str, output: str, patterns: Sequence[str], overwrite: boo
         if not names:
             raise ValueError(f"no tensor of {reader.prefix} matches {' or '.join(map(repr, patterns))}")
         is_safetensors = output.endswith(".safetensors")
-        strings = [name for name in names if is_safetensors and reader.dtype(name) == dtypes.string]
-        tensors = {name: reader.lookup(name) for name in names if name not in strings}
+        left_out = [name for name in names if is_safetensors and reader.dtype(name) in _NO_SAFETENSORS]
+        tensors = {name: reader.lookup(name) for name in names if name not in left_out}
     if is_safetensors:
         _write_safetensors(output, tensors)
     else:
         _write_npz(output, tensors)
-    if strings:
-        print(f"weft checkpoint: left out, since safetensors have no strings: {', '.join(strings)}", file=sys.stderr)
+    if left_out:
+        told = f"left out, since safetensors have no strings or complex128: {', '.join(left_out)}"
+        print(f"weft checkpoint: {told}", file=sys.stderr)
     print(f"Wrote {len(tensors)} tensors, {size_text(os.path.getsize(output))}, to {output}")
     return 0
 
@@ -60,7 +65,13 @@ def _write_npz(output: str, tensors: dict[str, Array]) -> None:
 def _plain(value: Array) -> Array:
     if value.dtype.kind == "O":
         return value.astype(np.bytes_)
-    return value.astype(np.float32) if value.dtype.kind == "V" or value.dtype.isbuiltin == 2 else value
+    return _widened(value) if value.dtype.kind == "V" or value.dtype.isbuiltin == 2 else value
+
+
+def _widened(value: Array) -> Array:
+    """The values in a type that every program has."""
+    kind = dtypes.as_dtype(value.dtype)
+    return value.astype(np.float32 if kind.is_floating else np.uint8 if kind.is_unsigned else np.int8)
 
 
 def _write_safetensors(output: str, tensors: dict[str, Array]) -> None:
@@ -68,4 +79,10 @@ def _write_safetensors(output: str, tensors: dict[str, Array]) -> None:
         library = importlib.import_module("safetensors.numpy")
     except ImportError:
         raise ValueError("writing .safetensors needs the package: pip install 'weft[safetensors]'") from None
-    library.save_file(tensors, output)
+    library.save_file({name: _of_safetensors(value) for name, value in tensors.items()}, output)
+
+
+def _of_safetensors(value: Array) -> Array:
+    """What the format has no type for in a wider one, and in row-major order."""
+    is_known = value.dtype.isbuiltin == 1 or dtypes.as_dtype(value.dtype) in _SAFETENSORS_SMALL
+    return np.ascontiguousarray(value if is_known else _widened(value)).reshape(value.shape)

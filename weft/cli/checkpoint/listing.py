@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -13,12 +15,16 @@ from weft.checkpoint import files
 from weft.checkpoint.checkpoint_contents import checkpoint_path
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.checkpoint.entry_reader import Array
-from weft.checkpoint.slice_file_reader import open_checkpoint
+from weft.checkpoint.slice_file_reader import has_slices, open_checkpoint, paths_of_slices
 from weft.checkpoint.wholeness import damage_of
 from weft.cli.columns import aligned, size_text
+from weft.errors import DataLossError
 from weft.framework import dtypes
 
-_INDEX = ".index"
+_INDEX: Final = ".index"
+_OF_V2: Final = re.compile(r"\.(index|data-\d{5}-of-\d{5})$")
+_SHARD: Final = re.compile(r"-\d{5}-of-(\d{5})$")
+_SHARD_PATTERN: Final = re.compile(r"-\?{5}-of-\d{5}$")
 
 
 def list_folder(folder: str) -> int:
@@ -26,12 +32,25 @@ def list_folder(folder: str) -> int:
     latest = latest_checkpoint(folder)
     rows = []
     for prefix in prefixes_in(folder):
-        when = datetime.datetime.fromtimestamp(files.modified_s(prefix + _INDEX)).astimezone()
-        size = sum(files.size(path) for path in files.matching(f"{files.escape(prefix)}.*"))
+        when = datetime.datetime.fromtimestamp(_written_s(prefix)).astimezone()
+        size = sum(files.size(path) for path in _files_of(prefix))
         is_latest = latest is not None and os.path.abspath(latest) == os.path.abspath(prefix)
-        rows.append([os.path.basename(prefix), f"{when:%Y-%m-%d %H:%M:%S}", size_text(size), "latest" if is_latest else ""])
+        notes = [*(["V1"] if not files.exists(prefix + _INDEX) else []), *(["latest"] if is_latest else [])]
+        rows.append([os.path.basename(prefix), f"{when:%Y-%m-%d %H:%M:%S}", size_text(size), ", ".join(notes)])
     print("\n".join(aligned(["checkpoint", "written", "size", ""], rows)))
     return 0
+
+
+def _files_of(prefix: str) -> list[str]:
+    if files.exists(prefix + _INDEX):
+        return files.matching(f"{files.escape(prefix)}.*")
+    metas = files.matching(f"{files.escape(_SHARD_PATTERN.sub('', prefix))}.meta")
+    return [*paths_of_slices(prefix), *metas]
+
+
+def _written_s(prefix: str) -> float:
+    index = prefix + _INDEX
+    return files.modified_s(index) if files.exists(index) else max(map(files.modified_s, paths_of_slices(prefix)))
 
 
 def prefixes_in(folder: str) -> list[str]:
@@ -42,10 +61,21 @@ def prefixes_in(folder: str) -> list[str]:
     """
     if not files.is_directory(folder):
         raise ValueError(f"{folder!r} is no folder")
-    indexes = files.matching(os.path.join(files.escape(folder), f"*{_INDEX}"))
-    if not indexes:
-        raise ValueError(f"{folder!r} has no checkpoints: no file there ends in {_INDEX}")
-    return [path.removesuffix(_INDEX) for path in sorted(indexes, key=lambda path: (files.modified_s(path), path))]
+    paths = [path for path in files.matching(os.path.join(files.escape(folder), "*")) if not files.is_directory(path)]
+    found = {path.removesuffix(_INDEX) for path in paths if path.endswith(_INDEX)}
+    # Of the V1 format, a file or several have the checkpoint's own name.
+    others = (path for path in paths if not _OF_V2.search(path) and _may_have_slices(path))
+    found.update(_SHARD.sub(lambda each: f"-?????-of-{each[1]}", path) for path in others)
+    if not found:
+        raise ValueError(f"{folder!r} has no checkpoints: no file there ends in {_INDEX}, and none is of the V1 format")
+    return sorted(found, key=lambda prefix: (_written_s(prefix), prefix))
+
+
+def _may_have_slices(path: str) -> bool:
+    try:
+        return has_slices(path)
+    except DataLossError:
+        return True
 
 
 def show(checkpoint: str, names: Sequence[str]) -> int:
