@@ -121,7 +121,7 @@ def test_an_op_that_weft_has_not_fails_the_steps_that_need_it_and_no_other(clien
         x = tf.constant(1.0) + 1.0
         session = tf.Session(target)
         session.run(x)
-        y = tf.raw_ops.DebugGradientIdentity(input=x, name="unknown") + 1.0
+        y = tf.raw_ops.RiscNeg(x=x, name="unknown") + 1.0
         result = [failure(lambda: session.run(y)), failure(lambda: session.run(y)), float(session.run(x + 1.0))]
     """)
     assert first == second

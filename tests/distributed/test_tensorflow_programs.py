@@ -17,15 +17,6 @@ pytestmark = [pytest.mark.oracle, pytest.mark.slow, pytest.mark.timeout(900)]
 
 _FOLDER: Final = Path(__file__).parent / "tensorflow_programs"
 
-# What needs ops that weft lacks, with the first of them; docs/tensorflow.md lists those.
-LACKING: Final = {
-    "image operations": "ExtractGlimpse",
-    "sparse tensors": "SparseSegmentMeanGradV2",
-    "tf.data, reduced, scanned, enumerated, unbatched": "RewriteDataset",
-    "candidate sampling": "LearnedUnigramCandidateSampler",
-    "block cells of recurrent networks": "BlockLSTM",
-}
-
 
 def _is_close(own: Any, found: Any) -> bool:
     if isinstance(own, list) and isinstance(found, list):
@@ -49,5 +40,4 @@ def test_programs_find_there_what_they_find_in_their_own_process(version: str) -
     # A program that this TensorFlow itself does not run shows nothing.
     ran = {name: (own, there) for name, own, there in outcomes if "result" in own}
     differing = {name: there for name, (own, there) in ran.items() if not _is_close(own, there)}
-    assert {name: each for name, each in differing.items() if name not in LACKING} == {}
-    assert {name for name, op in LACKING.items() if name in differing and op not in str(differing[name])} == set()
+    assert differing == {}

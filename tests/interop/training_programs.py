@@ -297,7 +297,8 @@ def sync_replicas() -> Program:
     optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1, total_num_replicas=1)
     train = optimizer.minimize(loss, global_step=step)
     tf.train.add_queue_runner(optimizer.get_chief_queue_runner())
-    return Program(loss, train, before=[optimizer.chief_init_op, optimizer.get_init_tokens_op()])
+    # Without tokens in store each step waits for its own update: with one, which of the two comes first is a race.
+    return Program(loss, train, before=[optimizer.chief_init_op, optimizer.get_init_tokens_op(0)])
 
 
 @_program

@@ -545,6 +545,58 @@ CTC = [
     ),
 ]
 
-CASES = [*ACTIVATIONS, *BIAS, *SOFTMAX, *LOSSES, *TOP, *CONVOLUTIONS, *POOLING, *NORMALIZATION, *CTC]
+_BATCH, _CELLS, _IN = 2, 3, 4
+_STATE = [_noise(_BATCH, _CELLS), _noise(_BATCH, _CELLS) / 2]
+_WEIGHTS = [_noise(_IN + _CELLS, 4 * _CELLS), *(_noise(3, _CELLS) / 3), _noise(4 * _CELLS) / 4]
+_STEP = [_noise(_BATCH, _IN), *_STATE, *_WEIGHTS]
+_STEPS = [np.int64(2), _noise(3, _BATCH, _IN), *_STATE, *_WEIGHTS]
+_GRU = [_noise(_BATCH, _IN), _STATE[1], _noise(_IN + _CELLS, 2 * _CELLS), _noise(_IN + _CELLS, _CELLS), _noise(2 * _CELLS),
+        _noise(_CELLS)]  # fmt: skip
+_PEEPHOLES = {"use_peephole": True}
+
+
+def _lstm(x, c, h, w, wci, wcf, wco, b, forget_bias=1.0, clip=3.0, peephole=True, places=(0, 1, 2, 3)):
+    parts = np.split(np.concatenate([x, h], 1) @ w + b, 4, 1)
+    i, ci, f, o = (parts[place] for place in places)
+    i, f = special.expit(i + c * wci * peephole), special.expit(f + c * wcf * peephole + forget_bias)
+    state = np.tanh(ci) * i + c * f
+    state = np.clip(state, -clip, clip) if clip else state
+    o = special.expit(o + state * wco * peephole)
+    return i, state, f, o, np.tanh(ci), np.tanh(state), np.tanh(state) * o
+
+
+def _lstms(steps, x, c, h, *weights, **attrs):
+    made = [np.zeros((*x.shape[:2], c.shape[1])) for _ in range(7)]
+    for step in range(int(steps)):
+        for whole, part in zip(made, _lstm(x[step], c, h, *weights, **attrs), strict=True):
+            whole[step] = part
+        c, h = made[1][step], made[6][step]
+    return tuple(made)
+
+
+def _gru(x, h, w_ru, w_c, b_ru, b_c):
+    r, u = np.split(special.expit(np.concatenate([x, h], 1) @ w_ru + b_ru), 2, 1)
+    c = np.tanh(np.concatenate([x, h * r], 1) @ w_c + b_c)
+    return r, u, c, u * h + (1 - u) * c
+
+
+CELLS = [
+    Case("LSTMBlockCell", _STEP, _PEEPHOLES, expected=_lstm, sweep=False, tolerance=1e-5, gradient=False),
+    Case("LSTMBlockCell", _STEP, {"cell_clip": 0.5, "forget_bias": 0.0}, sweep=False, tolerance=1e-5, variant="clipped",
+         expected=lambda *given: _lstm(*given, forget_bias=0.0, clip=0.5, peephole=False), gradient=False),
+    Case("LSTMBlockCellGrad", [*_STEP, *(part.astype(np.float32) for part in _lstm(*_STEP)[:6]), *_STATE], _PEEPHOLES,
+         sweep=False),
+    Case("BlockLSTM", _STEPS, _PEEPHOLES, expected=_lstms, sweep=False, tolerance=1e-5, gradient=False),
+    Case("BlockLSTMV2", _STEPS, sweep=False, tolerance=1e-5, gradient=False,
+         expected=lambda *given: _lstms(*given, forget_bias=0.0, clip=0.0, peephole=False, places=(0, 2, 1, 3))),
+    Case("BlockLSTMGrad", [*_STEPS, *(part.astype(np.float32) for part in _lstms(*_STEPS)), _STEPS[1][:, :, 1:],
+                           _STEPS[1][:, :, :3]], _PEEPHOLES, sweep=False),
+    Case("BlockLSTMGradV2", [*_STEPS, *(part.astype(np.float32) for part in _lstms(*_STEPS)), _STEPS[1][:, :, 1:],
+                             _STEPS[1][:, :, :3]], _PEEPHOLES, sweep=False),
+    Case("GRUBlockCell", _GRU, expected=_gru, tolerance=1e-5, sweep=False, gradient=False),
+    Case("GRUBlockCellGrad", [*_GRU, *(part.astype(np.float32) for part in _gru(*_GRU)[:3]), _STATE[0]], sweep=False),
+]  # fmt: skip
+
+CASES = [*ACTIVATIONS, *BIAS, *SOFTMAX, *LOSSES, *TOP, *CONVOLUTIONS, *POOLING, *NORMALIZATION, *CTC, *CELLS]
 
 OWN_OPS = {"WeightsFit": "TensorFlow compares shapes of unknown rank by a conditional and a set difference"}

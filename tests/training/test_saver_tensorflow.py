@@ -191,6 +191,8 @@ def failures(tf: Any, folder: str) -> list[list[str]]:
 def test_errors_have_tensorflows_words(tmp_path: Path, tensorflow: Callable[..., Any]) -> None:
     theirs = run(tensorflow, "result = failures(tf, arguments['folder'])", folder=str(tmp_path))
     ours = failures(tf, str(tmp_path))
-    assert [words[:2] for words in ours] == [words[:2] for words in theirs]
+    assert [words[0] for words in ours] == [words[0] for words in theirs]
     for own, their in zip(ours, theirs, strict=True):
+        # weft's may go on with the remedy.
+        assert own[1].startswith(their[1])
         assert own[2].startswith(their[2])

@@ -149,7 +149,7 @@ class DType:
 
     def _limits(self, what: str) -> Any:
         if self.is_integer:
-            return ml_dtypes.iinfo(self._numpy)
+            return ml_dtypes.iinfo(self._numpy)  # type: ignore[no-untyped-call]
         if self.is_floating:
             return ml_dtypes.finfo(self._numpy)  # type: ignore[no-untyped-call]
         raise TypeError(f"Cannot find {what} value of {self}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Final, Unpack
@@ -35,6 +36,7 @@ _ANNOTATION_KINDS: Final = {
 }
 
 _REGISTRY: Final[dict[str, OpDef]] = {}
+_RARE_FAMILIES: Final[list[str]] = []
 _GRADIENTS: Final[dict[str, Rule | None]] = {}
 _FORMS: Final[dict[str, FormOf]] = {}
 _TAKING_LISTS: Final[set[str]] = set()
@@ -47,9 +49,28 @@ def register(op_def: OpDef) -> None:
     _REGISTRY[op_def.name] = op_def
 
 
+def load_when_missing(package: str) -> None:
+    """Have a package of declarations imported when an op is asked for that is not declared: most programs never need it."""
+    _RARE_FAMILIES.append(package)
+
+
+def _find(name: str) -> OpDef | None:
+    found = _REGISTRY.get(name)
+    if found is None:
+        _load_rare_families()
+        found = _REGISTRY.get(name)
+    return found
+
+
+def _load_rare_families() -> None:
+    # Python imports a package once, and lets other threads wait for it.
+    for package in _RARE_FAMILIES:
+        importlib.import_module(package)
+
+
 def lookup(name: str) -> OpDef:
     """The declaration of an op type; LookupError when weft has none of that name."""
-    found = _REGISTRY.get(name)
+    found = _find(name)
     if found is None:
         raise LookupError(f"Op type not registered {name!r} in this version of weft")
     return found
@@ -57,17 +78,18 @@ def lookup(name: str) -> OpDef:
 
 def role_of(name: str) -> Role:
     """The role of an op type in a serial graph, which may be one that weft does not have: then it is a computation."""
-    found = _REGISTRY.get(name)
+    found = _find(name)
     return Role.COMPUTATION if found is None else found.role
 
 
 def is_registered(name: str) -> bool:
     """Whether there is an op type of that name."""
-    return name in _REGISTRY
+    return _find(name) is not None
 
 
 def registered() -> list[OpDef]:
     """All declarations, in order of name."""
+    _load_rare_families()
     return [_REGISTRY[name] for name in sorted(_REGISTRY)]
 
 
@@ -86,7 +108,7 @@ def lookup_gradient(name: str) -> Rule | None:
     """
     if name in _GRADIENTS:
         return _GRADIENTS[name]
-    declared = _REGISTRY.get(name)
+    declared = _find(name)
     if declared is not None and declared.gradient is not None:
         return declared.gradient
     raise LookupError(f"gradient registry has no entry for: {name}")

@@ -24,6 +24,7 @@ _STATISTICS: Final = "weft has gradients for what a program makes of its other o
 DIFFERENCES: Final[dict[str, str]] = {
     "Cast": "a float that an integer cannot hold becomes the nearest one, as on XLA; TensorFlow's depends on the processor",
     **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), _STATISTICS),
+    "BlockLSTMV2": "its gradient in TensorFlow is that of BlockLSTM, whose gates are in another order",
     "HSVToRGB": "weft has a gradient, TensorFlow none",
 }
 """Ops that do not agree on all cases, and why."""

@@ -99,9 +99,14 @@ def _matrix_shape(node: Operation) -> list[Dims]:
     return [(*batch, *_sizes(dims[-1], k, int(rows), int(columns)))]
 
 
+def _align(node: Operation) -> str:
+    # The second versions of these ops have no such attribute.
+    return str(node.attrs.get("align", "LEFT_LEFT"))
+
+
 def _matrix_gradient(node: Operation, grad: Tensor) -> Gradients:
     zero = zeros_like(node.inputs[4])
-    return [matrix_diag_part_v3(grad, node.inputs[1], zero, align=node.attrs["align"]), None, None, None, None]
+    return [matrix_diag_part_v3(grad, node.inputs[1], zero, align=_align(node)), None, None, None, None]
 
 
 @op("MatrixDiagV3", "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
@@ -136,12 +141,12 @@ def _packed_shape(node: Operation) -> list[Dims]:
     rows, columns = dims[-2:]
     longest = None
     if rows is not None and columns is not None:
-        longest = _Band(known[0], rows, columns, node.attrs["align"]).longest
+        longest = _Band(known[0], rows, columns, _align(node)).longest
     return [(*dims[:-2], longest) if lower == upper else (*dims[:-2], upper - lower + 1, longest)]
 
 
 def _packed_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [matrix_set_diag_v3(zeros_like(node.inputs[0]), grad, node.inputs[1], align=node.attrs["align"]), None, None]
+    return [matrix_set_diag_v3(zeros_like(node.inputs[0]), grad, node.inputs[1], align=_align(node)), None, None]
 
 
 @op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T",
@@ -161,7 +166,7 @@ def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: 
 
 def _set_gradient(node: Operation, grad: Tensor) -> Gradients:
     diagonal, k = node.inputs[1:]
-    align = node.attrs["align"]
+    align = _align(node)
     zero = np.zeros((), grad.dtype.as_numpy_dtype)
     return [
         matrix_set_diag_v3(grad, zeros_like(diagonal), k, align=align),

@@ -1,0 +1,247 @@
+"""Parts of images and boxes: glimpses, patches of volumes, the gradients of dilation, and suppression over classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Result
+from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
+from weft.framework.op_context import OpContext
+from weft.framework.op_registry import lookup
+from weft.framework.operation import Operation
+from weft.ops.declaration import not_differentiable, op, scalar_shape
+from weft.ops.math.elementwise import REAL
+from weft.ops.symbolic_gradient import vjp
+
+_SIZES: Final = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+_PADDINGS: Final = {"padding": ("SAME", "VALID")}
+
+
+@op("SampleDistortedBoundingBox", "image_size: T, bounding_boxes: float -> begin: T, size: T, bboxes: float",
+    ranks={"image_size": 1, "bounding_boxes": 3}, gradient=None, infer=lambda node: [(3,), (3,), (1, 1, 4)], stateful=True,
+    types={"T": _SIZES})  # fmt: skip
+def sample_distorted_bounding_box(
+    ctx: OpContext, image_size: Array, bounding_boxes: Array, *, seed: int = 0, seed2: int = 0,
+    min_object_covered: float = 0.1, aspect_ratio_range: Sequence[float] = (0.75, 1.33),
+    area_range: Sequence[float] = (0.05, 1.0), max_attempts: int = 100, use_image_if_no_bounding_boxes: bool = False,
+    run_index: int = 0,
+) -> tuple[Result, Result, Result]:  # fmt: skip
+    """A random part of an image, for `slice` and as a box: `[3], [batch, n, 4] -> [3], [3], [1, 1, 4]`."""
+    begin, size, boxes = lookup("SampleDistortedBoundingBoxV2").kernel(
+        ctx, image_size, bounding_boxes, np.float32(min_object_covered), seed=seed, seed2=seed2,
+        aspect_ratio_range=aspect_ratio_range, area_range=area_range, max_attempts=max_attempts,
+        use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes, run_index=run_index,
+    )  # fmt: skip
+    return begin, size, boxes
+
+
+@op("EncodeJpegVariableQuality", "images: uint8, quality: int32 -> contents: string",
+    ranks={"images": 3, "quality": 0}, infer=scalar_shape, gradient=None)  # fmt: skip
+def encode_jpeg_variable_quality(ctx: OpContext, images: Array, quality: Array) -> Result:
+    """An image as a JPEG file of a quality that the run gives: `[height, width, channels] uint8, scalar -> scalar`."""
+    if not 0 <= int(quality) <= 100:
+        raise InvalidArgumentError.of(f"quality must be in [0,100], got {int(quality)}")
+    return lookup("EncodeJpeg").kernel(ctx, images, quality=int(quality))
+
+
+# Patches of volumes.
+
+
+def _counts(size: int, width: int, stride: int, padding: str) -> tuple[int, int, int]:
+    """The number of windows along an axis, and the padding before and after it."""
+    if padding == "VALID":
+        return max((size - width) // stride + 1, 0), 0, 0
+    count = -(-size // stride)
+    missing = max((count - 1) * stride + width - size, 0)
+    return count, missing // 2, missing - missing // 2
+
+
+def _volumes_shape(node: Operation) -> list[Dims]:
+    dims, widths, strides = node.inputs[0].dims, node.attrs["ksizes"], node.attrs["strides"]
+    if dims is None:
+        return [None]
+    if len(dims) != 5:
+        raise ValueError(f"Shape must be rank 5 but is rank {len(dims)}")
+    inner = [
+        None if size is None else _counts(size, widths[axis], strides[axis], node.attrs["padding"])[0]
+        for axis, size in enumerate(dims[1:4], 1)
+    ]
+    return [(dims[0], *inner, None if dims[4] is None else dims[4] * math.prod(widths[1:4]))]
+
+
+@op("ExtractVolumePatches", "input: T -> patches: T", infer=_volumes_shape, gradient=vjp, types={"T": REAL},
+    limits={"ksizes": 5, "strides": 5, **_PADDINGS})  # fmt: skip
+def extract_volume_patches(xp: ArrayModule, input: Array, *, ksizes: list[int], strides: list[int], padding: str) -> Result:
+    """The blocks around evenly spaced places of volumes, each as the channels of one place.
+
+    `[batch, planes, rows, columns, depth] -> [batch, out_planes, out_rows, out_columns, block*depth]`
+    """
+    found = [_counts(input.shape[axis], ksizes[axis], strides[axis], padding) for axis in (1, 2, 3)]
+    padded = xp.pad(input, [(0, 0), *(each[1:] for each in found), (0, 0)])
+    parts = []
+    for place in np.ndindex(*ksizes[1:4]):
+        slices = [
+            slice(start, start + (count - 1) * stride + 1 if count else start, stride)
+            for start, stride, (count, *_) in zip(place, strides[1:4], found, strict=True)
+        ]
+        parts.append(padded[(slice(None), *slices)])
+    return xp.concatenate(parts, axis=4)
+
+
+# The gradients of dilation.
+
+
+def _windows(
+    input: Array, filters: Array, strides: list[int], rates: list[int], padding: str
+) -> Iterator[tuple[tuple[int, int], Array, tuple[Array, Array, Array]]]:
+    """For each place of the filter the windows' sums there, and which rows and columns these are of, and whether they exist."""
+    sizes = zip(input.shape[1:3], filters.shape[:2], strides[1:3], rates[1:3], strict=True)
+    (rows, top, _), (columns, left, _) = (
+        _counts(size, (width - 1) * rate + 1, stride, padding) for size, width, stride, rate in sizes
+    )
+    for i, j in np.ndindex(*filters.shape[:2]):
+        row = np.arange(rows)[:, None] * strides[1] - top + i * rates[1]
+        column = np.arange(columns)[None, :] * strides[2] - left + j * rates[2]
+        inside = (row >= 0) & (row < input.shape[1]) & (column >= 0) & (column < input.shape[2])
+        row, column = np.broadcast_arrays(np.clip(row, 0, input.shape[1] - 1), np.clip(column, 0, input.shape[2] - 1))
+        sums = np.where(inside[None, :, :, None], input[:, row, column] + filters[i, j], _least(input.dtype))
+        yield (i, j), sums, (row, column, inside)
+
+
+def _least(dtype: Array) -> Array:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _greatest(input: Array, filters: Array, strides: list[int], rates: list[int], padding: str) -> Array:
+    """Which place of the filter, by its number, each window's greatest sum comes from: the first of several."""
+    best: Array = None
+    chosen: Array = None
+    for number, (_, sums, _) in enumerate(_windows(input, filters, strides, rates, padding)):
+        if best is None:
+            best, chosen = sums, np.zeros(sums.shape, np.int64)
+        else:
+            better = sums > best
+            best, chosen = np.where(better, sums, best), np.where(better, number, chosen)
+    return chosen
+
+
+@op("Dilation2DBackpropInput", "input: T, filter: T, out_backprop: T -> in_backprop: T",
+    ranks={"input": 4, "filter": 3, "out_backprop": 4}, infer=lambda node: [node.inputs[0].dims], gradient=None,
+    types={"T": REAL}, limits={"strides": 4, "rates": 4, **_PADDINGS})  # fmt: skip
+def dilation2d_backprop_input(
+    ctx: OpContext, input: Array, filter: Array, out_backprop: Array, *, strides: list[int], rates: list[int], padding: str
+) -> Result:
+    """The gradient of Dilation2D for its images: each window's goes to the place of its greatest sum.
+
+    `[batch, height, width, depth], [rows, columns, depth], [batch, out_height, out_width, depth] ->
+    [batch, height, width, depth]`
+    """
+    chosen = _greatest(input, filter, strides, rates, padding)
+    made = np.zeros_like(input)
+    for number, (_, _, (row, column, inside)) in enumerate(_windows(input, filter, strides, rates, padding)):
+        given = np.where((chosen == number) & inside[None, :, :, None], out_backprop, 0).astype(input.dtype)
+        np.add.at(made, (slice(None), row, column), given)  # type: ignore[arg-type]
+    return made
+
+
+@op("Dilation2DBackpropFilter", "input: T, filter: T, out_backprop: T -> filter_backprop: T",
+    ranks={"input": 4, "filter": 3, "out_backprop": 4}, infer=lambda node: [node.inputs[1].dims], gradient=None,
+    types={"T": REAL}, limits={"strides": 4, "rates": 4, **_PADDINGS})  # fmt: skip
+def dilation2d_backprop_filter(
+    ctx: OpContext, input: Array, filter: Array, out_backprop: Array, *, strides: list[int], rates: list[int], padding: str
+) -> Result:
+    """The gradient of Dilation2D for its filter.
+
+    `[batch, height, width, depth], [rows, columns, depth], [batch, out_height, out_width, depth] -> [rows, columns, depth]`
+    """
+    chosen = _greatest(input, filter, strides, rates, padding)
+    made = np.zeros_like(filter)
+    for number, (place, _, (_, _, inside)) in enumerate(_windows(input, filter, strides, rates, padding)):
+        made[place] = np.where((chosen == number) & inside[None, :, :, None], out_backprop, 0).sum((0, 1, 2))
+    return made
+
+
+# Suppression over classes.
+
+
+def _combined_shapes(node: Operation) -> list[Dims]:
+    boxes, scores = (node.inputs[at].dims for at in (0, 1))
+    for dims, rank in ((boxes, 4), (scores, 3)):
+        if dims is not None and len(dims) != rank:
+            raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+    per_class, total = (constant_value(node.inputs[at]) for at in (2, 3))
+    count = None if total is None else int(total)
+    if node.attrs["pad_per_class"] and count is not None:
+        known = per_class is not None and scores is not None and scores[2] is not None
+        count = min(count, int(per_class) * scores[2]) if known else None  # type: ignore[index,operator]
+    batch = None if boxes is None else boxes[0]
+    return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
+
+
+@op("CombinedNonMaxSuppression", "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
+    "iou_threshold: float, score_threshold: float -> nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float, "
+    "valid_detections: int32", infer=_combined_shapes, gradient=not_differentiable,
+    ranks={"max_output_size_per_class": 0, "max_total_size": 0, "iou_threshold": 0, "score_threshold": 0})  # fmt: skip
+def combined_non_max_suppression(
+    ctx: OpContext, boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_size: Array, iou_threshold: Array,
+    score_threshold: Array, *, pad_per_class: bool = False, clip_boxes: bool = True,
+) -> tuple[Result, Result, Result, Result]:  # fmt: skip
+    """The best boxes of each class that no better one of it overlaps too much, the best of all classes first.
+
+    `[batch, n, q, 4], [batch, n, classes], scalar, scalar, scalar, scalar -> [batch, m, 4], [batch, m], [batch, m], [batch]`
+    """
+    batch, classes = boxes.shape[0], scores.shape[2]
+    if boxes.shape[2] not in (1, classes):
+        raise InvalidArgumentError.of(
+            f"third dimension of boxes must be either 1 or num classes, {classes}: {list(boxes.shape)}"
+        )
+    most, total = int(max_output_size_per_class), int(max_total_size)
+    if total <= 0:
+        raise InvalidArgumentError.of(f"max_total_size must be > 0, got {total}")
+    count = min(total, most * classes) if pad_per_class else total
+    made = np.zeros((batch, count, 4), np.float32), np.zeros((batch, count), np.float32), np.zeros((batch, count), np.float32)
+    valid = np.zeros(batch, np.int32)
+    suppress = lookup("NonMaxSuppressionV3").kernel
+    for entry in range(batch):
+        found = []
+        for kind in range(classes):
+            own = boxes[entry, :, kind if boxes.shape[2] > 1 else 0]
+            kept = suppress(ctx, own, scores[entry, :, kind], most, iou_threshold, score_threshold)
+            found += [(scores[entry, at, kind], kind, own[at]) for at in kept]
+        found.sort(key=lambda each: -each[0])
+        for at, (score, kind, box) in enumerate(found[:count]):
+            for whole, value in zip(made, (np.clip(box, 0, 1) if clip_boxes else box, score, kind), strict=True):
+                whole[entry, at] = value
+        valid[entry] = min(len(found), count)
+    return *made, valid
+
+
+_FLOATS: Final = (dtypes.float16, dtypes.float32)
+
+
+def _any_number(node: Operation) -> list[Dims]:
+    return [(None,)]
+
+
+@op("NonMaxSuppression", "boxes: float, scores: float, max_output_size: int32 -> selected_indices: int32",
+    ranks={"boxes": 2, "scores": 1, "max_output_size": 0}, infer=_any_number, gradient=not_differentiable)  # fmt: skip
+def non_max_suppression_v1(
+    ctx: OpContext, boxes: Array, scores: Array, max_output_size: Array, *, iou_threshold: float = 0.5
+) -> Result:
+    """The boxes that no better one overlaps too much, best first: `[n, 4], [n], scalar -> [m]`."""
+    return lookup("NonMaxSuppressionV3").kernel(ctx, boxes, scores, max_output_size, np.float32(iou_threshold), -np.inf)
+
+
+@op("NonMaxSuppressionV2", "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> selected_indices: int32",
+    ranks={"boxes": 2, "scores": 1, "max_output_size": 0, "iou_threshold": 0}, infer=_any_number, gradient=not_differentiable,
+    types={"T": _FLOATS, "T_threshold": _FLOATS}, defaults={"T": dtypes.float32, "T_threshold": dtypes.float32})  # fmt: skip
+def non_max_suppression_v2(ctx: OpContext, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array) -> Result:
+    """The boxes that no better one overlaps too much, best first: `[n, 4], [n], scalar, scalar -> [m]`."""
+    return lookup("NonMaxSuppressionV3").kernel(ctx, boxes, scores, max_output_size, iou_threshold, -np.inf)
