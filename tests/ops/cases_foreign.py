@@ -107,7 +107,6 @@ _GLIMPSES = [_IMAGES, [3, 3], np.float32([[0, 0], [0.2, -0.2]])]
 _DILATION = {"strides": [1, 2, 1, 1], "rates": [1, 1, 2, 1], "padding": "SAME"}
 _BOXES = np.float32([[[[0, 0, 1, 1]], [[0, 0, 0.9, 1.1]], [[0, 2, 1, 3]]]])
 _SCORES = np.float32([[[0.9, 0.2], [0.8, 0.7], [0.3, 0.6]]])
-_SUPPRESSED = [_BOXES, _SCORES, np.int32(2), np.int32(3), np.float32(0.5), np.float32(0.25)]
 
 
 def _volume(x):
@@ -120,9 +119,6 @@ IMAGES = [
          expected=_volume),
     Case("Dilation2DBackpropInput", [_IMAGES, _FILTER, _noise(2, 3, 6, 2)], _DILATION, sweep=False),
     Case("Dilation2DBackpropFilter", [_IMAGES, _FILTER, _noise(2, 3, 6, 2)], _DILATION, sweep=False),
-    Case("CombinedNonMaxSuppression", _SUPPRESSED, gradient=False,
-         expected=lambda *_: (np.array([[[0, 0, 1, 1], [0, 0, 0.9, 1], [0, 1, 1, 1]]]), np.array([[0.9, 0.7, 0.6]]),
-                              np.array([[0, 1, 1]]), np.array([3]))),
     Case("NonMaxSuppression", [_BOXES[0, :, 0], _SCORES[0, :, 0], np.int32(3)], expected=lambda *_: np.array([0, 2])),
     Case("NonMaxSuppressionV2", [_BOXES[0, :, 0], _SCORES[0, :, 0], np.int32(3), np.float32(0.95)],
          expected=lambda *_: np.array([0, 1, 2])),

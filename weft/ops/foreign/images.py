@@ -1,4 +1,4 @@
-"""Parts of images and boxes: glimpses, patches of volumes, the gradients of dilation, and suppression over classes."""
+"""Parts of images and boxes: glimpses, patches of volumes, the gradients of dilation, and earlier suppressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_registry import lookup
@@ -168,60 +167,7 @@ def dilation2d_backprop_filter(
     return made
 
 
-# Suppression over classes.
-
-
-def _combined_shapes(node: Operation) -> list[Dims]:
-    boxes, scores = (node.inputs[at].dims for at in (0, 1))
-    for dims, rank in ((boxes, 4), (scores, 3)):
-        if dims is not None and len(dims) != rank:
-            raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
-    per_class, total = (constant_value(node.inputs[at]) for at in (2, 3))
-    count = None if total is None else int(total)
-    if node.attrs["pad_per_class"] and count is not None:
-        known = per_class is not None and scores is not None and scores[2] is not None
-        count = min(count, int(per_class) * scores[2]) if known else None  # type: ignore[index,operator]
-    batch = None if boxes is None else boxes[0]
-    return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
-
-
-@op("CombinedNonMaxSuppression", "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
-    "iou_threshold: float, score_threshold: float -> nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float, "
-    "valid_detections: int32", infer=_combined_shapes, gradient=not_differentiable,
-    ranks={"max_output_size_per_class": 0, "max_total_size": 0, "iou_threshold": 0, "score_threshold": 0})  # fmt: skip
-def combined_non_max_suppression(
-    ctx: OpContext, boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_size: Array, iou_threshold: Array,
-    score_threshold: Array, *, pad_per_class: bool = False, clip_boxes: bool = True,
-) -> tuple[Result, Result, Result, Result]:  # fmt: skip
-    """The best boxes of each class that no better one of it overlaps too much, the best of all classes first.
-
-    `[batch, n, q, 4], [batch, n, classes], scalar, scalar, scalar, scalar -> [batch, m, 4], [batch, m], [batch, m], [batch]`
-    """
-    batch, classes = boxes.shape[0], scores.shape[2]
-    if boxes.shape[2] not in (1, classes):
-        raise InvalidArgumentError.of(
-            f"third dimension of boxes must be either 1 or num classes, {classes}: {list(boxes.shape)}"
-        )
-    most, total = int(max_output_size_per_class), int(max_total_size)
-    if total <= 0:
-        raise InvalidArgumentError.of(f"max_total_size must be > 0, got {total}")
-    count = min(total, most * classes) if pad_per_class else total
-    made = np.zeros((batch, count, 4), np.float32), np.zeros((batch, count), np.float32), np.zeros((batch, count), np.float32)
-    valid = np.zeros(batch, np.int32)
-    suppress = lookup("NonMaxSuppressionV3").kernel
-    for entry in range(batch):
-        found = []
-        for kind in range(classes):
-            own = boxes[entry, :, kind if boxes.shape[2] > 1 else 0]
-            kept = suppress(ctx, own, scores[entry, :, kind], most, iou_threshold, score_threshold)
-            found += [(scores[entry, at, kind], kind, own[at]) for at in kept]
-        found.sort(key=lambda each: -each[0])
-        for at, (score, kind, box) in enumerate(found[:count]):
-            for whole, value in zip(made, (np.clip(box, 0, 1) if clip_boxes else box, score, kind), strict=True):
-                whole[entry, at] = value
-        valid[entry] = min(len(found), count)
-    return *made, valid
-
+# Suppression, as earlier versions have it.
 
 _FLOATS: Final = (dtypes.float16, dtypes.float32)
 
