@@ -183,6 +183,67 @@ def test_metrics_are_served_on_a_port_of_their_own() -> None:
     assert found["weft_task_info"].labels["state"] == "serving"
 
 
+def samples_of(target: str) -> dict[tuple[str, str], float]:
+    """What a scrape of a task finds, by the metric's name and its label beside the task's."""
+    report = report_of(target)
+    page = MetricsPages(lambda: report).respond("/metrics")
+    assert page is not None
+    found = {}
+    for family in text_string_to_metric_families(page.content.decode()):
+        for sample in family.samples:
+            label = next((value for name, value in sample.labels.items() if name != "task"), "")
+            found[sample.name, label] = sample.value
+    return found
+
+
+def test_metrics_are_what_a_program_has_done(cluster: tf.LocalCluster) -> None:
+    ps, worker = cluster.target("ps"), cluster.target("worker", 0)
+    with tf.Graph().as_default() as graph:
+        with tf.device("/job:ps/task:0"):
+            counted = tf.get_variable("counted", [1000], initializer=tf.zeros_initializer())
+            queue = tf.FIFOQueue(5, tf.float32, [[]], shared_name="filled")
+            gate = tf.FIFOQueue(1, tf.float32, [[]], shared_name="gate")
+            fill, opens = queue.enqueue_many(([1.0, 2.0, 3.0],)), gate.enqueue(1.0)
+            waits = gate.dequeue()
+        with tf.device("/job:worker/task:0"):
+            fed = tf.placeholder(tf.float32, [1000])
+            delta = 2.0 * fed
+            late = tf.reduce_sum(counted.read_value()) + waits
+        train, train_late = counted.assign_add(delta).op, counted.assign_add(tf.fill([1000], late)).op
+    before, master_before = samples_of(ps), samples_of(worker)
+    with tf.Session(worker, graph=graph) as session:
+        session.run(counted.initializer)
+        session.run(fill)
+        # A step that has read the variable and waits, while five others update it.
+        slow = threading.Thread(target=session.run, args=(train_late,))
+        slow.start()
+        deadline_s = time.monotonic() + 20
+        while not any("Dequeue" in wait.where for wait in report_of(ps).waits) and time.monotonic() < deadline_s:
+            pass
+        for _ in range(5):
+            session.run(train, {fed: np.ones(1000, np.float32)})
+        session.run(opens)
+        slow.join()
+        found, master = samples_of(ps), samples_of(worker)
+    assert found["weft_variables_bytes", ""] - before.get(("weft_variables_bytes", ""), 0) == 4000
+    assert found["weft_queue_size", "filled"] == 3
+    assert found["weft_queue_capacity", "filled"] == 5
+    assert master["weft_steps_total", ""] - master_before["weft_steps_total", ""] == 9
+    name = "weft_update_staleness"
+    assert (
+        found[f"{name}_count", ""] - before.get((f"{name}_count", ""), 0)
+        == found["weft_updates_total", ""] - before["weft_updates_total", ""]
+    )
+    # 4 to 7 updates came between: the one that waited.
+    stale = {
+        bound: found[f"{name}_bucket", bound] - before.get((f"{name}_bucket", bound), 0) for bound in ("0.0", "3.0", "7.0")
+    }
+    assert stale["7.0"] - stale["3.0"] == 1
+    assert found["weft_received_bytes_total", "worker:0"] - before.get(("weft_received_bytes_total", "worker:0"), 0) > 5 * 4000
+    assert 0 <= found["weft_compiled_stages", ""] <= found["weft_stages", ""]
+    assert found["weft_phase_seconds_total", "host"] > 0
+
+
 def test_every_kind_of_metric_is_well_formed() -> None:
     report = TaskReport(
         "/job:ps/replica:0/task:0", "serving", 1.0, 2.0, 3, "here", "1", staleness=[3, 0, 2],

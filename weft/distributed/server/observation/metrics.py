@@ -74,6 +74,12 @@ def _plain(report: TaskReport, task: str) -> Iterator[Metric]:
         ("weft_live_parts", "Parts of steps that run in the task now", report.live_parts),
         ("weft_sessions", "Sessions of the task's master", report.sessions),
         ("weft_graphs", "Parts of plans that are registered", len(report.graphs)),
+        ("weft_stages", "Stages of those parts", sum(graph.stages for graph in report.graphs)),
+        (
+            "weft_compiled_stages",
+            "Those of them that have compiled code",
+            sum(graph.compiled_stages for graph in report.graphs),
+        ),
         ("weft_uptime_seconds", "How long the task has been there", report.uptime_s),
         ("weft_process_resident_bytes", "Memory of the process", report.resident_bytes),
         ("weft_variables_bytes", "Memory of variables", report.variable_bytes),
