@@ -116,6 +116,8 @@ class ChiefWatch:
         self._clock = clock
         self._first_seen: dict[str, float] = {}
         self._is_initializing = False
+        self.sees_chief = False
+        """Whether the last look found a chief."""
 
     @property
     def is_chief_initializing(self) -> bool:
@@ -130,6 +132,7 @@ class ChiefWatch:
         """
         self._is_initializing = False
         chiefs = [replica for replica in self._presence.others() if replica.is_chief]
+        self.sees_chief = bool(chiefs)
         if not chiefs and self._presence.is_fenced:
             self._is_initializing = True
             return "The chief has gone while it gave the model its values; the next one does it again"

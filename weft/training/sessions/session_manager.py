@@ -29,6 +29,7 @@ from weft.training.sessions.needed_tasks import filtered_config
 from weft.training.sessions.presence import announce, presence_of
 from weft.training.sessions.revival import ALWAYS, SCOPES, SHARD, WHOLE
 from weft.training.sessions.reviver import Reviver
+from weft.training.sessions.silent_tasks import SilentTasks
 
 _FIRST_POLL_S: Final = 0.02
 _LONGEST_POLL_S: Final = 0.5
@@ -266,6 +267,7 @@ class SessionManager:
                     f"Session was not ready after waiting {limit_s:g} secs. {missing or _ALL_THERE}{about_chief}"
                 )
             if notice.is_due():
+                about_chief += _why_silent(session, watch)
                 tf_logging.warning(
                     "Waiting for model to be ready, for %.0f s. %s%s. The chief, is_chief=True, initializes it: look whether "
                     "it runs and what it says.", notice.waited_s, missing or _ALL_THERE, about_chief,
@@ -352,6 +354,12 @@ class SessionManager:
         session.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
         tf_logging.info("Done running local_init_op.")
         return None
+
+
+def _why_silent(session: Session, watch: ChiefWatch | None) -> str:
+    """Why nothing is heard of a chief that is not there."""
+    why = None if watch is None or watch.sees_chief else SilentTasks(session).chief()
+    return "" if why is None else f": {why}"
 
 
 def _lower_fence(session: Session) -> None:

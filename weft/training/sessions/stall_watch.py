@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from weft import errors
@@ -16,6 +16,7 @@ from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.quorum import Count, Quorum, Report
+from weft.training.sessions.silent_tasks import SilentTasks
 
 WATCH_EVERY_S: Final = 10.0
 FOLLOW_EVERY_S: Final = 0.5
@@ -25,10 +26,14 @@ class StallWatch:
     """Compares what the accumulators say with what they said before, and words what keeps an update from being made.
 
     Reports come at intervals; a step that two in a row find unfinished is a stall.
+
+    Args:
+        silent: tells of the replicas beside those of these names, and why nothing is heard of them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, silent: Callable[[Collection[str]], Sequence[str]] = lambda known: ()) -> None:
         self._last_step: int | None = None
+        self._silent = silent
 
     def look(self, reports: Sequence[Report]) -> str | None:
         """The stall in words, or None when steps go on or no chief waits for gradients.
@@ -42,18 +47,22 @@ class StallWatch:
             return None
         slowest = min(waited_for, key=lambda report: (report["step"], report["count"]))
         is_stalled, self._last_step = slowest["step"] == self._last_step, slowest["step"]
-        return _told(slowest) if is_stalled else None
+        return self._told(slowest) if is_stalled else None
 
-
-def _told(report: Report) -> str:
-    missing = [_replica(replica) for replica in report["replicas"] if not replica["count"]]
-    names = ", ".join(missing) if missing else "replicas that have given none so far"
-    return f"Step {report['step']} has {report['count']}/{report['needed']} gradients; missing: {names}"
+    def _told(self, report: Report) -> str:
+        missing = [_replica(replica) for replica in report["replicas"] if not replica["count"]]
+        missing += self._silent({_task(replica) for replica in report["replicas"]})
+        names = ", ".join(missing) if missing else "replicas that have given none so far"
+        return f"Step {report['step']} has {report['count']}/{report['needed']} gradients; missing: {names}"
 
 
 def _replica(replica: Mapping[str, Any]) -> str:
-    task = replica["name"].partition("#")[0].replace("/replica:0", "")
+    task = _task(replica)
     return f"{task} (left)" if replica["has_left"] else f"{task} (late {replica['age_s']:.0f} s)"
+
+
+def _task(replica: Mapping[str, Any]) -> str:
+    return str(replica["name"]).partition("#")[0].replace("/replica:0", "")
 
 
 class WatchedQueueRunner(QueueRunner):
@@ -105,7 +114,7 @@ class WatchedQueueRunner(QueueRunner):
                 sess.close()
 
     def _watch(self, sess: SessionLike, coord: Coordinator) -> None:
-        watch, quorum = StallWatch(), None if self._follow is None else self._follow()
+        watch, quorum = StallWatch(SilentTasks(sess).of), None if self._follow is None else self._follow()
         look_at = time.monotonic() + WATCH_EVERY_S
         while not coord.wait_for_stop(WATCH_EVERY_S if quorum is None else min(FOLLOW_EVERY_S, WATCH_EVERY_S)):
             try:
