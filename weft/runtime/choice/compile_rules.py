@@ -64,12 +64,15 @@ _FEW_NUMBERS: Final = 16
 """Arithmetic on so many numbers stays on the host with the updates that it is for. A parameter server of a job with Adam, which
 multiplies two numbers in each step, then never has XLA or JAX: 95 MB instead of 185, November 2026."""
 
-LIGHT_BYTES: Final = 4 << 20
+LIGHT_BYTES: Final = 6 << 20
 """A stage without variables whose work on the host is less computes on the calling thread when it is compiled.
 
 XLA's usual client gives code to threads of its own and divides loops over more than 256 KB between them. For the gradient of
 4,096 looked-up rows of 32 that takes 110 to 150 µs instead of 55, and four times the CPU time. Longer computations gain from
 their threads, and so does Python that goes on meanwhile: a step of 784-512-10 took 5 % longer on the calling thread.
+That gradient is counted as 4.3 MB, with the rows' parts of two servers as 6.0 MB: with a limit of 4 MB both missed what was
+measured for them. On a loaded machine a step with it took 0.54 to 0.65 ms of CPU so, and 0.47 to 1.17 ms by XLA's threads,
+which a busy machine wakes late (two cores, November 2026).
 """
 
 LIGHT_GROWTH: Final = 4
