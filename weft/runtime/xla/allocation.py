@@ -4,6 +4,12 @@ A compiled step takes its temporary arrays in one large piece and frees it at th
 receives, an interpreted one for each array. The C library returns pieces of that size to the system at once, and each step then
 pays for touching new pages: a third of the time of a small CNN's training step, compiled or interpreted (0.86 s of CPU for its
 first 100 steps, 0.55 so; two cores, November 2026). Told to keep what is freed, the next step finds it.
+
+The C library gives other threads than the first heaps of their own, of 64 MB at most: a larger piece is mapped anew each
+time, and a heap that is empty goes back whatever is to be kept. XLA's threads are such ones. The step of ResNet-20, which takes
+76 MB, touched 18,540 new pages so, and that of the small CNN 1,494; none with one heap for all threads. Milliseconds of CPU, in
+turns on the same loaded machine: ResNet-20 143 -> 114, TensorFlow 62 (two cores, November 2026). Small pieces come from each
+thread's cache without a lock, as before.
 """
 
 from __future__ import annotations
@@ -11,9 +17,10 @@ from __future__ import annotations
 import ctypes
 from typing import Final
 
-# Parameters of glibc's mallopt, and the greatest value that they take.
+# Parameters of glibc's mallopt, and the greatest value that the thresholds take.
 _TRIM_THRESHOLD: Final = -1
 _MMAP_THRESHOLD: Final = -3
+_ARENA_MAX: Final = -8
 _NEVER: Final = 2**31 - 1
 
 _OF_A_STEP: Final = 32 << 20  # larger arrays are variables, and what initializing them leaves behind
@@ -34,6 +41,8 @@ class _Kept:
         if mallopt is not None:
             mallopt(_MMAP_THRESHOLD, mapped_bytes)
             mallopt(_TRIM_THRESHOLD, trimmed_bytes)
+            # Threads that have a heap already stay with it; so this comes before XLA's are there.
+            mallopt(_ARENA_MAX, 1)
 
 
 _kept: Final = _Kept()
