@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import resource
 import socket
 import threading
@@ -17,7 +18,7 @@ from weft.cli.command_line import main
 from weft.cli.doctor import limits, network, servers, software
 from weft.cli.doctor.finding import Finding, Health, problem
 from weft.distributed.server.server import Server
-from weft.errors import PermissionDeniedError
+from weft.errors import PermissionDeniedError, UnavailableError
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import Replica
 from weft.training.sessions.model_signature import VariableSignature
@@ -165,6 +166,43 @@ def test_a_clock_that_is_off_is_a_warning(server: Server, monkeypatch: pytest.Mo
     (clock,) = [finding for finding in servers.examine(address_of(server), 5.0) if "clock" in finding.found]
     assert clock.health is Health.WARNING
     assert "s ahead" in clock.found
+
+
+def test_a_server_of_another_version_is_a_problem(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "WEFT_VERSION", "9.8.7")
+    wrong = only_problem(list(servers.examine(address_of(server), 5.0)))
+    assert "of weft, and this is 9.8.7" in wrong.found
+    assert "pip install weft==" in wrong.remedy
+
+
+def test_a_tensor_channel_that_is_cut_off_is_told_from_a_server_that_is_not_there(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(*_: object) -> Finding:
+        raise UnavailableError.of("The server cannot be reached by its tensor channel")
+
+    monkeypatch.setattr(servers, "_clock", cut_off)
+    wrong = only_problem(list(servers.examine(address_of(server), 5.0)))
+    assert "answers, but does not run steps" in wrong.found
+    assert "tensor channel's port through the firewall" in wrong.remedy
+
+
+def test_a_small_folder_of_shared_memory_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = SimpleNamespace(f_frsize=4096, f_blocks=16384, f_bavail=16384)
+    monkeypatch.setattr(os, "statvfs", lambda path: sizes)
+    (small,) = limits.shared_folder()
+    assert (small.subject, small.health) == ("/dev/shm", Health.WARNING)
+    assert "--shm-size" in small.remedy
+    sizes.f_blocks = sizes.f_bavail = 1 << 20
+    (large,) = limits.shared_folder()
+    assert large.health is Health.OK
+
+
+def test_a_host_whose_own_name_is_its_loopback_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
+    named, alone = network.own_name()
+    assert (named.health, alone.health) == (Health.OK, Health.WARNING)
+    assert "listens for this host only" in alone.found
 
 
 def test_a_replica_with_another_model_is_named(server: Server) -> None:

@@ -52,6 +52,7 @@ def _findings(addresses: list[str], timeout_s: float) -> Iterator[Finding]:
     yield software.devices()
     yield from limits.of_process()
     yield limits.shared_memory()
+    yield from limits.shared_folder()
     yield network.own_folder()
     yield network.credentials()
     yield from network.proxies()

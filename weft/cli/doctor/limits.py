@@ -17,6 +17,9 @@ _FEW_FILES: Final = 4096
 # What drivers of accelerators and network cards lock in memory at once.
 _LITTLE_LOCKED_BYTES: Final = 64 * 1024
 _SHARED_BYTES: Final = 1 << 20
+_SHARED_FOLDER: Final = "/dev/shm"
+# What containers are given unless they ask for more.
+_LITTLE_SHARED_BYTES: Final = 64 << 20
 
 
 def of_process() -> Iterator[Finding]:
@@ -51,6 +54,21 @@ def shared_memory() -> Finding:
         cause = "a sandbox forbids it" if is_forbidden else "the container's memory may be used up"
         return warning("shared memory", f"cannot be had: {error.strerror}", f"{cause}; without it tensors go through sockets")
     return Finding("shared memory", "can be had")
+
+
+def shared_folder() -> Iterator[Finding]:
+    """The size of the folder by which other libraries share memory; nothing where the system has none."""
+    try:
+        found = os.statvfs(_SHARED_FOLDER)
+    except OSError:
+        return
+    size, free = found.f_frsize * found.f_blocks, found.f_frsize * found.f_bavail
+    told = f"{size_text(free)} of {size_text(size)} are free"
+    if free <= _LITTLE_SHARED_BYTES:
+        remedy = "docker run --shm-size=1g, or on Kubernetes an emptyDir of medium Memory; weft's own tensors need none"
+        yield warning(_SHARED_FOLDER, f"{told}, little for NCCL between GPUs and for other libraries", remedy)
+    else:
+        yield Finding(_SHARED_FOLDER, told)
 
 
 def _limit(value: int) -> str:

@@ -13,10 +13,12 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from weft.cli.doctor.finding import Finding, problem, warning
 from weft.client.session import Session
 from weft.credentials.cluster_token import FILE_VARIABLE
+from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.server_status import server_status
 from weft.errors import DeadlineExceededError, OpError, PermissionDeniedError, UnavailableError
 from weft.framework.cluster_spec import split_address
 from weft.framework.graph import Graph
+from weft.framework.version import WEFT_VERSION
 from weft.ops.process.clock import timestamp
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import Replica
@@ -24,6 +26,10 @@ from weft.training.sessions.model_signature import SignatureDiff
 
 # Timeouts and the ages of notes are told by clocks of one host each; certificates and files are not.
 _SKEW_S: Final = 2.0
+_CHANNEL: Final = (
+    "let the tensor channel's port through the firewall, too: one of net.ipv4.ip_local_port_range on the server's host; else "
+    "look at its log"
+)
 _CREDENTIALS: Final = f"set {FILE_VARIABLE} or WEFT_CREDENTIALS to those of its cluster, and run as its user on its own host"
 
 
@@ -40,12 +46,30 @@ def examine(address: str, timeout_s: float) -> Iterator[Finding]:
         return
     devices = ", ".join(name.rpartition("/device:")[2] for name in status.devices)
     yield Finding(address, f"{status.task} answers, with {devices}")
+    yield from _version(address, timeout_s)
     config = ConfigProto(device_filters=[status.task], operation_timeout_in_ms=int(timeout_s * 1000))
     try:
         yield _clock(address, status.task, config)
         yield _replicas(address, status.task, config)
+    except (UnavailableError, DeadlineExceededError) as error:
+        yield problem(address, f"answers, but does not run steps: {error.message}", _CHANNEL)
     except OpError as error:
         yield problem(address, f"does not run steps: {error.message}", "look at its log; weft stop ends it")
+
+
+def _version(address: str, timeout_s: float) -> Iterator[Finding]:
+    """Whether the server has this version of weft: tasks of a cluster speak the tensor channel's protocol of their own."""
+    observer = TaskObserver(address)
+    try:
+        found = observer.report(timeout_s).version
+    except OpError as error:
+        yield warning(address, f"tells nothing of itself: {error.message}", "it may have an older version of weft than this")
+        return
+    finally:
+        observer.close()
+    if found != WEFT_VERSION:
+        remedy = f"pip install weft=={found} here, or {WEFT_VERSION} there: all tasks and clients of a cluster should have one"
+        yield problem(address, f"has version {found} of weft, and this is {WEFT_VERSION}", remedy)
 
 
 def _connection(address: str, timeout_s: float) -> Finding | None:
