@@ -6,7 +6,10 @@ import shutil
 import signal
 import subprocess
 import time
+from http.client import HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -80,3 +83,28 @@ def test_a_task_ends_when_its_launcher_is_killed(launch, tmp_path):
     process.send_signal(signal.SIGKILL)
     while not ended.exists():
         time.sleep(0.05)
+
+
+def test_the_live_page_is_reached_through_a_tunnel(launch, tmp_path):
+    process = launch(
+        "--watch", "--ps", "1", "--worker", "1", PROGRAM, "--steps=1000000", "--task_s=0.01", f"--model={tmp_path}/model"
+    )
+    note = next(line for line in iter(process.stderr.readline, "") if "live page at" in line)
+    page = urlsplit(note.split()[-1]).port
+    [port] = free_ports(1)
+    tunnel = subprocess.Popen([f"{tmp_path}/bin/ssh", "-N", "-L", f"{port}:localhost:{page}", "127.0.0.2"])
+    try:
+        seen = ""
+        while "worker:0" not in seen or "weight" not in seen:
+            try:
+                with urlopen(f"http://localhost:{port}/", timeout=10) as answer:
+                    seen = answer.read().decode()
+            except (OSError, HTTPException):
+                assert tunnel.poll() is None
+            time.sleep(0.1)
+    finally:
+        tunnel.terminate()
+        tunnel.wait()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import threading
 
 import pytest
 
+import weft as tf
+from tests.distributed.client.observation.least_squares import least_squares
 from weft.cli.watching.cluster_view import ClusterView
 from weft.cli.watching.page import LivePage
 from weft.distributed.rpc.pages.http_door import HttpDoor
@@ -49,3 +52,48 @@ def test_the_page_lives_in_a_browser() -> None:
         finally:
             browser.close()
             page.close()
+
+
+def test_every_section_shows_what_a_training_cluster_does() -> None:
+    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415 - where it is installed
+
+    over = threading.Event()
+    with tf.LocalCluster(ps=1, worker=1) as cluster, sync_playwright() as playwright:
+        model = least_squares()
+        with model.graph.as_default(), tf.device("/job:ps/task:0"):
+            wrong = tf.check_numerics(tf.log(tf.placeholder_with_default(0.0, [])), "the logarithm of nothing")
+            filled = tf.FIFOQueue(4, tf.float32, [[]], shared_name="filled").enqueue(1.0)
+        page = LivePage(ClusterView(cluster.target("ps").removeprefix("grpc://")), interval_s=0.2)
+        door = HttpDoor("localhost", 0, page.respond)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with tf.Session(cluster.target("worker"), graph=model.graph) as session:
+            session.run([model.init, filled])
+
+            def train() -> None:
+                while not over.is_set():
+                    model.train(session)
+                    over.wait(0.005)
+
+            running = threading.Thread(target=train)
+            running.start()
+            try:
+                tab = browser.new_page()
+                tab.goto(door.url)
+                page.add_line("worker:0 | a line of its own")
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    session.run(wrong)
+                for section, shown in (
+                    ("tasks", "ps:0"), ("tasks", "waits for"), ("waits", "worker:0"), ("traffic", "KiB"),
+                    ("variables", "weights"),
+                    ("graphs", "MatMul"), ("queues", "1 of 4"), ("failures", "the logarithm of nothing"),
+                    ("log", "a line of its own"), ("staleness", "ps:0"),
+                ):  # fmt: skip
+                    expect(tab.locator(f"#{section}")).to_contain_text(shown, timeout=20_000)
+                expect(tab.locator("#variables svg").first).to_be_visible()
+                expect(tab.locator("#staleness svg").first).to_be_visible()
+            finally:
+                over.set()
+                running.join()
+                browser.close()
+                door.stop()
+                page.close()
