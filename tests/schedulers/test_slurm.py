@@ -70,6 +70,23 @@ def test_a_signal_before_the_time_limit_ends_the_job_with_a_saved_model(slurm, t
     assert (tmp_path / "model" / "checkpoint").exists()
 
 
+def test_a_job_that_began_with_fewer_workers_takes_one_in_that_another_job_brings(slurm, tmp_path):
+    more = f"{PROGRAM} --model={tmp_path}/model --task_s=0.01 --steps=1000000"
+    begun = slurm.batch(f"srun {TASK} --ps 1 --worker 2 --start 1 {more}\n", "-N", "1", "-n", "2", "-w", NODES[0])
+    slurm.wait_for("worker:0 begins at step")
+    target = next(line.split()[-1] for line in slurm.output().splitlines() if line.startswith("ps:0 serves at"))
+    [port] = free_ports(1)
+    address = f"{NODES[1]}:{port}"
+    joined = slurm.batch(f"srun {TASK} --join {target} --address {address} {more}\n", "-N", "1", "-n", "1", "-w", NODES[1])
+    slurm.wait_for("worker:1 begins at step")
+    assert f"worker:1 serves at grpc://{address}" in slurm.output()
+    # The one that joined is preempted, and the job goes on; then that ends, too.
+    for job in (joined, begun):
+        slurm.run("scancel", "--signal=USR1", job)
+        slurm.wait_for_end(job)
+    assert (tmp_path / "model" / "checkpoint").exists()
+
+
 def test_a_step_with_another_number_of_tasks_is_told_in_one_line(slurm):
     ran = slurm.run(*f"srun -n 2 --overcommit {TASK} --ps 1 --worker 3 {PROGRAM}".split(), check=False)
     assert ran.returncode == 2
