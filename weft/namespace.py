@@ -158,6 +158,8 @@ from weft.framework.version import MONOLITHIC_BUILD as MONOLITHIC_BUILD
 from weft.framework.version import VERSION as VERSION
 from weft.framework.version import VERSION as __version__
 from weft.framework.version import WEFT_VERSION as WEFT_VERSION
+from weft.models.functional.reversible import grad_pass_through as grad_pass_through
+from weft.models.functional.reversible import recompute_grad as recompute_grad
 from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
 from weft.models.module import Module as Module
 from weft.ops import tensorflow_forms as _tensorflow_forms  # registers how weft's own ops are written

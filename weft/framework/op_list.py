@@ -26,6 +26,36 @@ def describe(meta_graph_def: meta_graph_pb2.MetaGraphDef) -> None:
         info.stripped_op_list.CopyFrom(stripped_op_list(meta_graph_def.graph_def))
 
 
+def ops_used_by_graph_def(graph_def: graph_pb2.GraphDef) -> list[str]:
+    """The names of the op types that a graph uses, and the functions that it calls use, in order.
+
+    Args:
+        graph_def: the graph.
+    """
+    functions = {function.signature.name: function for function in graph_def.library.function}
+    waiting = [node.op for node in graph_def.node]
+    used: set[str] = set()
+    while waiting:
+        op = waiting.pop()
+        if op not in used:
+            used.add(op)
+            waiting += [node.op for node in functions[op].node_def] if op in functions else []
+    return sorted(used - functions.keys())
+
+
+def stripped_op_list_for_graph(graph_def: graph_pb2.GraphDef) -> op_def_pb2.OpList:
+    """The OpDefs of the ops that a graph uses, and the functions that it calls use, in order of name.
+
+    Args:
+        graph_def: the graph.
+
+    Returns:
+        An OpList; ops that weft does not have are left out.
+    """
+    known = [name for name in ops_used_by_graph_def(graph_def) if op_registry.is_registered(name)]
+    return op_def_pb2.OpList(op=[to_op_def_proto(op_registry.lookup(name)) for name in known])
+
+
 def stripped_op_list(graph_def: graph_pb2.GraphDef) -> op_def_pb2.OpList:
     """The OpDefs of all ops that a graph and its functions use, in order of name."""
     functions = {function.signature.name for function in graph_def.library.function}

@@ -16,9 +16,18 @@ from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as c
 from weft.framework.tensor_conversion import is_tensor as is_tensor
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.models.functional import static_choices
+from weft.models.functional.graph_helpers import VariableDeviceChooser as VariableDeviceChooser
+from weft.models.functional.graph_helpers import assert_scalar_int as assert_scalar_int
+from weft.models.functional.graph_helpers import get_graph_from_inputs as get_graph_from_inputs
+from weft.models.functional.graph_helpers import get_name_scope as get_name_scope
+from weft.models.functional.graph_helpers import get_placeholders as get_placeholders
+from weft.models.functional.graph_helpers import py_func as py_func
+from weft.models.functional.graph_helpers import zero_initializer as zero_initializer
 from weft.models.functional.shape_checks import reduce_sum_n as reduce_sum_n
 from weft.models.functional.shape_checks import with_same_shape as with_same_shape
 from weft.models.functional.shape_checks import with_shape as with_shape
+from weft.models.functional.static_choices import smart_case as smart_case
+from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions as _without_last
 from weft.ops.arg_scope import add_arg_scope as add_arg_scope
 from weft.ops.arg_scope import arg_scope as arg_scope
 from weft.ops.arg_scope import arg_scoped_arguments as arg_scoped_arguments
@@ -30,6 +39,7 @@ from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_flo
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.debugging.rank_checks import assert_scalar as assert_scalar
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
+from weft.ops.variables.matrix_initializers import ConvolutionDeltaOrthogonal as _ConvolutionDeltaOrthogonal
 from weft.ops.variables.model_variables import add_model_variable as add_model_variable
 from weft.ops.variables.model_variables import filter_variables as filter_variables
 from weft.ops.variables.model_variables import get_local_variables as get_local_variables
@@ -57,6 +67,23 @@ from weft.training.training_util import assert_or_get_global_step as assert_or_g
 from weft.training.training_util import create_global_step as create_global_step
 from weft.training.training_util import get_global_step as get_global_step
 from weft.training.training_util import get_or_create_global_step as get_or_create_global_step
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+convolutional_delta_orthogonal = _ConvolutionDeltaOrthogonal
+
+
+def remove_squeezable_dimensions(predictions: TensorLike, labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Drop the last dimension, of size 1, of predictions or labels where the other has one less.
+
+    Args:
+        predictions, labels: tensors of ranks that differ by one at most.
+        name: the name scope.
+
+    Returns:
+        Predictions and labels.
+    """
+    labels, predictions = _without_last(labels, predictions, name=name)
+    return predictions, labels
 
 
 def smart_constant_value(pred: TensorLike) -> bool | None:

@@ -15,6 +15,10 @@ from weft.models.functional.feature_functions import dense_to_sparse as dense_to
 from weft.models.functional.feature_functions import maxout as maxout
 from weft.models.functional.feature_functions import spatial_softmax as spatial_softmax
 from weft.models.functional.feature_functions import unit_norm as unit_norm
+from weft.models.functional.further_convolutions import conv2d_in_plane as conv2d_in_plane
+from weft.models.functional.further_convolutions import conv3d_transpose as conv3d_transpose
+from weft.models.functional.further_convolutions import convolution2d_in_plane as convolution2d_in_plane
+from weft.models.functional.further_convolutions import convolution3d_transpose as convolution3d_transpose
 from weft.models.functional.group_norm import group_norm as group_norm
 from weft.models.functional.group_norm import instance_norm as instance_norm
 from weft.models.functional.image_sequences import images_to_sequence as images_to_sequence
@@ -37,6 +41,12 @@ from weft.models.functional.layer_functions import relu as relu
 from weft.models.functional.layer_functions import relu6 as relu6
 from weft.models.functional.layer_functions import repeat as repeat
 from weft.models.functional.layer_functions import stack as stack
+from weft.models.functional.legacy_layers import legacy_fully_connected as legacy_fully_connected
+from weft.models.functional.legacy_layers import legacy_linear as legacy_linear
+from weft.models.functional.legacy_layers import legacy_relu as legacy_relu
+from weft.models.functional.reversible import recompute_grad as recompute_grad
+from weft.models.functional.reversible import rev_block as rev_block
+from weft.models.functional.reversible import scale_gradient as scale_gradient
 from weft.models.functional.separable import separable_convolution2d as separable_convolution2d
 from weft.models.functional.weightless_layers import avg_pool2d as avg_pool2d
 from weft.models.functional.weightless_layers import avg_pool3d as avg_pool3d

@@ -26,4 +26,7 @@ from weft.ops.lookup.vocabularies import string_to_index as string_to_index
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 HashTable = _StaticHashTable
 
+string_to_index_table_from_file = index_table_from_file
+string_to_index_table_from_tensor = index_table_from_tensor
+
 __all__ = ["HashTable"]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.ops.array.topk import nth_element as nth_element
+from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
 from weft.ops.nn.dropout import alpha_dropout as alpha_dropout
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits as _sigmoid
+from weft.ops.nn.sampled_loss import sampled_sparse_softmax_loss as sampled_sparse_softmax_loss
+from weft.ops.nn.scaled_softplus import scaled_softplus as scaled_softplus
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits as _softmax
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as _sparse_softmax
 

@@ -77,7 +77,7 @@ def finished(
     return collected(outputs_collections, scope.name, outputs)
 
 
-def _weighted(
+def weighted(
     make: Callable[[dict[str, Any]], Layer],
     inputs: TensorLike,
     default: str,
@@ -137,7 +137,7 @@ def fully_connected(
     options = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs type should be one of [{int}], got {type(num_outputs)}.")
-    return _weighted(lambda shared: layer_core.Dense(num_outputs, **shared), inputs, "fully_connected", scope, reuse, options)
+    return weighted(lambda shared: layer_core.Dense(num_outputs, **shared), inputs, "fully_connected", scope, reuse, options)
 
 
 @add_arg_scope
@@ -194,7 +194,7 @@ def convolution(
     def make(shared: dict[str, Any]) -> Layer:
         return kind(num_outputs, kernel_size, stride, padding, layout(data_format), rate, **shared)
 
-    return _weighted(make, inputs, "Conv", scope, reuse, options)
+    return weighted(make, inputs, "Conv", scope, reuse, options)
 
 
 def _convolution_of(dims: int) -> Callable[..., Any]:
@@ -261,7 +261,7 @@ def convolution2d_transpose(
     def make(shared: dict[str, Any]) -> Layer:
         return Conv2DTranspose(num_outputs, kernel_size, stride, padding, layout(data_format), **shared)
 
-    return _weighted(make, inputs, "Conv2d_transpose", scope, reuse, options)
+    return weighted(make, inputs, "Conv2d_transpose", scope, reuse, options)
 
 
 @add_arg_scope

@@ -13,6 +13,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.functional.layer_outputs import variable_collections
+from weft.ops.control_flow.case import case
 from weft.ops.control_flow.cond import cond
 
 T = TypeVar("T")
@@ -164,3 +165,35 @@ def _known(dims: tuple[int | None, ...] | None, place: int, min_rank: int) -> in
     if size is None:
         raise ValueError(f"dimension {place} of shape must be known but is None: {format_dims(dims)}")
     return size
+
+
+def smart_case(
+    pred_fn_pairs: Nest, default: Callable[[], Nest] | None = None, exclusive: bool = False, name: str = "smart_case"
+) -> Nest:
+    """What the function of the first true predicate returns: chosen while building as far as that is known.
+
+    By `tf.case` otherwise.
+
+    Args:
+        pred_fn_pairs: pairs of a bool, or a [] bool tensor, and a function without arguments, or a dict of them.
+        default: the function for the case that none is true.
+        exclusive: whether a run checks that no two are true.
+        name: the name scope.
+
+    Raises:
+        ValueError: none is true, as is known while building, and there is no default.
+    """
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    open_pairs: list[tuple[TensorLike, Callable[[], Nest]]] = []
+    for pred, function in pairs:
+        known = constant_value(pred)
+        if known is None:
+            open_pairs.append((pred, function))
+        elif known:
+            default = function
+            break
+    if open_pairs:
+        return case(open_pairs, default, exclusive, name=name)
+    if default is None:
+        raise ValueError("smart_case: no predicate is true, and there is no default")
+    return default()

@@ -9,11 +9,11 @@ from weft.framework.aliases import TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.filling import ones_like, zeros, zeros_like
 from weft.ops.array.identity import stop_gradient
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of
-from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal
+from weft.ops.array.shape_ops import expand_dims, reshape, shape, shape_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.array.stacking import stack
 from weft.ops.input_scope import input_scope
@@ -25,7 +25,7 @@ from weft.ops.math.unary import log
 from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits
 from weft.ops.nn.sampler import compute_accidental_hits, log_uniform_candidate_sampler
-from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2
+from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2, sparse_softmax_cross_entropy_with_logits
 from weft.ops.sparse.tensors import sparse_to_dense
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 
@@ -141,3 +141,33 @@ def sampled_softmax_loss(
     )  # fmt: skip
     targets = stop_gradient(targets, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
+
+
+def sampled_sparse_softmax_loss(
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int,
+    num_classes: int, sampled_values: Sequence[TensorLike] | None = None, remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod", name: str = "sampled_sparse_softmax_loss",
+) -> Tensor:  # fmt: skip
+    """The cross-entropy of softmax over the true class, one for each example, and the sampled ones; see sampled_softmax_loss.
+
+    Args:
+        weights: [num_classes, dim] tensor or variable of a floating dtype, or a list of parts of it.
+        biases: [num_classes] tensor of the same dtype.
+        labels: [batch, 1] int64: the true class of each example.
+        inputs: [batch, dim] tensor of the same dtype.
+        num_sampled: how many classes to draw for the whole batch.
+        num_classes: how many classes there are.
+        sampled_values: what a candidate sampler returned; log-uniform samples when None.
+        remove_accidental_hits: whether samples that are the true class of an example do not count for it.
+        partition_strategy: how rows are dealt to several parts of `weights`: "mod" or "div".
+
+    Returns:
+        [batch] tensor of the same dtype.
+    """
+    logits, _ = _sampled_logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, 1, sampled_values, True,
+        remove_accidental_hits, partition_strategy, name, None,
+    )  # fmt: skip
+    # The true class stands first.
+    targets = zeros([shape(logits)[0]], dtypes.int64)
+    return sparse_softmax_cross_entropy_with_logits(labels=targets, logits=logits)

@@ -13,7 +13,7 @@ from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, ShapeL
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.ops.array.padding import slice_of
+from weft.ops.array.padding import pad, slice_of
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import not_differentiable, op, same_as_input
@@ -73,6 +73,42 @@ class Orthogonal(Initializer):
             basis = matrix_transpose(basis)
         whole = reshape(basis, shape)
         return self.gain * whole
+
+    def get_config(self) -> dict[str, object]:
+        """The gain, the seed and the dtype."""
+        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class ConvolutionDeltaOrthogonal(Initializer):
+    """A convolution's kernel that is zero but for its middle, which is a random orthogonal matrix times the root of `gain`.
+
+    Args:
+        gain: a number.
+        seed: the op seed.
+        dtype: a floating type.
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
+        self.gain, self.seed = gain, seed
+        self.dtype = floating_type(dtype)
+
+    def __call__(self, shape: Any, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
+        """A kernel `[..., inputs, outputs]` of one to three spatial dimensions.
+
+        Raises:
+            ValueError: another rank, or more inputs than outputs.
+        """
+        kind = dtype or self.dtype
+        sizes = [int(size) for size in shape]
+        if not 3 <= len(sizes) <= 5:
+            raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")
+        if sizes[-2] > sizes[-1]:
+            raise ValueError("In_filters cannot be greater than out_filters.")
+        basis = orthogonal_basis(random_normal((sizes[-1], sizes[-1]), dtype=kind, seed=self.seed))
+        middle = basis[: sizes[-2]] * float(np.sqrt(self.gain))
+        margins = [[(size - 1) // 2, size - 1 - (size - 1) // 2] for size in sizes[:-2]]
+        whole = reshape(middle, [1] * len(margins) + sizes[-2:])
+        return pad(whole, [*margins, [0, 0], [0, 0]])
 
     def get_config(self) -> dict[str, object]:
         """The gain, the seed and the dtype."""
