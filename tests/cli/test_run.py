@@ -92,13 +92,22 @@ def test_a_program_finds_what_python_and_numpy_have_dropped(tmp_path: Path) -> N
     program.write_text(
         """
 from collections import Mapping, namedtuple
-import inspect, time
+from distutils.version import LooseVersion
+from fractions import gcd
+import base64, imp, inspect, json, os, threading, time
 import numpy as np
 import tensorflow as tf
 
 assert isinstance({}, Mapping)
 assert inspect.getargspec(lambda a, b=1, *c, **d: 0) == (["a", "b"], "c", "d", (1,))
 assert time.clock() >= 0
+assert LooseVersion(tf.VERSION) >= LooseVersion("1.4.0") and imp.reload is not None
+assert gcd(12, 18) == 6 and json.loads("[1]", encoding="utf-8") == [1] and os.errno.ENOENT == 2
+assert base64.decodestring(base64.encodestring(b"a")) == b"a" and not threading.Thread().isAlive()
+picture = np.arange(6, dtype=np.uint8).reshape(2, 3)
+assert (np.fromstring(picture.tostring(), dtype=np.uint8) == picture.ravel()).all()
+assert np.fromstring("1 2", sep=" ").tolist() == [1, 2] and np.float32(1).tostring() == b"\\0\\0\\x80?"
+assert picture.ptp() == 5 and np.lib.pad is np.pad and np.in1d([[1, 2]], [2]).tolist() == [False, True]
 x = tf.placeholder(np.float, [None])
 with tf.Session() as session:
     found = session.run(tf.cast(x, np.int), {x: np.zeros(2, np.float_)})

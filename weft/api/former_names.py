@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import gc
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 _FORMER: Final[dict[str, object]] = {
     # Python's own types, gone with NumPy 1.24.
@@ -14,7 +19,7 @@ _FORMER: Final[dict[str, object]] = {
     "Inf": np.inf, "Infinity": np.inf, "NINF": -np.inf, "NaN": np.nan, "PINF": np.inf, "infty": np.inf,
     "NZERO": -0.0, "PZERO": 0.0,
     "alltrue": np.all, "cumproduct": np.cumprod, "product": np.prod, "round_": np.round, "row_stack": np.vstack,
-    "sometrue": np.any,
+    "sometrue": np.any, "trapz": np.trapezoid, "alen": len,
 }  # fmt: skip
 
 
@@ -23,7 +28,40 @@ def asscalar(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> object:
     return a.item()
 
 
+def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False) -> np.ndarray:
+    """Which elements of an array, as a vector, are in another one; gone with NumPy 2.4."""
+    return np.isin(np.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert)
+
+
+def _give_method(kind: type, name: str, function: Callable[..., object]) -> None:
+    """Let a class that is written in C have a method again, which Python lets nobody set: it stands in the table behind the
+    class's `__dict__`."""
+    if not hasattr(kind, name):
+        (table,) = gc.get_referents(vars(kind))
+        table[name] = function
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+
+
+def _binary_too(fromstring: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """`numpy.fromstring`, which reads bytes where there is no separator, as it did up to NumPy 2.3."""
+
+    @functools.wraps(fromstring)
+    def read(string: bytes | str, dtype: DTypeLike = float, count: int = -1, sep: str = "", **kwargs: object) -> np.ndarray:
+        if sep:
+            return fromstring(string, dtype, count, sep=sep, **kwargs)
+        data = string.encode("latin-1") if isinstance(string, str) else string
+        return np.frombuffer(data, dtype, count).copy()
+
+    return read
+
+
 def give_back() -> None:
-    """Let `numpy` have its former names in this process; what it has under such a name stays."""
-    for name, value in {**_FORMER, "asscalar": asscalar}.items():
+    """Let `numpy` and its arrays have their former names in this process; what they have under such a name stays."""
+    for name, value in {**_FORMER, "asscalar": asscalar, "in1d": in1d}.items():
         vars(np).setdefault(name, value)
+    vars(np.lib).setdefault("pad", np.pad)
+    # Gone with NumPy 2.3 and 2.0; programs that write records call the first.
+    for kind in (np.ndarray, np.generic):
+        _give_method(kind, "tostring", kind.tobytes)
+        _give_method(kind, "ptp", lambda self, *args, **kwargs: np.ptp(self, *args, **kwargs))
+    vars(np)["fromstring"] = _binary_too(np.fromstring)

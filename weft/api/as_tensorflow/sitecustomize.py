@@ -5,10 +5,17 @@ Python imports this file when it starts, and no other of that name: one that sta
 
 from __future__ import annotations
 
+import base64
 import collections.abc
+import errno
+import fractions
+import importlib
 import inspect
+import json
+import math
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from importlib.machinery import PathFinder
@@ -32,9 +39,20 @@ def getargspec(func: Callable[..., object]) -> ArgSpec:
     return ArgSpec(full.args, full.varargs, full.varkw, full.defaults)
 
 
-def _give_back(module: ModuleType, **names: object) -> None:
+def _without_encoding(function: Callable[..., object]) -> Callable[..., object]:
+    """A function of json's, which may be told the encoding; Python 3.9 dropped the argument, which had no effect."""
+
+    def read(*args: object, encoding: object = None, **kwargs: object) -> object:
+        return function(*args, **kwargs)
+
+    read.__name__, read.__doc__ = function.__name__, function.__doc__
+    return read
+
+
+def _give_back(owner: ModuleType | type, **names: object) -> None:
     for name, value in names.items():
-        vars(module).setdefault(name, value)
+        if not hasattr(owner, name):
+            setattr(owner, name, value)
 
 
 def _run_the_next() -> None:
@@ -47,4 +65,11 @@ def _run_the_next() -> None:
 _give_back(collections, **{name: getattr(collections.abc, name) for name in collections.abc.__all__})
 _give_back(inspect, ArgSpec=ArgSpec, getargspec=getargspec)
 _give_back(time, clock=time.process_time)
+_give_back(base64, encodestring=base64.encodebytes, decodestring=base64.decodebytes)
+_give_back(fractions, gcd=math.gcd)
+_give_back(os, errno=errno)
+_give_back(threading.Thread, isAlive=threading.Thread.is_alive)
+json.loads, json.load = _without_encoding(json.loads), _without_encoding(json.load)
+if sys.version_info >= (3, 12):
+    importlib.import_module("weft_gone_modules").install()
 _run_the_next()

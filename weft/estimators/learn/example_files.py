@@ -156,7 +156,15 @@ def read_batch_record_features(
 ) -> dict[str, Nest]:  # fmt: skip
     """Read Examples of TFRecord files in batches, parsed.
 
-    Args: those of `tf.contrib.learn.read_keyed_batch_features`.
+    Args:
+        file_pattern: names or patterns of files.
+        batch_size: how many Examples a batch has.
+        features: what they have, as `tf.parse_example` takes it.
+        randomize_input: whether files and records are shuffled.
+        num_epochs: how often the files are read; without end when None.
+        queue_capacity: how many records wait at most.
+        reader_num_threads: how many threads read.
+        name: the name scope.
 
     Returns:
         Tensors by name.
