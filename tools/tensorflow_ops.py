@@ -36,7 +36,7 @@ FAMILIES = (
     (r"Stateful(Uniform|Standard|Truncated|Random).*|Stateless(Random(Gamma|Poisson|Binomial)|Parameterized|Shuffle|Sample).*|"
      r"RngSkip|NonDeterministicInts|RandomIndexShuffle|ParameterizedTruncatedNormal|RandomPoisson",
      "distributions whose numbers weft has not made equal to TensorFlow's"),
-    (r"_.*|.*Mkl.*", "TensorFlow's own: what its graph rewriting makes of other ops; no client writes them"),
+    (r"_.*|.*Mkl.*|Fused(ResizeAnd)?PadConv2D", "TensorFlow's own: what its graph rewriting makes of other ops; no client writes them"),
     (
         r".*TPU.*|.*Tpu.*|Xla.*|Infeed.*|Outfeed.*|Prelinearize.*|.*SparseCore.*|.*Minibatch.*|GlobalIterId|.*DedupData.*|"
         r"CrossReplicaSum|AllToAll|CollectivePermute|ComputeBatchSize|ConvertToCooTensor|TensorStridedSliceUpdate|"
@@ -85,6 +85,17 @@ FAMILIES = (
         r"StatefulPartitionedCall|Case|StatelessCase|SymbolicGradient|RemoteCall|For|Abort|FakeParam|ToBool",
         "calls and control flow: raised to weft's If and While when a graph is taken in; RemoteCall, For and Abort are not",
     ),
+    (
+        r"Audio.*|DecodeWav|EncodeWav|Mfcc|DecodeWebP|DecodeJxl|DecodeProtoV2|EncodeProto|UnicodeScript",
+        "decoders of sound, of later kinds of images, of other messages and of scripts: a program's own input has them",
+    ),
+    (
+        r"KMC2.*|Kmeans.*|NearestNeighbors|GenerateVocabRemapping|LoadAndRemapMatrix|KthOrderStatistic|IsotonicRegression|"
+        r"GenerateBoundingBoxProposals|ImmutableConst|SobolSample|BandedTriangularSolve|.?R?FFTND|IRFFTND",
+        "clustering, warm starts of vocabularies and other numerics that only libraries beside TensorFlow use",
+    ),
+    (r"Fractional.*Pool.*", "distributions whose numbers weft has not made equal to TensorFlow's"),
+    (r"DestroyResourceOp", "objects of eager execution, which has no session"),
     (
         r".*CSRSparseMatrix.*|SparseMatrix.*|CSR.*|DenseToCSR.*",
         "sparse matrices in compressed rows: SparseTensor has what programs use",

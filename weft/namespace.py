@@ -51,6 +51,7 @@ from weft.api import train as train
 from weft.api import typing as typing
 from weft.api import version as version
 from weft.autodiff import control_flow_gradients as _control_flow_gradients  # registers the gradients of If and While
+from weft.autodiff import symbolic_calls as _symbolic_calls  # registers the gradients of functions
 from weft.autodiff.aggregation import AggregationMethod as AggregationMethod
 from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
 from weft.autodiff.gradient_tape import GradientTape as GradientTape

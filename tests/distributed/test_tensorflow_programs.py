@@ -28,12 +28,13 @@ def _is_close(own: Any, found: Any) -> bool:
     return bool(own == found)
 
 
+@pytest.mark.parametrize("catalogue", ["programs", "further_programs"])
 @pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
-def test_programs_find_there_what_they_find_in_their_own_process(version: str) -> None:
+def test_programs_find_there_what_they_find_in_their_own_process(version: str, catalogue: str) -> None:
     python = tensorflows.interpreter(version)
     assert weft.Session  # the ops are there
     with Server({"a": ["localhost:0"]}) as server:
-        command = [python, str(_FOLDER / "run.py"), str(_FOLDER / "programs.txt"), server.target]
+        command = [python, str(_FOLDER / "run.py"), str(_FOLDER / f"{catalogue}.txt"), server.target]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800, env=tensorflows.environment())
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(outcomes) > 40, done.stderr[-2000:]

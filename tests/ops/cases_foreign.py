@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft.framework import dtypes
+from weft.ops.foreign.tuned_datasets import _ONCE_EXPERIMENTAL
 from weft.testing.op_checks import Case
 
 _RANDOM = np.random.default_rng(3)
@@ -149,5 +150,8 @@ WITHOUT_CASE = {
         "TensorListConcat", "TensorListPushBackBatch", "RaggedTensorToVariant", "RaggedTensorFromVariant",
         "RaggedTensorToVariantGradient", "RewriteDataset", "ParallelInterleaveDatasetV3", "LegacyParallelInterleaveDatasetV2",
         "SlidingWindowDataset", "SamplingDataset", "RebatchDatasetV2", "ParseExampleDataset", "ParseExampleDatasetV2",
+        "MaxIntraOpParallelismDataset", "NonSerializableDataset", "OptimizeDatasetV2", "ChooseFastestDataset",
+        "AssertCardinalityDataset", "PrivateThreadPoolDataset",
     ), _HANDLES),
+    **{f"Experimental{name}": "another name of an op that has its tests" for name in _ONCE_EXPERIMENTAL},
 }  # fmt: skip

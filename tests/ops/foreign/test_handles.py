@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,46 @@ def test_examples_are_parsed_by_a_dataset() -> None:
         [[sparse, dense]] = elements(parsed, [tf.variant, tf.float32], [(3,), (2, 1)])
         assert dense == [[0.5], [1.0]]
         assert [np.asarray(part).tolist() for part in sparse] == [[[0, 0], [1, 0], [1, 1]], [0, 0, 1], [2, 2]]
+
+
+def test_datasets_that_tell_how_to_run_have_the_same_elements() -> None:
+    kinds = {"output_types": INT, "output_shapes": [()]}
+    dataset = raw.MaxIntraOpParallelismDataset(
+        input_dataset=ranged(3, INT, [()]), max_intra_op_parallelism=np.int64(1), **kinds
+    )
+    dataset = raw.PrivateThreadPoolDataset(input_dataset=dataset, num_threads=np.int64(2), **kinds)
+    none = np.zeros(0, object)
+    dataset = raw.OptimizeDatasetV2(
+        input_dataset=dataset, optimizations_enabled=none, optimizations_disabled=none, optimizations_default=none, **kinds
+    )
+    dataset = raw.ChooseFastestDataset(input_datasets=[dataset, dataset], num_experiments=1, **kinds)
+    dataset = raw.ExperimentalUniqueDataset(input_dataset=raw.NonSerializableDataset(input_dataset=dataset, **kinds), **kinds)
+    assert elements(dataset, INT, [()]) == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(2, "2 elements but contained at least 3"), (4, "4 elements but contained only 3")]
+)
+def test_a_dataset_of_another_size_than_was_said_fails(count: int, told: str) -> None:
+    kinds = {"output_types": INT, "output_shapes": [()]}
+    dataset = raw.AssertCardinalityDataset(input_dataset=ranged(3, INT, [()]), cardinality=np.int64(count), **kinds)
+    with pytest.raises(tf.errors.FailedPreconditionError, match=told):
+        elements(dataset, INT, [()])
+
+
+def test_columns_of_csv_files_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,2.5,ab\n3,4.5,cd\n")
+    arguments = {
+        "filenames": str(tmp_path / "a.csv"), "compression_type": "", "buffer_size": np.int64(100), "header": np.bool_(False),
+        "field_delim": ",", "use_quote_delim": np.bool_(True), "na_value": "", "record_defaults": [[0], [b""]],
+        "output_types": [tf.int32, tf.string], "output_shapes": [(), ()],
+    }  # fmt: skip
+    none = np.zeros(0, np.int64)
+    dataset = raw.CSVDatasetV2(select_cols=none, exclude_cols=np.int64([1]), **arguments)
+    assert elements(dataset, [tf.int32, tf.string], [(), ()]) == [[1, b"ab"], [3, b"cd"]]
+    both = raw.CSVDatasetV2(select_cols=np.int64([0]), exclude_cols=np.int64([1]), **arguments)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="should be empty"):
+        elements(both, [tf.int32, tf.string], [(), ()])
 
 
 def test_the_eigenvalues_of_any_matrix() -> None:

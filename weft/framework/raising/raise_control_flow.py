@@ -16,8 +16,9 @@ from weft.framework.raising.cases import CASES, cases_as_calls
 from weft.framework.raising.flat_graph import CONTROL_FLOW, read_nodes
 from weft.framework.raising.functions import Library, in_graph
 from weft.framework.raising.loops import raise_loops
+from weft.framework.raising.symbolic import SYMBOLIC, with_gradients
 
-RAISED: Final = CONTROL_FLOW | CALLS | CASES.keys()
+RAISED: Final = CONTROL_FLOW | CALLS | CASES.keys() | {SYMBOLIC}
 """The op types of nodes that others take the place of."""
 
 
@@ -40,7 +41,7 @@ def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     """
     try:
         _check_recursion(proto)
-        proto = inline_calls(cases_as_calls(proto))
+        proto = inline_calls(cases_as_calls(with_gradients(proto)))
         if not any(node.op in CONTROL_FLOW for node in proto.node):
             return proto
         library = Library(proto.library.function)

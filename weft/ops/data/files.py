@@ -285,6 +285,17 @@ def csv_dataset(
     `[...] string, scalar string, scalar int64, scalar bool, scalar string, scalar bool, scalar string, [c] int64,
     n*[size] -> scalar variant`
     """
+    return csv_source(
+        ctx, filenames, compression_type, header, field_delim, use_quote_delim, na_value, select_cols, record_defaults,
+        output_types,
+    )  # fmt: skip
+
+
+def csv_source(
+    ctx: OpContext, filenames: Array, compression_type: Array, header: Array, field_delim: Array, use_quote_delim: Array,
+    na_value: Array, select_cols: Array, record_defaults: Sequence[Array], output_types: list[DType],
+) -> Source:  # fmt: skip
+    """The records of CSV files, of which `select_cols` names the columns; none for all."""
     delimiter, missing, quoted = bytes(field_delim.item()), bytes(na_value.item()), bool(use_quote_delim)
     chosen: list[int] = select_cols.tolist()
     compression, has_header = compression_of(compression_type), bool(header)

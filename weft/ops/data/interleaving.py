@@ -230,9 +230,10 @@ def parallel_interleave_dataset(
 class DirectedIterator(ElementIterator):
     """Elements of several iterations, as the elements of another one choose."""
 
-    def __init__(self, selector: ElementIterator, inputs: list[ElementIterator | None]) -> None:
+    def __init__(self, selector: ElementIterator, inputs: list[ElementIterator | None], stops_on_empty: bool) -> None:
         self._selector = selector
         self._inputs = inputs
+        self._stops_on_empty = stops_on_empty
 
     def next(self, caller: Caller) -> Element | None:
         """The next element; choices of an input that is over are passed over."""
@@ -250,6 +251,8 @@ class DirectedIterator(ElementIterator):
             if element is not None:
                 return element
             self._inputs[number] = None
+            if self._stops_on_empty:
+                self._inputs = [None] * len(self._inputs)
         return None
 
     def state(self) -> State:
@@ -276,19 +279,22 @@ class DirectedIterator(ElementIterator):
 class Directed(Source):
     """Elements of several datasets, as those of another one choose."""
 
-    def __init__(self, selector: Source, sources: Sequence[Source]) -> None:
+    def __init__(self, selector: Source, sources: Sequence[Source], stops_on_empty: bool) -> None:
         self._selector = selector
         self._sources = sources
+        self._stops_on_empty = stops_on_empty
 
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""
-        return DirectedIterator(self._selector.iterate(iteration), [each.iterate(iteration) for each in self._sources])
+        inputs: list[ElementIterator | None] = [each.iterate(iteration) for each in self._sources]
+        return DirectedIterator(self._selector.iterate(iteration), inputs, self._stops_on_empty)
 
 
 @dataset_op("DirectedInterleaveDataset", "selector_input_dataset: variant, data_input_datasets: N*variant")
 def directed_interleave_dataset(
     ctx: OpContext, selector_input_dataset: Array, data_input_datasets: Sequence[Array], *, output_types: list[DType],
-    output_shapes: list[Dims],
+    output_shapes: list[Dims], stop_on_empty_dataset: bool = False,
 ) -> Source:  # fmt: skip
     """Elements of datasets in the order that numbers tell: `scalar variant, n*scalar variant -> scalar variant`."""
-    return Directed(source_of(selector_input_dataset), [source_of(each) for each in data_input_datasets])
+    sources = [source_of(each) for each in data_input_datasets]
+    return Directed(source_of(selector_input_dataset), sources, stop_on_empty_dataset)

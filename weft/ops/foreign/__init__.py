@@ -38,5 +38,8 @@ from weft.ops.foreign import (
     sparse_gradients as sparse_gradients,
 )
 from weft.ops.foreign import (
+    tuned_datasets as tuned_datasets,
+)
+from weft.ops.foreign import (
     values as values,
 )

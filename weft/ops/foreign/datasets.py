@@ -25,6 +25,7 @@ from weft.ops.data.element import (
     dataset_op,
     source_of,
 )
+from weft.ops.data.files import csv_source
 from weft.ops.data.interleaving import Interleaved, cycle_of, positive
 from weft.ops.data.parallel import calls_at_once
 from weft.ops.data.random_numbers import RandomNumbers, settled_seeds
@@ -190,6 +191,31 @@ def matching_files_dataset(ctx: OpContext, patterns: Array) -> Source:
     """The names of the files that patterns match, in order: `[...] string -> scalar variant`."""
     found = sorted({path for pattern in patterns.ravel().tolist() for path in files.matching(pattern.decode())})
     return Listed([(np.array(path.encode(), object),) for path in found])
+
+
+@dataset_op("CSVDatasetV2", "filenames: string, compression_type: string, buffer_size: int64, header: bool, "
+            "field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, "
+            "record_defaults: [output_types], exclude_cols: int64", stateful=True)  # fmt: skip
+def csv_dataset_v2(
+    ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array, header: Array, field_delim: Array,
+    use_quote_delim: Array, na_value: Array, select_cols: Array, record_defaults: Sequence[Array], exclude_cols: Array, *,
+    output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """The records of CSV files, a component for each column but those that are left out.
+
+    `[...] string, scalar string, scalar int64, scalar bool, scalar string, scalar bool, scalar string, [c] int64,
+    n*[size], [e] int64 -> scalar variant`
+    """
+    excluded = set(exclude_cols.tolist())
+    if excluded and select_cols.size:
+        raise InvalidArgumentError.of("Either select_cols or exclude_cols should be empty")
+    if excluded:
+        columns = range(len(output_types) + len(excluded))
+        select_cols = np.array([column for column in columns if column not in excluded], np.int64)
+    return csv_source(
+        ctx, filenames, compression_type, header, field_delim, use_quote_delim, na_value, select_cols, record_defaults,
+        output_types,
+    )  # fmt: skip
 
 
 # Batches of batches.

@@ -1,0 +1,43 @@
+"""SymbolicGradient nodes: the gradient of a function, which TensorFlow's clients leave to the runtime to work out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from tensorboard.compat.proto import graph_pb2, node_def_pb2
+
+SYMBOLIC: Final = "SymbolicGradient"
+
+Maker: TypeAlias = Callable[[graph_pb2.GraphDef, node_def_pb2.NodeDef], graph_pb2.GraphDef]
+"""Takes a graph and such a node of it; gives nodes that take its place, and the functions that these run."""
+
+_MAKERS: Final[list[Maker]] = []
+
+
+def register_maker(make: Maker) -> None:
+    """Say what works gradients out: that knows more than graphs."""
+    _MAKERS.append(make)
+
+
+def with_gradients(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
+    """The graph with the nodes of gradients in place of its SymbolicGradient nodes; itself where it has none.
+
+    Raises:
+        ValueError: the gradient of a function cannot be made.
+    """
+    if not _MAKERS or not any(node.op == SYMBOLIC for node in proto.node):
+        return proto
+    result = graph_pb2.GraphDef(versions=proto.versions, library=proto.library)
+    known = {function.signature.name for function in proto.library.function}
+    for node in proto.node:
+        if node.op != SYMBOLIC:
+            result.node.add().CopyFrom(node)
+            continue
+        made = _MAKERS[0](proto, node)
+        result.node.extend(made.node)
+        for function in made.library.function:
+            if function.signature.name not in known:
+                known.add(function.signature.name)
+                result.library.function.add().CopyFrom(function)
+    return result
