@@ -36,7 +36,8 @@ FAMILIES = (
     (r"Stateful(Uniform|Standard|Truncated|Random).*|Stateless(Random(Gamma|Poisson|Binomial)|Parameterized|Shuffle|Sample).*|"
      r"RngSkip|NonDeterministicInts|RandomIndexShuffle|ParameterizedTruncatedNormal|RandomPoisson",
      "distributions whose numbers weft has not made equal to TensorFlow's"),
-    (r"_.*|.*Mkl.*|Fused(ResizeAnd)?PadConv2D", "TensorFlow's own: what its graph rewriting makes of other ops; no client writes them"),
+    (r"_.*|.*Mkl.*|Fused(ResizeAnd)?PadConv2D",
+     "TensorFlow's own: what its graph rewriting makes of other ops; no client writes them"),
     (
         r".*TPU.*|.*Tpu.*|Xla.*|Infeed.*|Outfeed.*|Prelinearize.*|.*SparseCore.*|.*Minibatch.*|GlobalIterId|.*DedupData.*|"
         r"CrossReplicaSum|AllToAll|CollectivePermute|ComputeBatchSize|ConvertToCooTensor|TensorStridedSliceUpdate|"

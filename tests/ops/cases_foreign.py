@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework import dtypes
-from weft.ops.foreign.tuned_datasets import _ONCE_EXPERIMENTAL
+from weft.framework import dtypes, op_registry
 from weft.testing.op_checks import Case
 
 _RANDOM = np.random.default_rng(3)
@@ -153,5 +152,9 @@ WITHOUT_CASE = {
         "MaxIntraOpParallelismDataset", "NonSerializableDataset", "OptimizeDatasetV2", "ChooseFastestDataset",
         "AssertCardinalityDataset", "PrivateThreadPoolDataset",
     ), _HANDLES),
-    **{f"Experimental{name}": "another name of an op that has its tests" for name in _ONCE_EXPERIMENTAL},
+    **{
+        each.name: "another name of an op that has its tests"
+        for each in op_registry.registered()
+        if each.name.startswith("Experimental")
+    },
 }  # fmt: skip

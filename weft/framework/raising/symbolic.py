@@ -12,12 +12,12 @@ SYMBOLIC: Final = "SymbolicGradient"
 Maker: TypeAlias = Callable[[graph_pb2.GraphDef, node_def_pb2.NodeDef], graph_pb2.GraphDef]
 """Takes a graph and such a node of it; gives nodes that take its place, and the functions that these run."""
 
-_MAKERS: Final[list[Maker]] = []
+_MAKERS: Final[dict[str, Maker]] = {}
 
 
 def register_maker(make: Maker) -> None:
     """Say what works gradients out: that knows more than graphs."""
-    _MAKERS.append(make)
+    _MAKERS[SYMBOLIC] = make
 
 
 def with_gradients(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
@@ -34,7 +34,7 @@ def with_gradients(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
         if node.op != SYMBOLIC:
             result.node.add().CopyFrom(node)
             continue
-        made = _MAKERS[0](proto, node)
+        made = _MAKERS[SYMBOLIC](proto, node)
         result.node.extend(made.node)
         for function in made.library.function:
             if function.signature.name not in known:

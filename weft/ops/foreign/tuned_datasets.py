@@ -129,13 +129,11 @@ def _elements(count: int) -> str:
 
 
 # TensorFlow 1.15 writes some of these by the names that they had first; inputs and attributes are the same.
-_ONCE_EXPERIMENTAL: Final = (
+for _name in (
     "CSVDataset", "ChooseFastestDataset", "DatasetCardinality", "DenseToSparseBatchDataset", "DirectedInterleaveDataset",
     "GroupByReducerDataset", "GroupByWindowDataset", "IgnoreErrorsDataset", "MapAndBatchDataset", "MatchingFilesDataset",
     "MaxIntraOpParallelismDataset", "NonSerializableDataset", "ParallelInterleaveDataset", "ParseExampleDataset",
     "PrivateThreadPoolDataset", "RandomDataset", "ScanDataset", "SlidingWindowDataset", "TakeWhileDataset", "UnbatchDataset",
     "UniqueDataset",
-)  # fmt: skip
-
-for _name in _ONCE_EXPERIMENTAL:
+):  # fmt: skip
     op_registry.register(dataclasses.replace(op_registry.lookup(_name), name=f"Experimental{_name}"))
