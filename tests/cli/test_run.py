@@ -107,6 +107,13 @@ assert base64.decodestring(base64.encodestring(b"a")) == b"a" and not threading.
 picture = np.arange(6, dtype=np.uint8).reshape(2, 3)
 assert (np.fromstring(picture.tostring(), dtype=np.uint8) == picture.ravel()).all()
 assert np.fromstring("1 2", sep=" ").tolist() == [1, 2] and np.float32(1).tostring() == b"\\0\\0\\x80?"
+steps = np.array([[np.zeros(4), 1, 0.5], [np.ones(4), 0, 1.5]])
+assert (steps.dtype, steps.shape, np.vstack(steps[:, 0]).shape) == (object, (2, 3), (2, 4))
+assert [each.size for each in np.array([np.zeros(2), np.zeros(3)])] == [2, 3]
+try:
+    tf.constant([[1, 2], [3]])
+except ValueError as error:
+    assert "non-rectangular" in str(error), error
 assert picture.ptp() == 5 and np.lib.pad is np.pad and np.in1d([[1, 2]], [2]).tolist() == [False, True]
 x = tf.placeholder(np.float, [None])
 with tf.Session() as session:

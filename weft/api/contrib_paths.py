@@ -120,6 +120,15 @@ NAMES: Final = {
     "tpu": {"tpu.tpu_function": "weft.estimators.tpu.shards:get_tpu_context"},
     # The function stands in the package where its module would: TensorFlow's package imports all names of the module.
     "framework": {"ops": "contrib.framework.arg_scope"},
+    "seq2seq": {
+        "ops.attention_wrapper": (
+            "contrib.seq2seq.AttentionMechanism=_BaseAttentionMechanism "
+            "weft.models.seq2seq.attention:bahdanau_score=_bahdanau_score "
+            "weft.models.seq2seq.attention:products_of=_luong_score "
+            "weft.models.seq2seq.attention:masked_score=_maybe_mask_score "
+            "weft.models.seq2seq.attention_wrapper:attention_of=_compute_attention"
+        )
+    },
     "rnn": {
         "ops.core_rnn_cell": (
             "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "

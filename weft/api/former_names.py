@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -55,6 +56,29 @@ def _binary_too(fromstring: Callable[..., np.ndarray]) -> Callable[..., np.ndarr
     return read
 
 
+_HOUSES: Final = ("weft.", "jax.", "jaxlib.", "numpy.")
+
+
+def _uneven_too(make: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """`numpy.array`, which makes an array of objects of lists of unequal lengths, as it did up to NumPy 1.24.
+
+    Programs of agents keep steps so: each is a list of an observation, an action and a reward. What weft itself makes of such
+    lists stays an error.
+    """
+
+    @functools.wraps(make)
+    def array(*args: object, **kwargs: object) -> np.ndarray:
+        try:
+            return make(*args, **kwargs)
+        except ValueError as error:
+            caller = str(sys._getframe(1).f_globals.get("__name__"))
+            if "inhomogeneous" not in str(error) or len(args) > 1 or "dtype" in kwargs or caller.startswith(_HOUSES):
+                raise
+            return make(*args, dtype=object, **kwargs)
+
+    return array
+
+
 def give_back() -> None:
     """Let `numpy` and its arrays have their former names in this process; what they have under such a name stays."""
     for name, value in {**_FORMER, "asscalar": asscalar, "in1d": in1d}.items():
@@ -65,3 +89,4 @@ def give_back() -> None:
         _give_method(kind, "tostring", kind.tobytes)
         _give_method(kind, "ptp", lambda self, *args, **kwargs: np.ptp(self, *args, **kwargs))
     vars(np)["fromstring"] = _binary_too(np.fromstring)
+    vars(np)["array"] = _uneven_too(np.array)

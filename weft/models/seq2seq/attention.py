@@ -70,7 +70,7 @@ class AttentionMechanism:
         if not callable(probability_fn):
             raise TypeError(f"probability_fn must be callable, saw type: {type(probability_fn).__name__}")
         self.query_layer, self.memory_layer = query_layer, memory_layer
-        self._probability_fn = probability_fn
+        self._probability_of = probability_fn
         self._mask_value = -math.inf if score_mask_value is None else score_mask_value
         self._lengths = None if memory_sequence_length is None else convert_to_tensor(memory_sequence_length)
         with input_scope(name, "BaseAttentionMechanismInit", (memory,)):
@@ -106,11 +106,10 @@ class AttentionMechanism:
         masked.set_shape(memory.shape)
         return masked
 
-    def _weights(self, score: Tensor, state: Nest) -> Tensor:
-        if self._lengths is not None:
-            mask = sequence_mask(self._lengths, maxlen=shape(score)[1])
-            score = where(mask, score, mul(ones_like(score), as_dtype(score.dtype).as_numpy_dtype(self._mask_value)))
-        return self._probability_fn(score, state)
+    # Mechanisms that programs derive of these call it by this name.
+    def _probability_fn(self, score: Tensor, state: Nest) -> Tensor:
+        """The weights of scores, of which those count that belong to a step."""
+        return self._probability_of(masked_score(score, self._lengths, self._mask_value), state)
 
     def score(self, query: Tensor) -> Tensor:
         """The scores `[batch, steps]` of a query."""
@@ -119,7 +118,7 @@ class AttentionMechanism:
     def __call__(self, query: Tensor, state: Nest) -> tuple[Tensor, Nest]:
         """The weights of the steps, and the new state."""
         with variable_scope(None, self.scope_name, [query]):
-            alignments = self._weights(self.score(query), state)
+            alignments = self._probability_fn(self.score(query), state)
         return alignments, alignments
 
     def initial_alignments(self, batch_size: SizeLike, dtype: DTypeLike) -> Tensor:
@@ -133,6 +132,14 @@ class AttentionMechanism:
     def initial_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The state before the first step: the weights."""
         return self.initial_alignments(batch_size, dtype)
+
+
+def masked_score(score: Tensor, memory_sequence_length: TensorLike | None, score_mask_value: float) -> Tensor:
+    """The scores `[batch, steps]`, with a value in the place of those of steps that are not there where lengths are given."""
+    if memory_sequence_length is None:
+        return score
+    mask = sequence_mask(memory_sequence_length, maxlen=shape(score)[1])
+    return where(mask, score, mul(ones_like(score), as_dtype(score.dtype).as_numpy_dtype(score_mask_value)))
 
 
 def _plain(probability_fn: Callable[[Tensor], Tensor] | None) -> Probability:
@@ -172,6 +179,7 @@ class LuongAttention(AttentionMechanism):
             custom_key_value_fn,
             name,
         )
+        self._num_units = num_units
         self._scale = scale
 
     def score(self, query: Tensor) -> Tensor:
@@ -219,6 +227,7 @@ class BahdanauAttention(AttentionMechanism):
             query_layer, memory, _plain(probability_fn), memory_sequence_length, memory_layer, True, score_mask_value,
             custom_key_value_fn, name,
         )  # fmt: skip
+        self._num_units = num_units
         self._normalize = normalize
 
     def score(self, query: Tensor) -> Tensor:
@@ -231,13 +240,35 @@ def network_of(query: Tensor, keys: Tensor, normalize: bool) -> Tensor:
     """What a layer with the weights "attention_v" makes of a query `[batch, units]` and the keys: `[batch, steps]`."""
     units, dtype = keys.shape[2].value, query.dtype.base_dtype
     v: VariableLike = get_variable("attention_v", [units], dtype)
-    summed = add(keys, expand_dims(query, 1))
-    if normalize:
-        g = get_variable("attention_g", (), dtype, Constant(math.sqrt(1.0 / (units or 1))))
-        b = get_variable("attention_b", [units], dtype, Zeros())
-        v = mul(mul(g, v), rsqrt(reduce_sum(square(v))))
-        summed = add(summed, b)
-    return reduce_sum(mul(v, tanh(summed)), [2])
+    if not normalize:
+        return bahdanau_score(query, keys, v)
+    g = get_variable("attention_g", (), dtype, Constant(math.sqrt(1.0 / (units or 1))))
+    b = get_variable("attention_b", [units], dtype, Zeros())
+    return bahdanau_score(query, keys, v, g, b)
+
+
+def bahdanau_score(
+    processed_query: Tensor, keys: Tensor, attention_v: Nest, attention_g: Nest = None, attention_b: Nest = None
+) -> Tensor:
+    """What a layer makes of a query and the keys.
+
+    Args:
+        processed_query: [batch, units].
+        keys: [batch, steps, units].
+        attention_v: [units], the layer's weights. Up to TensorFlow 1.13 a bool stood here, whether they are normalized, and the
+            function made the variables.
+        attention_g, attention_b: the factor, and the offset `[units]`, of normalized weights; None for others.
+
+    Returns:
+        The scores, `[batch, steps]`.
+    """
+    if isinstance(attention_v, bool):
+        return network_of(processed_query, keys, attention_v)
+    summed = add(keys, expand_dims(processed_query, 1))
+    if attention_g is not None and attention_b is not None:
+        attention_v = mul(mul(attention_g, attention_v), rsqrt(reduce_sum(square(attention_v))))
+        summed = add(summed, attention_b)
+    return reduce_sum(mul(attention_v, tanh(summed)), [2])
 
 
 def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:

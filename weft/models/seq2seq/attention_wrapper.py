@@ -71,7 +71,7 @@ def _beside(inputs: Nest, attention: Tensor) -> Tensor:
     return concat([inputs, attention], -1)
 
 
-def _seen(mechanism: AttentionMechanism, query: Tensor, state: Nest, layer: Layer | None) -> tuple[Tensor, Tensor, Nest]:
+def attention_of(mechanism: AttentionMechanism, query: Tensor, state: Nest, layer: Layer | None) -> tuple[Tensor, Tensor, Nest]:
     """What a cell's output sees in a memory, by what weights, and the mechanism's new state."""
     alignments, new_state = mechanism(query, state=state)
     seen = squeeze(matmul(expand_dims(alignments, 1), mechanism.values), [1])
@@ -122,7 +122,7 @@ class AttentionWrapper(RNNCell):
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
         self._cell, self._cell_input_fn = cell, cell_input_fn or _beside
         self._layers = self._made_layers(attention_layer_size, attention_layer)
-        self._sees = attention_fn or _seen
+        self._sees = attention_fn or attention_of
         self._output_attention, self._keeps_history = output_attention, alignment_history
         self._initial_cell_state = self._checked_initial(initial_cell_state)
 
