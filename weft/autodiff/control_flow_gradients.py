@@ -14,6 +14,7 @@ from typing import Any
 
 from weft.autodiff.gradients import gradients, is_trainable, register_inner_gradients
 from weft.framework import dtypes
+from weft.framework.aliases import Nest
 from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_registry import register_gradient
@@ -111,7 +112,7 @@ def _if_gradient(node: Operation, *grads: object) -> list[Any]:
 
 
 def _branch_gradient(
-    graph: Graph, node: Operation, number: int, xs: Sequence[Tensor], grads: Sequence[object]
+    graph: Graph, node: Operation, number: int, xs: Sequence[Tensor], grads: Sequence[Nest]
 ) -> tuple[GradientGraph, list[Tensor | None]]:
     """The gradient of a branch: a body, and in it the gradients of tensors of the branch by those of its first outputs."""
     forward = bodies_of(node)[number]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from weft.autodiff.aggregation import Gradient, aggregate, checked_method
 from weft.framework import dtypes, op_registry
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Gradients, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
@@ -55,14 +55,14 @@ class UnconnectedGradients(Enum):
 
 
 def gradients(
-    ys: object,
-    xs: object,
-    grad_ys: object = None,
+    ys: TensorLike,
+    xs: TensorLike,
+    grad_ys: TensorLike | Sequence[TensorLike | None] | None = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: object = None,
+    stop_gradients: TensorLike | None = None,
     unconnected_gradients: object = UnconnectedGradients.NONE,
 ) -> list[Tensor | Any]:
     """Add nodes for the sum of the derivatives of all `ys` with respect to each of `xs`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.autodiff.gradients import gradients
+from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -15,8 +16,8 @@ from weft.ops.array.stacking import stack
 
 
 def hessians(
-    ys: object,
-    xs: object,
+    ys: TensorLike,
+    xs: TensorLike,
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
@@ -33,15 +34,15 @@ def hessians(
     Raises:
         ValueError: an x has no known shape, or no y depends on it.
     """
-    xs = list(xs) if isinstance(xs, list | tuple) else [xs]
+    wanted: list[VariableLike] = list(xs) if isinstance(xs, list | tuple) else [xs]
     options: dict[str, Any] = {
         "colocate_gradients_with_ops": colocate_gradients_with_ops,
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,
     }
     with get_default_graph().name_scope(name or "hessians"):
-        first = gradients(ys, xs, **options)
-        return [_matrix(gradient, x, options) for gradient, x in zip(first, xs, strict=True)]
+        first = gradients(ys, wanted, **options)
+        return [_matrix(gradient, x, options) for gradient, x in zip(first, wanted, strict=True)]
 
 
 def _matrix(gradient: object, x: Any, options: dict[str, Any]) -> Tensor:

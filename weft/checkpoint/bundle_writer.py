@@ -152,7 +152,7 @@ class BundleWriter:
             raise errors.InvalidArgumentError.of(message)
         return whole
 
-    def _append(self, array: Array, dtype: DTypeLike) -> Entry:
+    def _append(self, array: Array, dtype: DTypeLike | None) -> Entry:
         kind = _kind(array, dtype)
         try:
             size, crc = self._write_strings(array) if kind is dtypes.string else self._write_numbers(array)
@@ -185,7 +185,7 @@ def _as_array(value: TensorLike) -> Array:
     return tensor_util.as_array(array) if array.dtype.kind in "SUO" else array
 
 
-def _kind(array: Array, dtype: DTypeLike) -> dtypes.DType:
+def _kind(array: Array, dtype: DTypeLike | None) -> dtypes.DType:
     own = dtypes.as_dtype(array.dtype)
     if dtype is None:
         return own

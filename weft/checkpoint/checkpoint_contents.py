@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from weft.checkpoint.checkpoint_reader import CheckpointReader
 from weft.checkpoint.checkpoint_state import latest_checkpoint
+from weft.framework.value_types import NumpyArray
 from weft.platform import gfile
 
 
-def checkpoint_path(ckpt_dir_or_file: Any) -> str:
+def checkpoint_path(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> str:
     """The path of the checkpoint given, or of the latest one in the directory given.
 
     Raises:
@@ -25,7 +25,7 @@ def checkpoint_path(ckpt_dir_or_file: Any) -> str:
     return found
 
 
-def load_checkpoint(ckpt_dir_or_file: object) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> CheckpointReader:
     """A reader of a checkpoint, or of the latest one in a directory; ValueError when the directory has none.
 
     Args: those of `tf.contrib.framework.list_variables`.
@@ -33,16 +33,17 @@ def load_checkpoint(ckpt_dir_or_file: object) -> CheckpointReader:
     return CheckpointReader(checkpoint_path(ckpt_dir_or_file))
 
 
-def load_variable(ckpt_dir_or_file: object, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: str | bytes | os.PathLike[str], name: str) -> NumpyArray:
     """The value of one variable, whose name may end in `:0`.
 
     Args:
         ckpt_dir_or_file: the checkpoint's path, or a directory, whose latest one it is.
     """
-    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+    value: NumpyArray = load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+    return value
 
 
-def list_variables(ckpt_dir_or_file: object) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> list[tuple[str, list[int]]]:
     """The names and shapes of all variables, in order of name.
 
     Args:

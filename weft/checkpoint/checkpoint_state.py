@@ -18,6 +18,7 @@ from weft import errors
 from weft.checkpoint import files
 from weft.checkpoint.bundle_format import index_filename
 from weft.checkpoint.wholeness import newest_whole
+from weft.framework.value_types import OrNone
 from weft.platform import tf_logging
 from weft.proto.checkpoint_state_pb2 import CheckpointState
 
@@ -141,7 +142,7 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
     return state
 
 
-def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None, verify: bool = False) -> str | None:
+def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None, verify: bool = False) -> str | OrNone:
     """Return the path of a directory's latest checkpoint, None when there is none or its files are gone.
 
     Args:

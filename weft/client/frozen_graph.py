@@ -9,7 +9,7 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.frozen_functions import GATHER, READ, freeze_functions
 from weft.framework import dtypes, op_registry, tensor_util
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import SessionLike, TensorLike
 from weft.framework.op_role import Role
 from weft.framework.subgraph import extract_sub_graph, node_name
 from weft.platform import tf_logging
@@ -26,7 +26,7 @@ class ReadsVariables(Protocol):
 
 
 def convert_variables_to_constants(
-    sess: ReadsVariables,
+    sess: SessionLike | ReadsVariables,
     input_graph_def: object,
     output_node_names: Sequence[str],
     variable_names_whitelist: Collection[str] | None = None,

@@ -20,13 +20,14 @@ from weft.client.session_steps import CLOSED, SessionSteps, checked_options
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import OpError
-from weft.framework.aliases import Feeds, Fetches
+from weft.framework.aliases import Feeds, Fetches, FetchValue
 from weft.framework.default_stack import default_graphs, default_sessions
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.run_signature import typed_make_callable, typed_run
+from weft.framework.value_types import OrNone
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 
 
@@ -82,7 +83,7 @@ class BaseSession:
         feed_dict: Feeds | None = None,
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
-    ) -> Any:
+    ) -> FetchValue:
         """Run the part of the graph that the fetches need, and return their values in the structure of `fetches`.
 
         Blocks until the step is over in every task.
@@ -211,7 +212,7 @@ class BaseSession:
         except OpError as error:
             raise self._steps.located(error) from error.__cause__
 
-    def partial_run(self, handle: str, fetches: Fetches, feed_dict: Feeds | None = None) -> Any:
+    def partial_run(self, handle: str, fetches: Fetches, feed_dict: Feeds | None = None) -> FetchValue:
         """Run the next piece of a step, and return the values of `fetches`.
 
         Every operation of the step runs once; what it computed is kept for the pieces that follow.
@@ -350,7 +351,7 @@ class InteractiveSession(BaseSession):
             self._owns_default_graph = False
 
 
-def get_default_session() -> Any:
+def get_default_session() -> BaseSession | OrNone:
     """The innermost default session of this thread, or None.
 
     >>> with tf.Session() as session:

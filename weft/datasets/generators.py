@@ -95,7 +95,7 @@ def _values(state: GeneratorState, key: Tensor, spec: Nest) -> Nest:
         return [_converted(value, leaf) for value, leaf in zip(flat, leaves, strict=True)]
 
     found = numpy_function(following, [key], nest.flatten(types))
-    tensors: list[Tensor] = found if isinstance(found, list) else [found]  # type: ignore[list-item]
+    tensors: list[Tensor] = found if isinstance(found, list) else [found]
     for tensor, leaf in zip(tensors, leaves, strict=True):
         tensor.set_shape(leaf.shape)
     return nest.pack_sequence_as(spec, tensors)

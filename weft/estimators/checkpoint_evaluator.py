@@ -8,10 +8,10 @@ import time
 from enum import Enum
 from typing import Final, NamedTuple
 
+from weft.client.session import Session
 from weft.estimators.aliases import Metrics
 from weft.estimators.estimator import Estimator
 from weft.estimators.specs import EvalSpec
-from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
 from weft.platform import tf_logging
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
@@ -112,7 +112,7 @@ class EvaluationListener(CheckpointSaverListener):
         self._timer = SecondOrStepTimer(every_secs=self._throttle_secs)
         self._is_first_run = True
 
-    def after_save(self, session: SessionLike | None, global_step_value: int) -> None:
+    def after_save(self, session: Session, global_step_value: int) -> None:
         """Evaluate when it is time; not the model that training starts from."""
         if self._is_first_run:
             self._is_first_run = False
@@ -121,7 +121,7 @@ class EvaluationListener(CheckpointSaverListener):
         else:
             tf_logging.info("Skip the current checkpoint eval due to throttle secs (%s secs).", self._throttle_secs)
 
-    def end(self, session: SessionLike, global_step_value: int) -> None:
+    def end(self, session: Session, global_step_value: int) -> None:
         """Evaluate the last model."""
         if global_step_value != self._timer.last_triggered_step():
             self._evaluate(global_step_value)

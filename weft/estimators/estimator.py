@@ -28,6 +28,7 @@ from weft.estimators.trained_steps import trained_steps
 from weft.estimators.warm_start_settings import WarmStartSettings, warm_start_settings
 from weft.framework.aliases import FetchValue, Nest
 from weft.framework.graph import Graph
+from weft.framework.value_types import NumpyArray
 from weft.ops.random.seed import set_random_seed
 from weft.platform import tf_logging
 from weft.strategies.input.iterators import InputContext
@@ -73,7 +74,7 @@ class Estimator:
         model_dir: str | os.PathLike[str] | None = None,
         config: RunConfig | None = None,
         params: Params = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
     ) -> None:
         self._check_overrides()
         self._config = settled_config(config, model_dir)
@@ -131,7 +132,7 @@ class Estimator:
 
         return public_model_fn
 
-    def get_variable_value(self, name: str) -> Any:
+    def get_variable_value(self, name: str) -> NumpyArray:
         """The value of a variable in the last checkpoint; ValueError when there is no checkpoint."""
         self._check_trained()
         return load_variable(self.model_dir, name)

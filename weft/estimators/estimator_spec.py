@@ -10,7 +10,7 @@ from weft.estimators.export.default_outputs import get_export_outputs
 from weft.estimators.export.export_output import ExportOutput
 from weft.estimators.mode_keys import ModeKeys
 from weft.framework import nest
-from weft.framework.aliases import Nest, VariableLike
+from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -80,9 +80,9 @@ class EstimatorSpec(_Fields):
     def __new__(
         cls,
         mode: str,
-        predictions: object = None,
-        loss: object = None,
-        train_op: object = None,
+        predictions: TensorLike | Mapping[Any, Any] | None = None,
+        loss: TensorLike | None = None,
+        train_op: Operation | Tensor | None = None,
         eval_metric_ops: Mapping[str, object] | None = None,
         export_outputs: dict[str, ExportOutput] | None = None,
         training_chief_hooks: Iterable[SessionRunHook] | None = None,

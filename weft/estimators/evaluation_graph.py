@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weft.estimators.aliases import Features, Labels, MetricOps
 from weft.estimators.estimator_spec import LOSS_METRIC_KEY, EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Nest
+from weft.framework.aliases import Nest, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Operation, Tensor
 from weft.models.metrics.mean import mean
@@ -68,7 +68,8 @@ def evaluation_of(
             "Metric with name `global_step` is not allowed, because Estimator already defines a default metric with the same "
             "name."
         )
-    values[GraphKeys.GLOBAL_STEP] = get_global_step()
+    step: VariableLike = get_global_step()
+    values[GraphKeys.GLOBAL_STEP] = step
     return EvaluationGraph(_scaffold(scaffold), update_op, values, hooks)
 
 

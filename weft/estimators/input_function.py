@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from weft.client.session import Session
 from weft.datasets.dataset import Dataset
 from weft.estimators.aliases import Features, Labels
 from weft.framework import nest
-from weft.framework.aliases import Nest, SessionLike
+from weft.framework.aliases import Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
@@ -24,7 +25,7 @@ class DatasetInitializerHook(SessionRunHook):
     def __init__(self, initializer: Operation) -> None:
         self._initializer = initializer
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Run the initializer."""
         session.run(self._initializer)
 

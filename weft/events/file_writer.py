@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import warnings
-from typing import Any
+from typing import Any, SupportsInt
 
 from tensorboard.compat.proto import event_pb2, graph_pb2, meta_graph_pb2, summary_pb2
 
@@ -14,9 +14,7 @@ from weft.events.event_file import EventFile
 from weft.framework.aliases import SessionLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_list import describe
-from weft.framework.operation import Tensor
 from weft.framework.printed import printed
-from weft.ops.variables.variable import Variable
 from weft.proto.messages import RunMetadata
 
 
@@ -84,7 +82,7 @@ class FileWriter:
         """The directory."""
         return self._logdir
 
-    def add_summary(self, summary: object, global_step: object = None) -> None:
+    def add_summary(self, summary: object, global_step: SupportsInt | None = None) -> None:
         """Write a Summary, or the bytes of one as a summary op makes them.
 
         Args:
@@ -108,12 +106,12 @@ class FileWriter:
                     self._described_tags.add(value.tag)
         self._add(event_pb2.Event(summary=described), global_step)
 
-    def add_session_log(self, session_log: object, global_step: Variable | Tensor | None = None) -> None:
+    def add_session_log(self, session_log: object, global_step: SupportsInt | None = None) -> None:
         """Write a SessionLog: that a session starts, stops, or saved a checkpoint."""
         self._add(event_pb2.Event(session_log=session_log), global_step)
 
     def add_graph(
-        self, graph: Graph | None = None, global_step: Variable | None = None, graph_def: graph_pb2.GraphDef | None = None
+        self, graph: Graph | None = None, global_step: SupportsInt | None = None, graph_def: graph_pb2.GraphDef | None = None
     ) -> None:
         """Write a graph for TensorBoard to draw.
 
@@ -134,7 +132,7 @@ class FileWriter:
             raise ValueError("The argument graph must be passed, or the deprecated graph_def.")
         self._add(event_pb2.Event(graph_def=graph_def.SerializeToString()), global_step)
 
-    def add_meta_graph(self, meta_graph_def: meta_graph_pb2.MetaGraphDef, global_step: Variable | None = None) -> None:
+    def add_meta_graph(self, meta_graph_def: meta_graph_pb2.MetaGraphDef, global_step: SupportsInt | None = None) -> None:
         """Write a MetaGraphDef.
 
         Raises:
@@ -144,7 +142,7 @@ class FileWriter:
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def).__name__}")
         self._add(event_pb2.Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
 
-    def add_run_metadata(self, run_metadata: RunMetadata, tag: str, global_step: Variable | None = None) -> None:
+    def add_run_metadata(self, run_metadata: RunMetadata, tag: str, global_step: SupportsInt | None = None) -> None:
         """Write the RunMetadata of a run under a tag of its own.
 
         Raises:

@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from tensorboard.compat.proto import tensor_shape_pb2, types_pb2
 
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dimension import Dimension
@@ -18,7 +17,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.run_signature import Feeds as Feeds
 from weft.framework.run_signature import typed_run
 from weft.framework.tensor_shape import TensorShape
-from weft.proto.messages import RunMetadata, RunOptions
+from weft.proto.messages import RunMetadata, RunOptions, TensorShapeProto
 
 # An array of NumPy or of JAX, or a traced one: kernels are written once for all three, and these share no type.
 Array: TypeAlias = Any
@@ -42,12 +41,12 @@ class HasValue(Protocol):
 Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 # All that `convert_to_tensor` takes of itself; packages that register conversions take more.
 TensorLike: TypeAlias = Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence["TensorLike"]
-DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | types_pb2.DataType"
-ShapeLike: TypeAlias = TensorShape | tensor_shape_pb2.TensorShapeProto | int | Sequence[int | Dimension | None] | None
+DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | int"
+ShapeLike: TypeAlias = TensorShape | TensorShapeProto | int | Sequence[int | Dimension | None] | None
 # The dimensions that a function goes over: a number, several, a tensor of them; for None, mostly all.
 Axes: TypeAlias = "TensorLike | None"
 # A shape that the graph may work out: a tensor of sizes, or sizes of which some may be tensors.
-DynamicShape: TypeAlias = "ShapeLike | TensorLike"
+DynamicShape: TypeAlias = "ShapeLike | TensorLike | Sequence[TensorLike | Dimension | None]"
 
 # A size, known or not before the run.
 SizeLike: TypeAlias = "int | Tensor"

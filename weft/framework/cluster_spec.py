@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from tensorboard.compat.proto import cluster_pb2
 
 from weft.errors import InvalidArgumentError
 from weft.platform.spelling import did_you_mean
+from weft.proto.messages import ClusterDef
+
+# What programs write for a cluster: the addresses of each job's tasks in their order, or by their numbers.
+ClusterLike: TypeAlias = "ClusterSpec | ClusterDef | Mapping[str, Sequence[str] | Mapping[int, str]]"
 
 
 class ClusterSpec:
@@ -26,7 +31,7 @@ class ClusterSpec:
     2
     """
 
-    def __init__(self, cluster: object) -> None:
+    def __init__(self, cluster: ClusterLike) -> None:
         if isinstance(cluster, dict):
             self._jobs = {_job_name(job): _tasks_of(job, tasks) for job, tasks in cluster.items()}
         elif isinstance(cluster, cluster_pb2.ClusterDef):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 
@@ -67,7 +68,7 @@ class Collections:
         self.check_not_finalized()
         self._collections.setdefault(name, []).append(value)
 
-    def add_to_collections(self, names: Any, value: object) -> None:
+    def add_to_collections(self, names: str | Iterable[str], value: object) -> None:
         """Append a value to several collections, once to each."""
         for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)

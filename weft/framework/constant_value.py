@@ -11,13 +11,14 @@ from weft.framework.node_types import group
 from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.framework.value_types import NumpyArray, OrNone
 
 # Folding is for shapes, axes and paddings; larger values are left to the steps.
 _MAX_ELEMENTS: Final = 65536
 _MAX_DEPTH: Final = 64
 
 
-def constant_value(tensor: Tensor, partial: bool = False) -> Any:
+def constant_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone:
     """The tensor's value as an array when it follows from constants and known shapes, else None.
 
     Args:

@@ -161,7 +161,7 @@ def as_dimension(value: object) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
-def dimension_value(dimension: object) -> Any:
+def dimension_value(dimension: object) -> int | Any:
     """The `int | None` of a Dimension; anything else comes back as it is.
 
     Args:

@@ -61,7 +61,7 @@ class DType:
         return self._enum
 
     @property
-    def as_numpy_dtype(self) -> Any:
+    def as_numpy_dtype(self) -> type[Any]:
         """The NumPy scalar type (`object` for strings)."""
         return self._numpy
 
@@ -272,7 +272,7 @@ def datatype_name(dtype: DType) -> str:
     return name.removeprefix("DT_").lower()
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(value: object) -> DType:
     """Convert a DType, DataType number, name, NumPy dtype or Python type to a DType.
 
     Args:
@@ -288,17 +288,18 @@ def as_dtype(value: Any) -> DType:
         return value
     if value is None:
         raise TypeError("Cannot convert value None to a TensorFlow DType.")
+    key: Any = value
     try:
-        found = _BY_NUMPY.get(value)
+        found = _BY_NUMPY.get(key)
         if found is not None:
             return found
-        found = _BY_ENUM.get(value) or _BY_NAME.get(value)
+        found = _BY_ENUM.get(key) or _BY_NAME.get(key)
     except TypeError:
         found = None
     if found is not None:
         return found
     try:
-        kind = np.dtype(value)
+        kind = np.dtype(key)
     except (TypeError, ValueError):
         kind = None
     if kind is not None:

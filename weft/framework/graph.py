@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tensorboard.compat.proto import versions_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
 from weft.framework import built_at, graph_def, graph_picture, node_errors, op_registry, scopes
 from weft.framework.built_at import capture_stack
@@ -148,11 +148,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self.note_change()
         self.grown[name] = self._version
 
-    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> graph_pb2.GraphDef:
         """The GraphDef, in TensorFlow's ops; with `from_version` only the nodes that were added after that version."""
         return exported_graph_def(self, self.graph_def_versions, from_version or 0, add_shapes)
 
-    def node_def_of(self, op: Operation) -> Any:
+    def node_def_of(self, op: Operation) -> node_def_pb2.NodeDef:
         """The NodeDef of one operation."""
         return graph_def.to_node_def(op)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from google.protobuf import text_format
 from google.protobuf.message import Message
+from tensorboard.compat.proto import graph_pb2
 
 from weft.framework.graph import Graph
 from weft.framework.proto_reading import fill_from_either
@@ -14,7 +14,9 @@ from weft.platform import gfile
 from weft.platform.missing_file import what_is_there
 
 
-def write_graph(graph_or_graph_def: Any, logdir: str | os.PathLike[str], name: str, as_text: bool = True) -> str:
+def write_graph(
+    graph_or_graph_def: Graph | graph_pb2.GraphDef, logdir: str | os.PathLike[str], name: str, as_text: bool = True
+) -> str:
     """Write a graph, or any proto, to a file, and return its path; the directory is made when it is missing.
 
     Args:

@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from weft.framework.aliases import DeviceLike
 from weft.framework.graph import get_default_graph
 from weft.framework.op_builder import graph_of, refuse_loop_values
 
 
-def device(device_name_or_function: object) -> contextlib.AbstractContextManager[None]:
+def device(device_name_or_function: DeviceLike) -> contextlib.AbstractContextManager[None]:
     """Put nodes made in the block on a device; see `Graph.device`.
 
     >>> with tf.device("/job:ps/task:0"):
@@ -92,7 +93,7 @@ class name_scope:
     'tower/x:0'
     """
 
-    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
+    def __init__(self, name: str | None, default_name: str | None = None, values: Iterable[object] | None = None) -> None:
         if not (name is None or isinstance(name, str)):
             raise TypeError(f"name_scope: `name` must be a string or None, got {type(name).__name__}")
         self._name = default_name if name is None else name
@@ -121,7 +122,7 @@ class name_scope:
 
 
 @contextlib.contextmanager
-def op_scope(values: object, name: str | None, default_name: str | None = None) -> Iterator[str]:
+def op_scope(values: Iterable[object] | None, name: str | None, default_name: str | None = None) -> Iterator[str]:
     """The older form of `name_scope`, with the values first.
 
     Args:
@@ -147,7 +148,7 @@ def add_to_collection(name: str, value: object) -> None:
     get_default_graph().add_to_collection(name, value)
 
 
-def add_to_collections(names: object, value: object) -> None:
+def add_to_collections(names: str | Iterable[str], value: object) -> None:
     """Append a value to several collections of the default graph.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
@@ -28,6 +28,16 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.platform.spelling import did_you_mean
 
 
+@overload
+def import_graph_def(
+    graph_def: graph_pb2.GraphDef, input_map: Mapping[str, object] | None = None, return_elements: None = None,
+    name: str | None = None, op_dict: object = None, producer_op_list: op_def_pb2.OpList | None = None,
+) -> None: ...  # fmt: skip
+@overload
+def import_graph_def(
+    graph_def: graph_pb2.GraphDef, input_map: Mapping[str, object] | None = None, return_elements: Sequence[str] = ...,
+    name: str | None = None, op_dict: object = None, producer_op_list: op_def_pb2.OpList | None = None,
+) -> list[Any]: ...  # fmt: skip
 def import_graph_def(
     graph_def: graph_pb2.GraphDef,
     input_map: Mapping[str, object] | None = None,

@@ -232,7 +232,7 @@ class Operation:
         return self.graph.node_def_of(self)
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Callable[[], tuple[Tensor, ...]]:
         """A method for TensorFlow's sake: `op.values()` are the outputs."""
         return lambda: tuple(self.outputs)
 

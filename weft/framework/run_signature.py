@@ -25,6 +25,13 @@ class OfGraph(Protocol):
         ...
 
 
+class _WithValue(OfGraph, Protocol):
+    """What has a value in each run: a tensor, a variable."""
+
+    @property
+    def dtype(self) -> object: ...
+
+
 class _Record(Protocol):
     """A named tuple: what is fetched with one has its class."""
 
@@ -48,6 +55,16 @@ Feeds: TypeAlias = Mapping[_Inner, object]
 
 class Run(Protocol):
     """Calls of `Session.run` and its like."""
+
+    # First, so that what may be a tensor or anything else gives anything, and not None as an operation does.
+    @overload
+    def __call__(
+        self,
+        fetches: _WithValue | str | bytes,
+        feed_dict: Feeds | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
+    ) -> _Value: ...
 
     @overload
     def __call__(

@@ -43,13 +43,13 @@ class SparseTensor:
     """
 
     @classmethod
-    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+    def from_value(cls, sparse_tensor_value: object) -> SparseTensor:
         """A SparseTensor of a SparseTensorValue; a SparseTensor comes back as it is."""
         if isinstance(sparse_tensor_value, SparseTensor):
             return sparse_tensor_value
         if not is_sparse(sparse_tensor_value):
             raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
-        value = sparse_tensor_value
+        value: Any = sparse_tensor_value
         return SparseTensor(indices=value.indices, values=value.values, dense_shape=value.dense_shape)
 
     def __init__(self, indices: object, values: TensorLike, dense_shape: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2
 
@@ -64,7 +64,9 @@ def _meant(name: str, nodes: Collection[str]) -> str:
     return f", which has {len(nodes)} nodes; the last are {last}."
 
 
-def remove_training_nodes(input_graph: Any, protected_nodes: Collection[str] | None = None) -> graph_pb2.GraphDef:
+def remove_training_nodes(
+    input_graph: graph_pb2.GraphDef, protected_nodes: Collection[str] | None = None
+) -> graph_pb2.GraphDef:
     """A GraphDef without nodes that change nothing at inference: identities, and checks for numbers that are none.
 
     A node stays when it is protected, or orders others: when it has a control input or is one.

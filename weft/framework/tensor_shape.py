@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from tensorboard.compat.proto import tensor_shape_pb2
 
@@ -82,7 +82,7 @@ class TensorShape:
             )
         return list(self.sizes)
 
-    def as_proto(self) -> Any:
+    def as_proto(self) -> tensor_shape_pb2.TensorShapeProto:
         """The TensorShapeProto."""
         proto = tensor_shape_pb2.TensorShapeProto()
         if self.sizes is None:
@@ -181,7 +181,11 @@ class TensorShape:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         return iter([Dimension(d) for d in self.sizes])
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: slice) -> TensorShape: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Any: ...
+    def __getitem__(self, key: Any) -> TensorShape | Dimension:
         if self.sizes is not None:
             part = self.sizes[key]
             return TensorShape(part) if isinstance(key, slice) else Dimension(part)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
@@ -27,7 +25,7 @@ class TensorSpec:
         self._name = name
 
     @classmethod
-    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+    def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
         """The same spec, perhaps under another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
@@ -53,7 +51,7 @@ class TensorSpec:
         """The name, or None."""
         return self._name
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: Tensor | TensorSpec) -> bool:
         """Whether a tensor, or what another spec describes, may be of this dtype and shape."""
         return self._dtype.is_compatible_with(spec_or_tensor.dtype) and self.shape.is_compatible_with(spec_or_tensor.shape)
 

@@ -14,6 +14,7 @@ from weft.framework.dimension import Dimension
 from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.value_types import NumpyArray
 
 # Which repeated field of TensorProto holds a type's values when `tensor_content` is not used.
 _VALUE_FIELD: Final = {
@@ -33,7 +34,9 @@ _SMALL: Final = 64
 _PIECE: Final = 1 << 18
 
 
-def make_tensor_proto(values: object, dtype: object = None, shape: object = None, verify_shape: bool = False) -> Any:
+def make_tensor_proto(
+    values: object, dtype: object = None, shape: object = None, verify_shape: bool = False
+) -> tensor_pb2.TensorProto:
     """Make a TensorProto of a Python value or array.
 
     Args:
@@ -101,7 +104,7 @@ def fill_shape(array: Any, dims: Dims, verify_shape: bool = False) -> Any:
     return flat.reshape(dims)
 
 
-def make_ndarray(tensor: Any) -> Any:
+def make_ndarray(tensor: tensor_pb2.TensorProto) -> NumpyArray:
     """The array that a TensorProto holds; strings become an object array of bytes.
 
     Args:
@@ -117,7 +120,8 @@ def make_ndarray(tensor: Any) -> Any:
         raise ValueError(f"The shape of a TensorProto must be known, found {shape}")
     count = math.prod(shape)
     if tensor.tensor_content and kind is dtypes.string:
-        return _strings_of_content(tensor.tensor_content, count).reshape(shape)
+        strings: NumpyArray = _strings_of_content(tensor.tensor_content, count).reshape(shape)
+        return strings
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content, dtype=kind.as_numpy_dtype).copy().reshape(shape)
     if kind not in _VALUE_FIELD:

@@ -52,7 +52,7 @@ def has_arg_scope(func: object) -> bool:
     return hasattr(func, "takes_arg_scope")
 
 
-def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
+def arg_scoped_arguments(func: Callable[..., object]) -> tuple[str, ...]:
     """The names of the keyword arguments that scopes may set for a decorated function.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from weft.errors import NotFoundError, UnimplementedError
 
@@ -14,7 +14,7 @@ def _refuse(library: str, alternative: str) -> NoReturn:
     raise UnimplementedError.of(f"{library}: weft loads no libraries built for TensorFlow. {alternative}")
 
 
-def load_op_library(library_filename: str) -> Any:
+def load_op_library(library_filename: str) -> NoReturn:
     """Refuse a library of ops.
 
     Args:
@@ -27,13 +27,13 @@ def load_op_library(library_filename: str) -> Any:
         NotFoundError: there is no such file.
         UnimplementedError: always, for one that is there; it names what to do instead.
     """
-    return _refuse(
+    _refuse(
         library_filename,
         "Write the op in Python: with existing ops and tf.custom_gradient, or with tf.py_func around a NumPy function.",
     )
 
 
-def load_library(library_location: str) -> Any:
+def load_library(library_location: str) -> NoReturn:
     """Refuse a library of kernels; raises as `load_op_library`.
 
     Args:
@@ -42,10 +42,10 @@ def load_library(library_location: str) -> Any:
     Returns:
         Nothing: it always raises.
     """
-    return load_op_library(library_location)
+    load_op_library(library_location)
 
 
-def load_file_system_library(library_filename: str) -> Any:
+def load_file_system_library(library_filename: str) -> NoReturn:
     """Refuse a library of a file system; raises as `load_op_library`.
 
     Args: those of `tf.load_op_library`.
@@ -53,6 +53,4 @@ def load_file_system_library(library_filename: str) -> Any:
     Returns:
         Nothing: it always raises.
     """
-    return _refuse(
-        library_filename, "tf.gfile takes any URL that fsspec knows: install the fsspec package of that file system."
-    )
+    _refuse(library_filename, "tf.gfile takes any URL that fsspec knows: install the fsspec package of that file system.")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
 
 from weft.client.session import Session, get_default_session
+from weft.framework.aliases import Array
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import as_dtype, bfloat16
 from weft.framework.indexed_slices import IndexedSlices
@@ -38,7 +39,7 @@ class ArrayAssertions(unittest.TestCase):
         value = self._get_ndarray_or_value(a)
         return value if isinstance(value, np.ndarray) else np.array(value)
 
-    def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: str | None = None) -> None:
+    def assertShapeEqual(self, np_array: Array, tf_tensor: Tensor, msg: str | None = None) -> None:
         """Fail unless an array has the static shape of a tensor."""
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
 
@@ -47,7 +48,7 @@ class ArrayAssertions(unittest.TestCase):
         found, wanted = as_dtype(self._GetNdArray(target).dtype), as_dtype(expected_dtype)
         self._require(found == wanted, f"Expected {wanted}, got {found}")
 
-    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+    def assertDeviceEqual(self, device1: DeviceSpec | str, device2: DeviceSpec | str, msg: str | None = None) -> None:
         """Fail unless two device names (or specs, or functions that canonicalize) name one device."""
         names = [DeviceSpec.from_string(each or "").to_string() if isinstance(each, str | None) else each.to_string()
                  for each in (device1, device2)]  # fmt: skip
@@ -60,7 +61,7 @@ class ArrayAssertions(unittest.TestCase):
         if not (f1 == f2 or abs(f1 - f2) <= err):
             self.fail(f"{f1:f} != {f2:f} +/- {err:f}{'' if msg is None else f' ({msg})'}")
 
-    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
+    def assertArrayNear(self, farray1: Array, farray2: Array, err: float, msg: str | None = None) -> None:
         """Fail unless the numbers of two sequences are pairwise at most `err` apart."""
         self._require(len(farray1) == len(farray2), f"The lengths differ: {len(farray1)} and {len(farray2)}. {msg or ''}")
         for f1, f2 in zip(farray1, farray2, strict=True):
@@ -140,7 +141,7 @@ class ArrayAssertions(unittest.TestCase):
 
     # Equal.
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertAllEqual(self, a: Array, b: Array, msg: str | None = None) -> None:
         """Fail unless two arrays have the same shape and equal elements; NaNs are equal here."""
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         self._require(a.shape == b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
@@ -182,21 +183,21 @@ class ArrayAssertions(unittest.TestCase):
     def assertAllInRange(
         self,
         target: str | bytes,
-        lower_bound: Any,
-        upper_bound: Any,
+        lower_bound: float,
+        upper_bound: float,
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
         """Fail unless all elements are in a range, whose bounds belong to it unless they are open."""
 
-        def holds(x: object) -> Any:
+        def holds(x: Any) -> Any:
             above = x > lower_bound if open_lower_bound else x >= lower_bound
             return above & (x < upper_bound if open_upper_bound else x <= upper_bound)
 
         left, right = "(" if open_lower_bound else "[", ")" if open_upper_bound else "]"
         self._all(target, holds, f"in the range {left}{lower_bound}, {upper_bound}{right}")
 
-    def assertAllInSet(self, target: object, expected_set: Any) -> None:
+    def assertAllInSet(self, target: object, expected_set: Iterable[Any]) -> None:
         """Fail unless all elements are among those of a set."""
         self._all(target, lambda x: np.isin(x, list(expected_set)), f"in the set {expected_set}")
 

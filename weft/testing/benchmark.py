@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from absl import logging
-from tensorboard.compat.proto import config_pb2
 
 from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.proto.messages import ConfigProto
 
 
-def benchmark_config() -> Any:
+def benchmark_config() -> ConfigProto:
     """A ConfigProto for benchmarks; nothing needs to be switched off here."""
-    return config_pb2.ConfigProto()
+    return ConfigProto()
 
 
 class Benchmark:

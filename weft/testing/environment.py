@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2, node_def_pb2
+from tensorboard.compat.proto import config_pb2, graph_pb2, node_def_pb2
 
 from weft.client.device_lib import list_local_devices
 from weft.distributed.server.server import Server
@@ -66,7 +66,7 @@ test_src_dir_path.__test__ = False  # type: ignore[attr-defined]
 
 
 def assert_equal_graph_def(
-    actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+    actual: graph_pb2.GraphDef, expected: graph_pb2.GraphDef, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
 ) -> None:
     """Raise AssertionError unless two GraphDefs have the same nodes, in whatever order; versions don't count.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.autodiff.gradients import gradients
 from weft.client.session import BaseSession, get_default_session
-from weft.framework.aliases import Feeds, SessionLike, TensorLike
+from weft.framework.aliases import Feeds, Fetches, SessionLike, TensorLike
 from weft.ops.array.placeholder import placeholder
 
 
@@ -67,7 +67,7 @@ def compute_gradient(
     y_shape: object,
     x_init_value: Any = None,
     delta: float = 1e-3,
-    init_targets: object = None,
+    init_targets: Fetches = None,
     extra_feed_dict: Feeds | None = None,
 ) -> Any:
     """Compute the Jacobian of `y` for `x` both ways, in the default session.
@@ -122,7 +122,7 @@ def compute_gradient_error(
     y_shape: object,
     x_init_value: object = None,
     delta: float = 1e-3,
-    init_targets: object = None,
+    init_targets: Fetches = None,
     extra_feed_dict: Feeds | None = None,
 ) -> float:
     """The largest difference between the two Jacobians of `compute_gradient`, whose arguments it takes.

@@ -192,7 +192,8 @@ def build_case(case: Case, dims_of: Callable[[Any], object] = np.shape, fold_sta
         array = as_array(value)
         if is_static and fold_static:
             return constant(array, as_dtype(array.dtype))
-        tensor: Tensor = placeholder(as_dtype(array.dtype), None if is_static else dims_of(array))
+        shape: Any = None if is_static else dims_of(array)
+        tensor: Tensor = placeholder(as_dtype(array.dtype), shape)
         feeds[tensor] = array
         return tensor
 

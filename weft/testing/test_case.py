@@ -11,17 +11,20 @@ import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from absl import flags
 from absl.testing import absltest
 from google.protobuf import text_format
+from google.protobuf.message import Message
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.session import Session
 from weft.errors import OpError
 from weft.framework import nest
+from weft.framework.aliases import FetchValue
 from weft.framework.graph import Graph, reset_default_graph
 from weft.ops.random.seed import set_random_seed
 from weft.testing.array_assertions import ArrayAssertions
@@ -166,7 +169,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(  # type: ignore[override]
-        self, exception_type: Any, expected_err_re_or_predicate: Any
+        self, exception_type: type[Exception], expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
         """A context that must raise such an error; a regular expression must be found in its text, or a function accept it."""
         try:
@@ -181,13 +184,13 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         else:
             self.fail(f"{exception_type} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate: object) -> Any:
+    def assertRaisesOpError(self, expected_err_re_or_predicate: object) -> AbstractContextManager[None]:
         """As `assertRaisesWithPredicateMatch`, for errors of operations."""
         return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
 
     # Messages.
 
-    def assertProtoEquals(self, expected_message_maybe_ascii: object, message: Any, msg: str | None = None) -> None:
+    def assertProtoEquals(self, expected_message_maybe_ascii: object, message: Message, msg: str | None = None) -> None:
         """Fail unless two messages are equal; the first may be in text form."""
         expected = expected_message_maybe_ascii
         if isinstance(expected, str):
@@ -204,7 +207,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     # Values.
 
-    def evaluate(self, tensors: object) -> Any:
+    def evaluate(self, tensors: object) -> FetchValue:
         """The values of tensors, nested as they are, in the default session (or in one that it makes for this)."""
         return nest.pack_sequence_as(tensors, [self._get_ndarray_or_value(each) for each in nest.flatten(tensors)])
 

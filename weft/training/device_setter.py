@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.cluster_spec import ClusterLike, ClusterSpec
 from weft.framework.device_spec import DeviceSpec, canonical_name, merge_names
 from weft.platform import tf_logging
 
@@ -88,7 +88,7 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: object = None,
+    cluster: ClusterLike | None = None,
     ps_ops: Sequence[str] | None = None,
     ps_strategy: Callable[[Any], int] | None = None,
 ) -> Callable[[Any], str] | None:

@@ -15,6 +15,8 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
 from weft.framework.operation import Operation
+from weft.framework.value_types import OrNone
+from weft.ops.data_flow.queue import QueueBase
 from weft.platform import tf_logging
 from weft.proto import queue_runner_pb2
 from weft.proto.queue_runner_pb2 import QueueRunnerDef
@@ -49,7 +51,7 @@ class QueueRunner:
 
     def __init__(
         self,
-        queue: object = None,
+        queue: QueueBase | None = None,
         enqueue_ops: Sequence[object] | None = None,
         close_op: object = None,
         cancel_op: object = None,
@@ -106,7 +108,7 @@ class QueueRunner:
         self._queue_closed_exception_types = tuple(errors.exception_type_from_error_code(code) for code in codes)
 
     @property
-    def queue(self) -> Any:
+    def queue(self) -> QueueBase | OrNone:
         """The queue."""
         return self._queue
 
@@ -116,12 +118,12 @@ class QueueRunner:
         return self._enqueue_ops
 
     @property
-    def close_op(self) -> Any:
+    def close_op(self) -> Operation | OrNone:
         """The operation that closes the queue at the end of the input."""
         return self._close_op
 
     @property
-    def cancel_op(self) -> Any:
+    def cancel_op(self) -> Operation | OrNone:
         """The operation that closes the queue when the coordinator stops."""
         return self._cancel_op
 

@@ -9,6 +9,7 @@ from weft.framework.aliases import Feeds
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.value_types import OrNone
 from weft.ops.control_flow.ordering import group
 from weft.ops.summary.merge import merge_all
 from weft.ops.variables.collections import (
@@ -69,7 +70,7 @@ class Scaffold:
             return getattr(copy_from_scaffold, attribute, None) if value is None else value
 
         self._init_op = given_or_copied(init_op, "_init_op")
-        self._init_feed_dict = given_or_copied(init_feed_dict, "_init_feed_dict")
+        self._init_feed_dict: Feeds | None = given_or_copied(init_feed_dict, "_init_feed_dict")
         self._user_init_fn = given_or_copied(init_fn, "_user_init_fn")
         self._ready_op = given_or_copied(ready_op, "_ready_op")
         self._ready_for_local_init_op = given_or_copied(ready_for_local_init_op, "_ready_for_local_init_op")
@@ -78,7 +79,7 @@ class Scaffold:
         if isinstance(saver, str | bytes | Operation):
             raise TypeError(f"saver must be a tf.train.Saver, such as tf.train.Saver(), got {saver!r}")
         self._saver = given_or_copied(saver, "_saver")
-        self._local_init_feed_dict = given_or_copied(local_init_feed_dict, "_local_init_feed_dict")
+        self._local_init_feed_dict: Feeds | None = given_or_copied(local_init_feed_dict, "_local_init_feed_dict")
 
     def __repr__(self) -> str:
         parts = {name.removeprefix("_user").strip("_"): value for name, value in vars(self).items() if value is not None}
@@ -118,42 +119,42 @@ class Scaffold:
         return None if function is None else lambda session: function(self, session)
 
     @property
-    def init_op(self) -> Any:
+    def init_op(self) -> Operation | OrNone:
         """The operation that initializes the global variables."""
         return self._init_op
 
     @property
-    def ready_op(self) -> Any:
+    def ready_op(self) -> Tensor | OrNone:
         """The tensor of the names of the variables that have no value."""
         return self._ready_op
 
     @property
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Tensor | OrNone:
         """The tensor of the names that `local_init_op` waits for."""
         return self._ready_for_local_init_op
 
     @property
-    def local_init_op(self) -> Any:
+    def local_init_op(self) -> Operation | OrNone:
         """The operation that initializes the local variables and tables."""
         return self._local_init_op
 
     @property
-    def local_init_feed_dict(self) -> Any:
+    def local_init_feed_dict(self) -> Feeds | None:
         """The feeds of `local_init_op`."""
         return self._local_init_feed_dict
 
     @property
-    def summary_op(self) -> Any:
+    def summary_op(self) -> Tensor | OrNone:
         """The tensor of all summaries in one string, or None."""
         return self._summary_op
 
     @property
-    def saver(self) -> Any:
+    def saver(self) -> Saver | OrNone:
         """The Saver of the variables."""
         return self._saver
 
     @property
-    def init_feed_dict(self) -> Any:
+    def init_feed_dict(self) -> Feeds | None:
         """The feeds of `init_op`."""
         return self._init_feed_dict
 

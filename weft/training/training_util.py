@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import VariableLike
+from weft.framework.aliases import SessionLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.value_types import OrNone
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.options import VariableAggregation
@@ -16,7 +17,7 @@ from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 
 
-def global_step(sess: Any, global_step_tensor: Any) -> int:
+def global_step(sess: SessionLike, global_step_tensor: VariableLike | str) -> int:
     """The value of the global step in a session, which this runs.
 
     Args:
@@ -26,7 +27,7 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     return int(sess.run(global_step_tensor))
 
 
-def get_global_step(graph: Graph | None = None) -> Any:
+def get_global_step(graph: Graph | None = None) -> Variable | OrNone:
     """The global step of a graph: what the GLOBAL_STEP collection holds, or the tensor `global_step:0`.
 
     Args:
@@ -57,7 +58,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     return step
 
 
-def create_global_step(graph: Graph | None = None) -> Any:
+def create_global_step(graph: Graph | None = None) -> Variable:
     """Make the global step, a [] int64 variable that starts at zero.
 
     Args:
@@ -84,7 +85,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
         )
 
 
-def get_or_create_global_step(graph: Graph | None = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Variable:
     """The global step of a graph, made when it has none.
 
     Args:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.seq2seq.attention import AttentionMechanism as AttentionMechanism
@@ -46,8 +48,9 @@ _LITTLE = 1e-12
 
 
 def sequence_loss(
-    logits: Any, targets: Any, weights: Any, average_across_timesteps: bool = True, average_across_batch: bool = True,
-    sum_over_timesteps: bool = False, sum_over_batch: bool = False, softmax_loss_function: Any = None, name: str | None = None,
+    logits: TensorLike, targets: TensorLike, weights: TensorLike, average_across_timesteps: bool = True,
+    average_across_batch: bool = True, sum_over_timesteps: bool = False, sum_over_batch: bool = False,
+    softmax_loss_function: Callable[..., Tensor] | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The weighted cross-entropy of sequences of logits.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.framework.dtypes import as_dtype
 from weft.framework.op_role import Role
+from weft.framework.operation import Operation
 from weft.framework.tensor_shape import TensorShape
 from weft.training.hooks.summary_hooks import SummaryAtEndHook as SummaryAtEndHook
 from weft.training.hparams import HParams as HParams
@@ -66,7 +67,7 @@ class RandomStrategy:
         return int(self._random.randint(self._num_tasks))
 
 
-def byte_size_load_fn(op: Any) -> float:
+def byte_size_load_fn(op: Operation) -> float:
     """The size in bytes of what an op, such as a variable, holds or makes.
 
     Args:
@@ -85,4 +86,4 @@ def byte_size_load_fn(op: Any) -> float:
         shape, dtype = TensorShape(declared), as_dtype(op.attrs.get("dtype", dtype))
     if not shape.is_fully_defined():
         raise ValueError(f"Op {op.name!r} ({op.type}): its size is not known, its shape is {shape}")
-    return float(shape.num_elements() * dtype.base_dtype.size)
+    return float((shape.num_elements() or 0) * dtype.base_dtype.size)

@@ -9,7 +9,7 @@ from weft.datasets import structure
 from weft.datasets.dataset import Dataset
 from weft.datasets.iterator import Iterator
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, ShapeLike
+from weft.framework.aliases import DynamicShape, Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_spec import TensorSpec
@@ -72,7 +72,7 @@ class IteratorSaveable(SaveableObject):
         spec = SaveSpec(serialize_iterator(handle), "", f"{handle.name}-state")
         super().__init__(handle, [spec], handle.name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[ShapeLike] | None) -> Tensor | Operation:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[DynamicShape] | None) -> Tensor | Operation:
         """Make the operation that lets the iterator go on where it was; its initializer has to have run before."""
         with get_default_graph().colocate_with(self.op.op):
             return deserialize_iterator(self.op, restored_tensors[0])

@@ -21,6 +21,7 @@ from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.printed import printed
 from weft.platform.collections import no_collections
 from weft.platform.free_ports import free_ports
+from weft.proto.messages import ConfigProto
 
 _START_TIMEOUT_S = 60.0
 _LOOK_S: Final = 2.0
@@ -49,7 +50,7 @@ class LocalCluster:
 
     __repr__ = printed("tf", lambda cluster: repr(cluster.spec))
 
-    def __init__(self, jobs: Mapping[str, int] | None = None, *, config: Any = None, **more_jobs: int) -> None:
+    def __init__(self, jobs: Mapping[str, int] | None = None, *, config: ConfigProto | None = None, **more_jobs: int) -> None:
         if _is_main_program_again():
             # The process that started this one tells why. Nothing is to be said twice, and nothing of the program to be run on.
             os._exit(_NO_GUARD)

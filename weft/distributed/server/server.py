@@ -40,12 +40,14 @@ from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
+from weft.framework.cluster_spec import ClusterLike
 from weft.framework.graph import Graph
 from weft.platform.grpc_modules import grpc
 from weft.platform.launcher_link import TaskNews, tell_launcher
 from weft.platform.stop_signals import StopSignals
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.proto.messages import ConfigProto
+from weft.proto.tensorflow_server_pb2 import ServerDef
 from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 from weft.protocol.limits import ServerLimits
 from weft.runtime.inter_op_pool import InterOpPool
@@ -101,7 +103,7 @@ class Server:
 
     def __init__(
         self,
-        server_or_cluster_def: Any,
+        server_or_cluster_def: ServerDef | ClusterLike,
         job_name: str | None = None,
         task_index: int | None = None,
         protocol: str | None = None,
@@ -328,7 +330,7 @@ class Server:
     # What sessions and peers in this process use.
 
     def open_session(
-        self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
+        self, graph: Graph, config: ConfigProto | None, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
     ) -> MasterSession:
         """Open a session on this server's master for a client in this process."""
         return self._master.open_session(graph, config, raise_if_cancelled, timeout_s)

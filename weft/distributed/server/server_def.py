@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorboard.compat.proto import cluster_pb2
 
-from weft.framework.cluster_spec import ClusterSpec, split_address
+from weft.framework.cluster_spec import ClusterLike, ClusterSpec, split_address
 from weft.platform.spelling import did_you_mean
+from weft.proto.messages import ConfigProto
 from weft.proto.tensorflow_server_pb2 import ServerDef
 from weft.runtime.xla.device import PARAMETER_SERVER
 
@@ -38,7 +37,11 @@ class OwnTask:
 
 
 def as_server_def(
-    server_or_cluster_def: Any, job_name: str | None, task_index: int | None, protocol: str | None, config: Any
+    server_or_cluster_def: ServerDef | ClusterLike,
+    job_name: str | None,
+    task_index: int | None,
+    protocol: str | None,
+    config: ConfigProto | None,
 ) -> ServerDef:
     """Make the ServerDef of a task.
 
@@ -67,7 +70,7 @@ def as_server_def(
     return definition
 
 
-def _cluster_of(value: Any) -> cluster_pb2.ClusterDef:
+def _cluster_of(value: ClusterLike) -> cluster_pb2.ClusterDef:
     if isinstance(value, cluster_pb2.ClusterDef):
         return value
     try:

@@ -15,6 +15,7 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
+from weft.estimators.warm_start_settings import WarmStartSettings
 from weft.framework.aliases import Activation, Partitioner
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.column import FeatureColumns
@@ -135,7 +136,7 @@ class DNNEstimator(Estimator):
         dropout: float | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         batch_norm: bool = False,
     ) -> None:
         columns = tuple(feature_columns or ())
@@ -181,7 +182,7 @@ class DNNClassifier(DNNEstimator):
         dropout: float | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
     ) -> None:
@@ -216,7 +217,7 @@ class DNNRegressor(DNNEstimator):
         dropout: float | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
     ) -> None:

@@ -16,6 +16,7 @@ from weft.estimators.canned.regression_head import RegressionHead
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
+from weft.estimators.warm_start_settings import WarmStartSettings
 from weft.framework.aliases import Activation, Partitioner
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
@@ -90,7 +91,7 @@ class DNNLinearCombinedEstimator(Estimator):
         config: RunConfig | None = None,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
     ) -> None:
         wide, deep = tuple(linear_feature_columns or ()), tuple(dnn_feature_columns or ())
         if not wide and not deep:
@@ -147,7 +148,7 @@ class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
         label_vocabulary: Sequence[str] | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
@@ -187,7 +188,7 @@ class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
         weight_column: str | NumericColumn | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",

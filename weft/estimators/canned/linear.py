@@ -15,6 +15,7 @@ from weft.estimators.canned.regression_head import RegressionHead
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.run_config import RunConfig
+from weft.estimators.warm_start_settings import WarmStartSettings
 from weft.framework import dtypes
 from weft.framework.aliases import Partitioner, VariableLike
 from weft.framework.graph import get_default_graph
@@ -91,7 +92,7 @@ class LinearEstimator(Estimator):
         config: RunConfig | None = None,
         partitioner: Partitioner | None = None,
         sparse_combiner: str = "sum",
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
     ) -> None:
         columns = tuple(feature_columns or ())
 
@@ -130,7 +131,7 @@ class LinearClassifier(LinearEstimator):
         optimizer: OptimizerLike | None = "Ftrl",
         config: RunConfig | None = None,
         partitioner: Partitioner | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:
@@ -159,7 +160,7 @@ class LinearRegressor(LinearEstimator):
         optimizer: OptimizerLike | None = "Ftrl",
         config: RunConfig | None = None,
         partitioner: Partitioner | None = None,
-        warm_start_from: object = None,
+        warm_start_from: str | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:

@@ -190,7 +190,7 @@ def _add_graph(
             _restore(saver, session, checkpoint_path, mode)
             if spec.train_op is not None:
                 graph.add_to_collection(layout.TRAIN_OP_KEY, spec.train_op)
-            given = {
+            given: dict[str, Any] = {
                 "tags": EXPORT_TAGS[mode],
                 "signature_def_map": signatures,
                 "assets_collection": graph.get_collection(GraphKeys.ASSET_FILEPATHS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.client.session import Session
 from weft.estimators.aliases import Features, InputFn, Labels
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
@@ -91,7 +92,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
         features, labels, input_hooks = parse_input_fn_result(result)
         return build_evaluation(call_model_fn, features, labels, [*input_hooks, *self._hooks])
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Find the variables that both graphs have, and evaluate the model as it is at the beginning."""
         if get_default_graph().get_collection(GraphKeys.SAVEABLE_OBJECTS):
             raise ValueError("InMemoryEvaluator does not support saveables other than global variables.")
@@ -107,7 +108,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
         if self._timer.should_trigger_for_step(self._iter_count):
             self._evaluate(run_context.session)
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Evaluate the last model."""
         self._evaluate(session)
 

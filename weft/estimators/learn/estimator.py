@@ -23,7 +23,7 @@ from weft.estimators.learn.model_fn_ops import ModeKeys, ModelFnOps
 from weft.estimators.learn.monitors import Monitor, replace_monitors_with_hooks
 from weft.estimators.learn.run_config import RunConfig as LearnRunConfig
 from weft.estimators.run_config import RunConfig
-from weft.framework.aliases import Feeds, Nest
+from weft.framework.aliases import Array, Feeds, Nest
 from weft.framework.function_signatures import fn_args
 from weft.framework.operation import Tensor
 from weft.framework.printed import printed
@@ -194,11 +194,11 @@ class BaseEstimator:
         if x is None:
             return _first(found)
         batches = list(found)
-        if not isinstance(batches[0], dict):
-            return np.concatenate(batches)
-        return {key: np.concatenate([each[key] for each in batches]) for key in batches[0]}
+        if isinstance(batches[0], dict):
+            return {key: np.concatenate([each[key] for each in batches]) for key in batches[0]}
+        return np.concatenate(batches)
 
-    def get_variable_value(self, name: str) -> Any:
+    def get_variable_value(self, name: str) -> Array:
         """The value of a variable in the last checkpoint."""
         return load_variable(self.model_dir, name)
 

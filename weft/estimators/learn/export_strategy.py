@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from weft.estimators.aliases import Metrics
@@ -26,7 +26,7 @@ class ExportStrategy(NamedTuple):
     strip_default_attrs: bool | None = None
 
     def export(
-        self, estimator: Any, export_path: str, checkpoint_path: str | None = None, eval_result: Metrics | None = None
+        self, estimator: object, export_path: str, checkpoint_path: str | None = None, eval_result: Metrics | None = None
     ) -> Any:
         """Export a checkpoint; returns what the function does."""
         taken = fn_args(self.export_fn)
@@ -41,7 +41,7 @@ class ExportStrategy(NamedTuple):
 def make_export_strategy(
     serving_input_fn: ReceiverFn,
     default_output_alternative_key: str | None = None,
-    assets_extra: Any = None,
+    assets_extra: Mapping[str, str] | None = None,
     as_text: bool = False,
     exports_to_keep: int = 5,
     strip_default_attrs: bool | None = None,

@@ -10,6 +10,7 @@ from weft.estimators.learn.run_config import RunConfig as LearnRunConfig
 from weft.estimators.learn.run_config import TaskType
 from weft.estimators.run_config import RunConfig
 from weft.platform import tf_logging
+from weft.training.hparams import HParams
 
 
 def run(
@@ -17,7 +18,7 @@ def run(
     output_dir: str | None = None,
     schedule: str | None = None,
     run_config: LearnRunConfig | None = None,
-    hparams: Any = None,
+    hparams: HParams | None = None,
 ) -> Any:
     """Make an Experiment and call one of its methods.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from weft.checkpoint.checkpoint_state import latest_checkpoint
+from weft.client.session import Session
 from weft.estimators.aliases import ByAnyKey, InputFn, Metrics
 from weft.framework.aliases import Fetches, Nest, SessionLike
 from weft.framework.printed import printed
@@ -52,7 +53,7 @@ class BaseMonitor:
         """Called when training begins, while the graph can be changed."""
         self._max_steps = max_steps
 
-    def end(self, session: SessionLike | None = None) -> None:
+    def end(self, session: Session | None = None) -> None:
         """Called when training ends."""
 
     def step_begin(self, step: int) -> list[Any]:
@@ -315,7 +316,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         for monitor in self._monitors:
             monitor.begin(max_steps=None)
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Find out the step."""
         self._last_step = int(session.run(self._global_step_tensor))
 
@@ -340,7 +341,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
             monitor.post_step(step, run_context.session)
         self._last_step = int(run_values.results["step"]) if int(run_values.results["step"]) > self._last_step else step
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Tell them."""
         for monitor in self._monitors:
             monitor.end(session)

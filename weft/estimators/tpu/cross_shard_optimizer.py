@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weft.framework.aliases import Nest, VariableLike
+from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.operation import Operation, Tensor
 from weft.models.losses import Reduction
 from weft.ops.variables.variable import Variable
@@ -41,7 +41,7 @@ class CrossShardOptimizer(Optimizer):
 
     def compute_gradients(
         self, loss: Tensor, var_list: Iterable[Variable | Tensor] | None = None, gate_gradients: int = Optimizer.GATE_OP,
-        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False, grad_loss: object = None,
+        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False, grad_loss: TensorLike | None = None,
     ) -> list[tuple[Nest, Nest]]:  # fmt: skip
         """The gradients of the inner optimizer."""
         return self._opt.compute_gradients(

@@ -13,6 +13,7 @@ from weft.estimators.model_function import verify_model_fn_args
 from weft.estimators.run_config import RunConfig
 from weft.estimators.tpu.config import TPURunConfig
 from weft.estimators.tpu.spec import TPUEstimatorSpec
+from weft.estimators.warm_start_settings import WarmStartSettings
 from weft.framework.function_signatures import fn_args
 from weft.platform import tf_logging
 
@@ -45,7 +46,8 @@ class TPUEstimator(Estimator):
         config: TPURunConfig | None = None, params: Params = None, use_tpu: bool = True,
         train_batch_size: int | None = None, eval_batch_size: int | None = None, predict_batch_size: int | None = None,
         batch_axis: object = None, eval_on_tpu: bool = True, export_to_tpu: bool = True, export_to_cpu: bool = True,
-        warm_start_from: object = None, embedding_config_spec: object = None, export_saved_model_api_version: object = None,
+        warm_start_from: str | WarmStartSettings | None = None, embedding_config_spec: object = None,
+        export_saved_model_api_version: object = None,
     ) -> None:  # fmt: skip
         if not isinstance(config, TPURunConfig):
             raise ValueError("`config` must be provided with type `tpu_config.RunConfig`: a tf.estimator.tpu.RunConfig")

@@ -12,6 +12,7 @@ from weft.framework.aliases import (
     Collections,
     Getter,
     Initializer,
+    Nest,
     Regularizer,
     Sizes,
     TensorLike,
@@ -328,7 +329,7 @@ def embed_sequence(
         return embedding_lookup(table, ids)
 
 
-def repeat(inputs: Any, repetitions: int, layer: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+def repeat(inputs: Nest, repetitions: int, layer: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
     """A layer applied again and again, each with variables of its own: scopes `NAME/NAME_1`, `NAME/NAME_2` ...
 
     Args:
@@ -349,7 +350,7 @@ def repeat(inputs: Any, repetitions: int, layer: Callable[..., Tensor], *args: A
         return outputs
 
 
-def stack(inputs: Any, layer: Callable[..., Tensor], stack_args: Iterable[Any], **kwargs: Any) -> Tensor:
+def stack(inputs: Nest, layer: Callable[..., Tensor], stack_args: Iterable[Any], **kwargs: Any) -> Tensor:
     """A layer applied once for each item of `stack_args`, its further arguments: scopes `NAME/NAME_1`, `NAME/NAME_2` ...
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike, VariableCollections
@@ -123,7 +123,8 @@ def n_positive_integers(n: int, value: ShapeLike) -> tuple[int, ...]:
     """
     if not isinstance(n, int) or n < 1:
         raise ValueError(f"n must be a positive integer, got {n!r}")
-    values = (value,) * n if isinstance(value, int) else tuple(value or ())
+    given: Any = value or ()
+    values: tuple[int, ...] = (value,) * n if isinstance(value, int) else tuple(given)
     if len(values) != n or any(not isinstance(each, int) or each < 1 for each in values):
         raise ValueError(f"n={n} must equal len({value!r}), and all must be positive integers")
     return values

@@ -20,6 +20,7 @@ from weft.framework.aliases import (
     VariableLike,
 )
 from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
 from weft.framework.operation import Operation, Tensor
@@ -27,6 +28,7 @@ from weft.framework.printed import printed, told_size
 from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.framework.value_types import OrNone
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.math.unary import sigmoid, tanh
@@ -68,7 +70,8 @@ class Layer:
         self.trainable = trainable
         self.activity_regularizer = activity_regularizer
         self.built = False
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        # None until the first call's inputs tell it.
+        self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype)
         self._base_name = name or _snake_case(type(self).__name__)
         self._given_scope = scope
         self._reuse = reuse

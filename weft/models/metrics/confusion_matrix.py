@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
@@ -23,8 +22,8 @@ from weft.ops.math.reduce_functions import reduce_max
 def confusion_matrix(
     labels: object,
     predictions: object,
-    num_classes: Any = None,
-    dtype: object = dtypes.int32,
+    num_classes: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
     weights: object = None,
 ) -> Tensor:

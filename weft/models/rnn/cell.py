@@ -20,6 +20,7 @@ from weft.framework.operation import Tensor
 from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.framework.value_types import OrNone
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
@@ -57,7 +58,7 @@ class RNNCell:
             raise TypeError(f"{type(self).__name__}: unknown arguments {sorted(kwargs)}")
         self.trainable = trainable
         self._base_name = name or _snake_case(type(self).__name__)
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
         self._variables: list[VariableLike] = []
         self._first_values: Callable[[str], Initializer] | None = None
@@ -69,7 +70,7 @@ class RNNCell:
         return self._base_name
 
     @property
-    def dtype(self) -> DType | None:
+    def dtype(self) -> DType | OrNone:
         """The type of the variables; None before the first call when it was not given."""
         return self._dtype
 
@@ -159,7 +160,7 @@ class RNNCell:
         raise NotImplementedError(f"{type(self).__name__} has no call")
 
     def add_variable(
-        self, name: str, shape: Sequence[object], initializer: Initializer | None = None, partitioner: Partitioner | None = None
+        self, name: str, shape: Sequence[Any], initializer: Initializer | None = None, partitioner: Partitioner | None = None
     ) -> VariableLike:
         """Make a variable of the cell."""
         if self._first_values is not None:

@@ -251,7 +251,7 @@ class CudnnLayer:
         of_one = "_projection/" in name
         draw = self._drawn_kernel if name.endswith(WEIGHTS_NAME) else self._drawn_bias
 
-        def first(shape: Sequence[int], dtype: DTypeLike = None, partition_info: object = None) -> Tensor:
+        def first(shape: Sequence[int], dtype: DTypeLike | None = None, partition_info: object = None) -> Tensor:
             return draw([int(each) for each in shape], of_one)
 
         return first

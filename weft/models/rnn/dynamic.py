@@ -114,7 +114,7 @@ def _loop(
     state: Nest,
     lengths: Tensor | None,
     batch: SizeLike,
-    dtype: DTypeLike,
+    dtype: DTypeLike | None,
     parallel_iterations: int,
     swap_memory: bool,
 ) -> tuple[Nest, Nest]:

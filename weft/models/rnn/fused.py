@@ -98,7 +98,7 @@ class LSTMBlockWrapper(FusedRNNCell):
         with self._entered(scope):
             count, batch = batch_size_of(steps, 0), batch_size_of(steps, 1)
             if initial_state is None:
-                initial_state = (zeros([batch, self.num_units], dtype),) * 2
+                initial_state = (zeros([batch, self.num_units], dtype or steps.dtype),) * 2
             c, h = initial_state
             kind = dtype or c.dtype
             lengths = None if sequence_length is None else convert_to_tensor(sequence_length)

@@ -96,7 +96,7 @@ def _check_sizes(inputs: Sequence[Nest]) -> None:
             first.get_shape()[1:].assert_is_compatible_with(shape[1:])
 
 
-def _first_state(cell: Nest, initial_state: Nest, batch: SizeLike, dtype: DTypeLike) -> Nest:
+def _first_state(cell: Nest, initial_state: Nest, batch: SizeLike, dtype: DTypeLike | None) -> Nest:
     if initial_state is not None:
         return initial_state
     if not dtype:

@@ -77,7 +77,7 @@ def zero_outputs(output_size: Nest, batch_size: SizeLike, dtype: DTypeLike) -> N
     return nest.map_structure(make, output_size)
 
 
-def common_dtype(dtype: DTypeLike, state: Nest) -> DType:
+def common_dtype(dtype: DTypeLike | None, state: Nest) -> DType:
     """The type of outputs: the one given, or that of all parts of the state; ValueError when they differ."""
     if dtype is not None:
         return dtypes.as_dtype(dtype)

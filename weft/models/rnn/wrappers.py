@@ -195,7 +195,7 @@ class DropoutWrapper(_Wrapper):
         if variational_recurrent:
             self._make_noise(input_size, dtype)
 
-    def _make_noise(self, input_size: Nest, dtype: DTypeLike) -> None:
+    def _make_noise(self, input_size: Nest, dtype: DTypeLike | None) -> None:
         if dtype is None:
             raise ValueError("When variational_recurrent=True, dtype must be provided")
         if input_size is None and _may_drop(self._input_keep_prob):

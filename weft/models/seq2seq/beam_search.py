@@ -179,7 +179,7 @@ class BeamSearchDecoder(Decoder):
         if seen is not None:
             seen = add(state.accumulated_attention_probs, mul(seen, expand_dims(cast(going, dtypes.float32), 2)))
         scores = scored(log_probs, self._lengths(logits, state), *self._weights, state.finished, seen)
-        flat = [self._batch_size, -1]
+        flat: list[Tensor | int] = [self._batch_size, -1]
         best, places = top_k(reshape(scores, flat), self._width)
         for tensor in (best, places):
             tensor.set_shape([self._layout.static_batch_size, self._width])

@@ -122,7 +122,7 @@ def embedding_rnn_decoder(
         return rnn_decoder(rows, initial_state, cell, loop_function=feed)
 
 
-def check_projection(projection: Projection | None, num_symbols: int, dtype: DTypeLike, weights: bool = True) -> None:
+def check_projection(projection: Projection | None, num_symbols: int, dtype: DTypeLike | None, weights: bool = True) -> None:
     """ValueError where an output projection does not make scores of so many classes; `weights` tells whether these count."""
     if projection is None:
         return

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike, VariableLike
@@ -193,7 +192,12 @@ class Network(Layer):
             return {"name": self.name, **config_of(kept)}
         return network_config(self)
 
-    def summary(self, line_length: int | None = None, positions: Sequence[float] | None = None, print_fn: Any = None) -> None:
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Sequence[float] | None = None,
+        print_fn: Callable[[str], object] | None = None,
+    ) -> None:
         """Print the layers, their outputs' shapes and the numbers of their parameters.
 
         Args:

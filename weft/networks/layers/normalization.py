@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
@@ -42,7 +41,7 @@ class BatchNormalization(Layer, norm.BatchNormalization):
 
     @keeps_arguments
     def __init__(
-        self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
+        self, axis: Nest = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
         scale: bool = True, beta_initializer: Nest = "zeros", gamma_initializer: Nest = "ones",
         moving_mean_initializer: Nest = "zeros", moving_variance_initializer: Nest = "ones",
         beta_regularizer: Nest = None, gamma_regularizer: Nest = None, beta_constraint: Nest = None,
@@ -97,7 +96,7 @@ class LayerNormalization(Layer):
 
     @keeps_arguments
     def __init__(
-        self, axis: int | Sequence[int] = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+        self, axis: Nest = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
         beta_initializer: Nest = "zeros", gamma_initializer: Nest = "ones", beta_regularizer: Nest = None,
         gamma_regularizer: Nest = None, beta_constraint: Nest = None, gamma_constraint: Nest = None,
         trainable: bool = True, name: str | None = None, **kwargs: Options,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft.framework import dtypes, tensor_util
-from weft.framework.aliases import DTypeLike, DynamicShape, Result, ShapeLike, TensorLike
+from weft.framework.aliases import DTypeLike, DynamicShape, Result, TensorLike
 from weft.framework.dimension import Dimension
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
@@ -55,7 +55,7 @@ def constant(
 def _constant(
     value: TensorLike,
     dtype: DTypeLike | None = None,
-    shape: ShapeLike = None,
+    shape: DynamicShape = None,
     name: str | None = None,
     verify_shape: bool = False,
 ) -> Tensor:

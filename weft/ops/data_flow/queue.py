@@ -208,7 +208,7 @@ class QueueBase:
         return queues.queue_size_v2(self._queue_ref, name=name or f"{self._name}_Size")
 
 
-def _as_list(value: DTypeLike | Sequence[str]) -> list[Any]:
+def _as_list(value: DTypeLike | Sequence[DTypeLike]) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 

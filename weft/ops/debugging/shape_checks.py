@@ -39,7 +39,7 @@ def _is_free(symbol: Array) -> bool:
 
 
 def assert_shapes(
-    shapes: Any,
+    shapes: Mapping[Any, object] | Iterable[tuple[Any, object]],
     data: Sequence[object] | None = None,
     summarize: int | None = None,
     message: str | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ _SHOWN_SCOPES: Final = 5
 _Shapes = Mapping[str, Sequence[int]]
 
 
-def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any]) -> None:
+def init_from_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str], assignment_map: Mapping[str, Any]) -> None:
     """Replace the initializers of variables of the default graph by ones that read a checkpoint.
 
     Nothing is read but names and shapes until the initializers run. A later Saver's restore wins over them.
@@ -38,7 +39,7 @@ def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any
         variable = _find(target)
         if variable is not None:
             if key not in shapes:
-                raise ValueError(f"Tensor {key} is not found in {ckpt_dir_or_file} checkpoint {shapes}")
+                raise ValueError(f"Tensor {key} is not found in {os.fsdecode(ckpt_dir_or_file)} checkpoint {shapes}")
             _initialize(variable, path, key, shapes)
         else:
             _initialize_scope(target, path, key, shapes)

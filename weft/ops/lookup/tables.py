@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, TensorLike
@@ -73,7 +73,11 @@ class LookupInterface:
         """The number of keys, a scalar int64."""
         raise NotImplementedError(f"{type(self).__name__} has no size")
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor | SparseTensor:
+    @overload
+    def lookup(self, keys: SparseTensor, name: str | None = None) -> SparseTensor: ...
+    @overload
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor: ...
+    def lookup(self, keys: object, name: str | None = None) -> Tensor | SparseTensor:
         """The values of keys, in the shape of the keys."""
         raise NotImplementedError(f"{type(self).__name__} cannot be looked into")
 
@@ -82,7 +86,7 @@ class _Table(LookupInterface):
     """A table that is one resource."""
 
     def __init__(
-        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: Tensor, handle: Tensor, find: str, export: str
+        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: TensorLike, handle: Tensor, find: str, export: str
     ) -> None:
         super().__init__(key_dtype, value_dtype)
         self._default_value = default_value
@@ -106,7 +110,7 @@ class _Table(LookupInterface):
         return self._table_name
 
     @property
-    def default_value(self) -> Tensor:
+    def default_value(self) -> Any:
         """The value of keys that are not there."""
         return self._default_value
 
@@ -120,7 +124,7 @@ class _Table(LookupInterface):
         with get_default_graph().name_scope(name or f"{self.name}_{self._scopes['export']}"):
             return lookup_nodes.lookup_table_export_v2(self._handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
 
-    def _find(self, keys: TensorLike, default: Tensor, name: str | None) -> Tensor | SparseTensor:
+    def _find(self, keys: object, default: TensorLike, name: str | None) -> Tensor | SparseTensor:
         sparse = keys if isinstance(keys, SparseTensor) else None
         given = sparse.values if sparse is not None else self._checked_keys(keys)
         if given.dtype.base_dtype != self._key_dtype:
@@ -129,7 +133,7 @@ class _Table(LookupInterface):
             values = lookup_nodes.lookup_table_find_v2(self._handle, given, default)
         return values if sparse is None else SparseTensor(sparse.indices, values, sparse.dense_shape)
 
-    def _checked_keys(self, keys: TensorLike) -> Tensor:
+    def _checked_keys(self, keys: Any) -> Tensor:
         return keys if isinstance(keys, Tensor) else convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
 
 
@@ -172,7 +176,11 @@ class StaticHashTable(_Table):
         """The operation that fills it, by its former name."""
         return self._init_op
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor | SparseTensor:
+    @overload
+    def lookup(self, keys: SparseTensor, name: str | None = None) -> SparseTensor: ...
+    @overload
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor: ...
+    def lookup(self, keys: object, name: str | None = None) -> Tensor | SparseTensor:
         """The values of keys, dense or sparse like these; FailedPreconditionError before the table is filled."""
         return self._find(keys, self._default_value, name)
 
@@ -181,13 +189,21 @@ class _MutableTable(_Table):
     """A table that steps change, and that checkpoints hold."""
 
     def __init__(
-        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: Tensor, handle: Tensor, checkpoint: bool
+        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: TensorLike, handle: Tensor, checkpoint: bool
     ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, handle, "lookup_table_find", "lookup_table_export_values")
         if checkpoint:
             get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _TableSaveable(self))
 
-    def lookup(self, keys: TensorLike, name: str | None = None, dynamic_default_values: Any = None) -> Any:
+    @overload
+    def lookup(
+        self, keys: SparseTensor, name: str | None = None, dynamic_default_values: TensorLike | None = None
+    ) -> SparseTensor: ...
+    @overload
+    def lookup(self, keys: TensorLike, name: str | None = None, dynamic_default_values: TensorLike | None = None) -> Tensor: ...
+    def lookup(
+        self, keys: object, name: str | None = None, dynamic_default_values: TensorLike | None = None
+    ) -> Tensor | SparseTensor:
         """The values of keys; where there is none, the default.
 
         Args:
@@ -253,7 +269,7 @@ class MutableHashTable(_MutableTable):
         self,
         key_dtype: DTypeLike,
         value_dtype: DTypeLike,
-        default_value: Tensor,
+        default_value: TensorLike,
         shared_name: str | None = None,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
@@ -287,7 +303,7 @@ class MutableDenseHashTable(_MutableTable):
         self,
         key_dtype: DTypeLike,
         value_dtype: DTypeLike,
-        default_value: Tensor,
+        default_value: TensorLike,
         empty_key: Tensor,
         deleted_key: Tensor,
         initial_num_buckets: int | None = None,

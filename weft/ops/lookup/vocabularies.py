@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, TensorLike
@@ -128,7 +128,11 @@ class IdTableWithHashBuckets(LookupInterface):
             count = constant(0, dtypes.int64) if self._table is None else self._table.size()
             return count + self._num_oov_buckets
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
+    @overload
+    def lookup(self, keys: SparseTensor, name: str | None = None) -> SparseTensor: ...
+    @overload
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor: ...
+    def lookup(self, keys: object, name: str | None = None) -> Tensor | SparseTensor:
         """The indices of keys, dense or sparse like these; those of buckets for keys that the table does not have."""
         if isinstance(keys, SparseTensor):
             return SparseTensor(keys.indices, self.lookup(keys.values, name), keys.dense_shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Final
 
-from weft.framework.aliases import ShapeLike, TensorLike
+from weft.framework.aliases import DynamicShape, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -130,7 +130,7 @@ def _check_rate(rate: float, more: str = "") -> None:
         )
 
 
-def _noise_shape(x: Tensor, noise_shape: ShapeLike) -> ShapeLike | TensorShape:
+def _noise_shape(x: Tensor, noise_shape: ShapeLike) -> DynamicShape:
     if noise_shape is None:
         return shape_internal(x)
     try:

@@ -15,6 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.framework.value_types import OrNone
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import gather
@@ -92,7 +93,7 @@ def embedding_lookup(
         return _clip(_gathered(parts, ids, partition_strategy, scope), ids, max_norm)
 
 
-def _op_of(part: VariableLike) -> Operation | Any:
+def _op_of(part: VariableLike) -> Operation | OrNone:
     return part.handle.op if isinstance(part, ResourceVariable) else part.op
 
 
@@ -291,7 +292,7 @@ def safe_embedding_lookup_sparse(
         return result
 
 
-def _typed(part: VariableLike, dtype: DTypeLike) -> VariableLike:
+def _typed(part: VariableLike, dtype: DTypeLike | None) -> VariableLike:
     if isinstance(part, ResourceVariable) and dtype in (None, part.dtype):
         return part
     return convert_to_tensor(part, dtype)

@@ -69,8 +69,8 @@ def dilation2d_node(
 
 
 def dilation2d(
-    input: TensorLike, filter: TensorLike | None = None, strides: Any = None,
-    rates: Any = None, padding: str | None = None, name: str | None = None,
+    input: TensorLike, filter: TensorLike | None = None, strides: Sizes | None = None,
+    rates: Sizes | None = None, padding: str | None = None, name: str | None = None,
     filters: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """The greatest sum of each window of images and a filter.
@@ -86,7 +86,7 @@ def dilation2d(
     """
     filter = either("filters", filters, "filter", filter)
     rates = either("dilations", dilations, "rates", rates)
-    made: Tensor = dilation2d_node(input, filter, strides=list(strides), rates=list(rates), padding=padding, name=name)
+    made: Tensor = dilation2d_node(input, filter, strides=strides, rates=rates, padding=padding, name=name)
     return made
 
 

@@ -6,7 +6,7 @@ A cross-entropy's node has two outputs, the loss and its derivative for the logi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -253,7 +253,7 @@ def _moved_to_end(tensor: Tensor, axis: int, count: Tensor) -> Tensor:
 
 
 def softmax_cross_entropy_with_logits(
-    _sentinel: object = None, labels: TensorLike | None = None, logits: TensorLike | None = None, dim: Any = -1,
+    _sentinel: object = None, labels: TensorLike | None = None, logits: TensorLike | None = None, dim: int | None = -1,
     name: str | None = None, axis: int | None = None,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of softmax along `dim` with labels that are probabilities; no gradient goes to the labels.

@@ -15,7 +15,7 @@ import secrets
 import traceback
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 
@@ -179,6 +179,26 @@ def py_func_stateless(ctx: OpContext, input: Array, *, token: str, Tout: list[DT
     return _call(token, input, Tout)
 
 
+# Several types; a str is one, though it is a sequence of them.
+_Types: TypeAlias = "list[Any] | tuple[Any, ...]"
+
+
+@overload
+def py_func(
+    func: Callable[..., Nest],
+    inp: Sequence[TensorLike],
+    Tout: DTypeLike,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Tensor: ...
+@overload
+def py_func(
+    func: Callable[..., Nest],
+    inp: Sequence[TensorLike],
+    Tout: _Types,
+    stateful: bool = True,
+    name: str | None = None,
+) -> list[Tensor]: ...
 def py_func(
     func: Callable[..., Nest],
     inp: Sequence[TensorLike],
@@ -218,9 +238,15 @@ def py_func(
     return list(node.outputs) if is_list else node.outputs[0]
 
 
+@overload
 def numpy_function(
-    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike | Sequence[DTypeLike], name: str | None = None
-) -> Operation | list[Tensor] | Tensor:
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike, name: str | None = None
+) -> Tensor: ...
+@overload
+def numpy_function(
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: _Types, name: str | None = None
+) -> list[Tensor]: ...
+def numpy_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Any:
     """`py_func` of a function with state.
 
     Args:
@@ -231,9 +257,13 @@ def numpy_function(
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
+@overload
+def py_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike, name: str | None = None) -> Tensor: ...
+@overload
 def py_function(
-    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: DTypeLike | Sequence[DTypeLike], name: str | None = None
-) -> Operation | list[Tensor] | Tensor:
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: _Types, name: str | None = None
+) -> list[Tensor]: ...
+def py_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Any:
     """Call a Python function on values that are like eager tensors: with `numpy()`, `dtype`, `shape` and arithmetic.
 
     What the function returns, NumPy's or Python's numbers too, becomes what `Tout` says. Operations of the graph cannot

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
@@ -13,6 +15,25 @@ from weft.ops.ragged.tensor import RaggedTensor, Values, ValuesLike, convert_to_
 from weft.ops.strings import parts
 
 
+@overload
+def string_split(
+    source: TensorLike,
+    sep: TensorLike | None = None,
+    skip_empty: bool = True,
+    delimiter: TensorLike | None = None,
+    result_type: Literal["SparseTensor"] = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor: ...
+@overload
+def string_split(
+    source: TensorLike,
+    sep: TensorLike | None = None,
+    skip_empty: bool = True,
+    delimiter: TensorLike | None = None,
+    *,
+    result_type: Literal["RaggedTensor"],
+    name: str | None = None,
+) -> RaggedTensor: ...
 def string_split(
     source: TensorLike,
     sep: TensorLike | None = None,
@@ -37,6 +58,25 @@ def string_split(
     return _of_type(parts.string_split(text, sep, skip_empty, delimiter, name), result_type, text)
 
 
+@overload
+def strings_split(
+    input: ValuesLike | None = None,
+    sep: TensorLike | None = None,
+    maxsplit: int = -1,
+    result_type: Literal["SparseTensor"] = "SparseTensor",
+    source: ValuesLike | None = None,
+    name: str | None = None,
+) -> SparseTensor: ...
+@overload
+def strings_split(
+    input: ValuesLike | None = None,
+    sep: TensorLike | None = None,
+    maxsplit: int = -1,
+    *,
+    result_type: Literal["RaggedTensor"],
+    source: ValuesLike | None = None,
+    name: str | None = None,
+) -> Values: ...
 def strings_split(
     input: ValuesLike | None = None,
     sep: TensorLike | None = None,

@@ -225,7 +225,7 @@ def categorical(
         return drawn_categories(logits, num_samples, dtype, seed)
 
 
-def drawn_categories(logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike, seed: int | None) -> Tensor:
+def drawn_categories(logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike | None, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     return random_op.multinomial_node(logits, num_samples, output_dtype=kind, **_seeds(seed))

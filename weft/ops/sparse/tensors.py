@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_dims
 from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
@@ -101,7 +102,7 @@ def sparse_to_dense_node(
 
 def sparse_to_dense(
     sparse_indices: TensorLike,
-    output_shape: ShapeLike,
+    output_shape: DynamicShape,
     sparse_values: TensorLike,
     default_value: TensorLike = 0,
     validate_indices: bool = True,
@@ -191,7 +192,11 @@ def sparse_to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | Non
 
 
 def sparse_merge(
-    sp_ids: Any, sp_values: SparseTensor, vocab_size: Any, name: str | None = None, already_sorted: bool = False
+    sp_ids: SparseTensor | Sequence[SparseTensor],
+    sp_values: SparseTensor,
+    vocab_size: TensorLike | Sequence[TensorLike],
+    name: str | None = None,
+    already_sorted: bool = False,
 ) -> SparseTensor:
     """A SparseTensor of the values whose last coordinate is replaced by the ids, which are below `vocab_size`.
 
@@ -204,9 +209,10 @@ def sparse_merge(
     Raises:
         ValueError: there are not as many sizes as there are ids.
     """
-    many = isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "dense_shape")
-    ids = [as_sparse(each) for each in (sp_ids if many else [sp_ids])]
-    limits = list(vocab_size) if many else [vocab_size]
+    several: Any = sp_ids if isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "dense_shape") else None
+    given: list[Any] = [sp_ids] if several is None else several
+    ids = [as_sparse(each) for each in given]
+    limits: Any = [vocab_size] if several is None else vocab_size
     values = as_sparse(sp_values)
     if len(ids) != len(limits):
         raise ValueError("sp_ids and vocab_size have to have equal lengths.")

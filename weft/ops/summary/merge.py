@@ -14,6 +14,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
+from weft.framework.value_types import OrNone
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 
@@ -63,7 +64,7 @@ def merge(inputs: Sequence[object], collections: Sequence[str] | None = None, na
     return merged
 
 
-def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:
+def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | OrNone:
     """All summaries of the default graph merged, or None when there are none.
 
     Args:

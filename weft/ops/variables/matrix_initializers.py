@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, ShapeL
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.padding import pad, slice_of
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.transposing import matrix_transpose
@@ -61,12 +61,13 @@ class Orthogonal(Initializer):
         self.gain, self.seed = gain, seed
         self.dtype = floating_type(dtype)
 
-    def __call__(self, shape: Any, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """A tensor of this shape with orthonormal rows or columns."""
         kind = dtype or self.dtype
-        if len(shape) < 2:
+        sizes = [int(size) for size in TensorShape(shape)]
+        if len(sizes) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
-        rows, columns = math.prod(int(size) for size in shape[:-1]), int(shape[-1])
+        rows, columns = math.prod(sizes[:-1]), sizes[-1]
         matrix = random_normal((max(rows, columns), min(rows, columns)), dtype=kind, seed=self.seed)
         basis = orthogonal_basis(matrix)
         if rows < columns:

@@ -26,7 +26,12 @@ class RefVariable(Variable, use_resource=False):
     """A variable made of four nodes: the initial value, `name` (VariableV2), `name/Assign` and `name/read`."""
 
     def _build(
-        self, graph: Graph, scope: str, initial_value: TensorLike | Callable[[], TensorLike], dtype: DTypeLike, shape: ShapeLike
+        self,
+        graph: Graph,
+        scope: str,
+        initial_value: TensorLike | Callable[[], TensorLike],
+        dtype: DTypeLike | None,
+        shape: ShapeLike,
     ) -> None:
         known = None if shape is None else as_dims(shape)
         if callable(initial_value):

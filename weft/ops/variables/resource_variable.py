@@ -32,7 +32,12 @@ class ResourceVariable(Variable, use_resource=True):
     _shape: Dims
 
     def _build(
-        self, graph: Graph, scope: str, initial_value: TensorLike | Callable[[], TensorLike], dtype: DTypeLike, shape: ShapeLike
+        self,
+        graph: Graph,
+        scope: str,
+        initial_value: TensorLike | Callable[[], TensorLike],
+        dtype: DTypeLike | None,
+        shape: ShapeLike,
     ) -> None:
         true_name = scope[:-1]
         with graph.attr_scope({"_class": [f"loc:@{true_name}"]}):

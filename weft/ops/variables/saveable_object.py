@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import DeviceLike, DTypeLike, ShapeLike, VariableLike
+from weft.framework.aliases import DeviceLike, DTypeLike, DynamicShape, VariableLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 
@@ -70,7 +70,7 @@ class SaveableObject:
         """The device of its tensors."""
         return self.specs[0].device
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[ShapeLike] | None) -> Tensor | Operation:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[DynamicShape] | None) -> Tensor | Operation:
         """Make the operation that restores the object.
 
         Args:

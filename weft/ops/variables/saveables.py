@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from weft.framework import built_at
+from weft.framework.aliases import DynamicShape
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import resource
 from weft.framework.graph import get_default_graph
@@ -29,7 +30,7 @@ class ReferenceVariableSaveable(SaveableObject):
     def __init__(self, var: Any, slice_spec: str, name: str) -> None:
         super().__init__(var, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Tensor:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[DynamicShape] | None) -> Tensor:
         """Assign what was read; its shape must be the variable's where that is known."""
         value = _reshaped(restored_tensors, restored_shapes)
         is_known = restored_shapes is None and self.op.get_shape().is_fully_defined()
@@ -49,7 +50,7 @@ class ResourceVariableSaveable(SaveableObject):
             tensor = _reading(var)
         super().__init__(var, [SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=var.device)], name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[DynamicShape] | None) -> Any:
         """Assign what was read, on the variable's device."""
         value = _reshaped(restored_tensors, restored_shapes)
         graph = get_default_graph()
@@ -69,7 +70,7 @@ def _reading(variable: Any) -> Callable[[], Tensor]:
     return read
 
 
-def _reshaped(tensors: Sequence[Tensor], shapes: Sequence[object] | None) -> Tensor:
+def _reshaped(tensors: Sequence[Tensor], shapes: Sequence[DynamicShape] | None) -> Tensor:
     return tensors[0] if shapes is None else reshape(tensors[0], shapes[0])
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NoReturn, TypeAlias, TypeVar
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, SessionLike, ShapeLike, TensorLike
+from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, Nest, SessionLike, ShapeLike, TensorLike
 from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
@@ -222,9 +222,7 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
                 self._build(graph, scope, initial_value, dtype, shape)
             graph.add_to_collections(keys, self)
 
-    def _build(
-        self, graph: Graph, scope: str, initial_value: TensorLike | Callable[[], TensorLike], dtype: DTypeLike, shape: ShapeLike
-    ) -> None:
+    def _build(self, graph: Graph, scope: str, initial_value: Nest, dtype: DTypeLike | None, shape: ShapeLike) -> None:
         """Add the nodes, in the name scope `scope`."""
         raise NotImplementedError
 

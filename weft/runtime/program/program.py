@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from weft.framework.aliases import Array
 from weft.framework.op_def import OpDef
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
@@ -144,7 +145,8 @@ class ControlFlow:
     @property
     def types(self) -> list[np.dtype]:
         """The NumPy types of the results."""
-        return [tensor.dtype.as_numpy_dtype for tensor in self.outputs]
+        found: list[Array] = [tensor.dtype.as_numpy_dtype for tensor in self.outputs]
+        return found
 
 
 @dataclass

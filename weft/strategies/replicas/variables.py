@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 
 from weft.framework import replication
-from weft.framework.aliases import SessionLike, TensorLike, VariableLike
+from weft.framework.aliases import DynamicShape, SessionLike, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.replica_values import Function, StrategyLike, Value
@@ -353,7 +353,7 @@ class _MirroredSaveable(ResourceVariableSaveable):
         self._copies = variable.values
         self.op: Value = variable
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Value:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[DynamicShape] | None) -> Value:
         """Assign what was read to each copy, on its device."""
         restored = []
         for each in self._copies:
@@ -374,7 +374,7 @@ class _SyncOnReadSaveable(SaveableObject):
         specs = [SaveSpec(read, "", name, dtype=variable.dtype, device=variable.primary.device)]
         super().__init__(variable, specs, name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Value:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[DynamicShape] | None) -> Value:
         """Give all copies values that are together what was read."""
         with _beside(self._variable.distribute_strategy):
             return self._variable.assign(restored_tensors[0])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weft.client.session import Session
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, SessionLike, VariableLike
+from weft.framework.aliases import Nest, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -96,6 +97,6 @@ class CopiesHook(SessionRunHook):
         local_variables_initializer()
         self._init_op = self._make_init_op()
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Begin with the common values."""
         session.run(self._init_op)

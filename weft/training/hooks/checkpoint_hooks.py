@@ -8,8 +8,8 @@ from typing import Any
 
 from tensorboard.compat.proto import event_pb2
 
+from weft.client.session import Session
 from weft.events.file_writer import FileWriterCache
-from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.graph_file import write_graph
@@ -32,13 +32,13 @@ class CheckpointSaverListener:
     def begin(self) -> None:
         """Called once, while the graph can be changed."""
 
-    def before_save(self, session: SessionLike | None, global_step_value: int) -> None:
+    def before_save(self, session: Session, global_step_value: int) -> None:
         """Called before a checkpoint of that step."""
 
-    def after_save(self, session: SessionLike | None, global_step_value: int) -> Any:
+    def after_save(self, session: Session, global_step_value: int) -> bool | None:
         """Called after it; returning True asks training to stop."""
 
-    def end(self, session: SessionLike, global_step_value: int) -> None:
+    def end(self, session: Session, global_step_value: int) -> None:
         """Called at the end of the session."""
 
 
@@ -90,7 +90,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Write the graph, and the model as it is now."""
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
@@ -118,7 +118,7 @@ class CheckpointSaverHook(SessionRunHook):
             if self._save(run_context.session, step):
                 run_context.request_stop()
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Save the last step."""
         step = session.run(self._global_step_tensor)
         if step != self._timer.last_triggered_step():
@@ -127,7 +127,7 @@ class CheckpointSaverHook(SessionRunHook):
             listener.end(session, step)
         self._summary_writer.flush()
 
-    def _save(self, session: SessionLike | None, step: Any) -> bool:
+    def _save(self, session: Any, step: Any) -> bool:
         tf_logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
             listener.before_save(session, step)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from weft.client.session import BaseSession
+from weft.client.session import BaseSession, Session
 from weft.distributed.client.observation.cluster_trace import ClusterRecording
 from weft.errors import OpError
-from weft.framework.aliases import SessionLike
 from weft.platform import gfile, tf_logging
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
@@ -52,7 +51,7 @@ class ClusterTraceHook(SessionRunHook):
         self._reading = StepReading()
         self._global_step_tensor = global_step_read("ClusterTraceHook")
 
-    def after_create_session(self, session: SessionLike, coord: object) -> None:
+    def after_create_session(self, session: Session, coord: object) -> None:
         """Find the cluster.
 
         Raises:
@@ -89,7 +88,7 @@ class ClusterTraceHook(SessionRunHook):
             if not self._left:
                 self._save(step)
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Write what was recorded of the last steps."""
         if self._recording is not None and self._next_step is not None:
             self._save(self._next_step - 1)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft import errors
-from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.client.session import Session
+from weft.framework.aliases import Feeds, Fetches, FetchValue
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
@@ -45,11 +46,11 @@ class FinalOpsHook(SessionRunHook):
         self._final_ops_values: Any = None
 
     @property
-    def final_ops_values(self) -> Any:
+    def final_ops_values(self) -> FetchValue:
         """The value of the last run; None before it."""
         return self._final_ops_values
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Run it."""
         if self._final_ops is None:
             return

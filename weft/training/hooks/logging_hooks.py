@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import SessionLike
+from weft.client.session import Session
 from weft.framework.graph import get_default_graph
 from weft.platform import tf_logging
 from weft.training.hooks.hook_timer import NeverTriggerTimer, SecondOrStepTimer
@@ -69,7 +69,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log_tensors(run_values.results)
         self._iter_count += 1
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Log the last values."""
         if self._log_at_end:
             self._log_tensors(session.run(self._current_tensors))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.client.session import Session
+from weft.framework.aliases import Feeds, Fetches
 from weft.framework.printed import printed
 from weft.proto.messages import RunOptions
 from weft.training.coordinator import Coordinator
@@ -37,7 +38,7 @@ class SessionRunHook:
     def begin(self) -> None:
         """Called once, before the session is made: the last chance to add to the graph."""
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Called when a session has been made or made again; the graph is closed and the variables have values.
 
         Args:
@@ -52,7 +53,7 @@ class SessionRunHook:
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Called after each run that succeeded, with the values of what `before_run` asked for."""
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Called at the end of a session that ends without an error; `session` still runs."""
 
 
@@ -99,7 +100,7 @@ class SessionRunContext:
 
     __repr__ = printed("tf.train")
 
-    def __init__(self, original_args: SessionRunArgs, session: SessionLike) -> None:
+    def __init__(self, original_args: SessionRunArgs, session: Session) -> None:
         self._original_args = original_args
         self._session = session
         self._stop_requested = False
@@ -110,7 +111,7 @@ class SessionRunContext:
         return self._original_args
 
     @property
-    def session(self) -> SessionLike:
+    def session(self) -> Session:
         """The Session that runs."""
         return self._session
 

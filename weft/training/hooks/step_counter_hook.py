@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsInt
 
 from tensorboard.compat.proto import summary_pb2
 
+from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
-from weft.framework.aliases import SessionLike
 from weft.framework.graph import get_default_graph
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
@@ -71,12 +71,12 @@ class StepCounterHook(SessionRunHook):
             self._warn(stale_step)
         self._last_global_step = stale_step
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Write what was measured."""
         if self._summary_writer is not None:
             self._summary_writer.flush()
 
-    def _tell(self, steps_per_s: float, step: object) -> None:
+    def _tell(self, steps_per_s: float, step: SupportsInt) -> None:
         if self._summary_writer is not None:
             value = summary_pb2.Summary.Value(tag=self._summary_tag, simple_value=steps_per_s)
             self._summary_writer.add_summary(summary_pb2.Summary(value=[value]), step)

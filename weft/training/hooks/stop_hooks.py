@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import SessionLike
+from weft.client.session import Session
 from weft.framework.built_at import place
 from weft.framework.operation import Tensor
 from weft.platform import tf_logging
@@ -55,7 +55,7 @@ class StopAtStepHook(SessionRunHook):
         """Find the global step."""
         self._global_step_tensor = global_step_read("StopAtStepHook")
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Count from the step at which the first session starts."""
         if self._last_step is None:
             assert self._num_steps is not None
@@ -90,7 +90,7 @@ class NanTensorHook(SessionRunHook):
         fail_on_nan_loss: raise NanLossDuringTrainingError, rather than ask to stop.
     """
 
-    def __init__(self, loss_tensor: object, fail_on_nan_loss: bool = True) -> None:
+    def __init__(self, loss_tensor: Tensor | str, fail_on_nan_loss: bool = True) -> None:
         self._loss_tensor = loss_tensor
         self.loss: float | None = None
         """The loss of the last run that it looked at."""

@@ -6,8 +6,9 @@ from typing import Any
 
 from tensorboard.compat.proto import event_pb2
 
+from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
-from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.framework.aliases import Feeds, Fetches, TensorLike
 from weft.ops.summary.merge import merge_all
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import StepReading, global_step_read
@@ -40,7 +41,7 @@ class SummarySaverHook(SessionRunHook):
         output_dir: str | None = None,
         summary_writer: FileWriter | None = None,
         scaffold: Scaffold | None = None,
-        summary_op: object = None,
+        summary_op: TensorLike | None = None,
     ) -> None:
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")
@@ -85,7 +86,7 @@ class SummarySaverHook(SessionRunHook):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
-    def end(self, session: SessionLike | None = None) -> None:
+    def end(self, session: Session | None = None) -> None:
         """Write what is buffered."""
         if self._summary_writer is not None:
             self._summary_writer.flush()
@@ -133,12 +134,12 @@ class SummaryAtEndHook(SessionRunHook):
             self._summary_op = merge_all()
         self._global_step = get_or_create_global_step()
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Open the event file."""
         if self._summary_writer is None and self._log_dir:
             self._summary_writer = FileWriterCache.get(self._log_dir)
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         """Write the summaries."""
         writer = self._summary_writer
         if writer is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from weft.framework.aliases import ShapeLike, TensorLike
+from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.node_errors import naming
 from weft.ops.input_scope import input_scope
 from weft.training.input.collector import (
@@ -30,7 +30,7 @@ def batch(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches of examples, in order; each run gives the next one, [batch_size, ...] of each component.
 
     A QueueRunner collects the examples; start it with `tf.train.start_queue_runners`. A component may be a SparseTensor.
@@ -74,7 +74,7 @@ def maybe_batch(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches, in order, of the examples for which `keep_input` is true; QueueRunners collect them.
 
     Args:
@@ -117,7 +117,7 @@ def batch_join(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches of the examples of several pipelines, which QueueRunners collect with a thread for each.
 
     Args:
@@ -165,7 +165,7 @@ def maybe_batch_join(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches of those examples of several pipelines for which `keep_input` is true; QueueRunners collect with a thread for
     each.
 
@@ -212,7 +212,7 @@ def shuffle_batch(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches of examples in random order; QueueRunners collect the examples, so `tf.train.start_queue_runners` is needed.
 
     Args:
@@ -260,7 +260,7 @@ def maybe_shuffle_batch(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches in random order of the examples for which `keep_input` is true; QueueRunners collect them.
 
     Args:
@@ -306,7 +306,7 @@ def shuffle_batch_join(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches in random order of the examples of several pipelines, which QueueRunners collect with a thread for each.
 
     Args:
@@ -349,7 +349,7 @@ def maybe_shuffle_batch_join(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """Batches in random order of those examples of several pipelines for which `keep_input` is true, with a thread for each.
 
     Args:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import ShapeLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described, naming
@@ -34,12 +33,12 @@ from weft.ops.variables.variable import Variable
 from weft.training.queue_runner import QueueRunner, add_queue_runner
 
 
-def _local_variable(initial_value: Tensor, **options: object) -> Any:
-    make_variable: Any = Variable
+def _local_variable(initial_value: Tensor, **options: object) -> Variable:
+    make_variable: Callable[..., Variable] = Variable
     return make_variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], **options)
 
 
-def match_filenames_once(pattern: object, name: str | None = None) -> Any:
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
     """A local variable with the names of the files that match a pattern, or several: looked up once, when initialized.
 
     Args:
@@ -55,7 +54,7 @@ def match_filenames_once(pattern: object, name: str | None = None) -> Any:
         return _local_variable(names, validate_shape=False, name=scope)
 
 
-def limit_epochs(tensor: Tensor, num_epochs: int | None = None, name: str | None = None) -> Any:
+def limit_epochs(tensor: Tensor, num_epochs: int | None = None, name: str | None = None) -> Tensor:
     """`tensor`, which can be read `num_epochs` times and then raises OutOfRangeError.
 
     The count is a local variable `epochs`, which `tf.local_variables_initializer` sets to 0.
@@ -79,8 +78,8 @@ def limit_epochs(tensor: Tensor, num_epochs: int | None = None, name: str | None
 
 
 def input_producer(
-    input_tensor: object,
-    element_shape: object = None,
+    input_tensor: TensorLike,
+    element_shape: ShapeLike = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -130,7 +129,7 @@ def input_producer(
 
 
 def string_input_producer(
-    string_tensor: object,
+    string_tensor: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

@@ -89,7 +89,7 @@ def differentiated(variable: Variable) -> Tensor:
     return variable.reference if isinstance(variable, Variable) else variable
 
 
-def checked_gradient(gradient: Tensor | IndexedSlices) -> Any:
+def checked_gradient(gradient: Tensor | IndexedSlices | None) -> Any:
     """A gradient as tensor or IndexedSlices, or None; TypeError for anything else."""
     if gradient is None:
         return None

@@ -13,6 +13,7 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.value_types import OrNone
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
@@ -143,7 +144,7 @@ class ExponentialMovingAverage:
         count = cast(self._num_updates, dtypes.float32, name="num_updates")
         return minimum(decay, (1.0 + count) / (10.0 + count))
 
-    def average(self, var: Variable) -> Any:
+    def average(self, var: Variable) -> Variable | OrNone:
         """The shadow variable of `var`, None when it has none."""
         return self._averages.get(var)
 

@@ -11,7 +11,7 @@ from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.ordering import with_dependencies
@@ -45,10 +45,10 @@ OPTIMIZER_SUMMARIES: Final = ("learning_rate", "loss", "gradients", "gradient_no
 def optimize_loss(
     loss: Tensor, global_step: Variable | None, learning_rate: TensorLike, optimizer: object,
     gradient_noise_scale: float | None = None, gradient_multipliers: object = None, clip_gradients: object = None,
-    learning_rate_decay_fn: object = None, update_ops: Any = None,
+    learning_rate_decay_fn: object = None, update_ops: Iterable[Operation] | None = None,
     variables: Iterable[Variable | Tensor] | None = None, name: str | None = None,
     summaries: Sequence[str] | None = None, colocate_gradients_with_ops: bool = False, increment_global_step: bool = True,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The loss as a tensor that trains one step when it is fetched.
 
     Args:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from weft.autodiff.gradients import gradients
 from weft.autodiff.stopping import explain_no_gradient
 from weft.framework import dtypes, replication
-from weft.framework.aliases import DTypeLike, Initializer, ShapeLike, VariableLike
+from weft.framework.aliases import DTypeLike, Initializer, ShapeLike, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -110,7 +110,7 @@ class Optimizer:
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: object = None,
+        grad_loss: TensorLike | None = None,
     ) -> Operation:
         """Add the operation that changes the variables so that `loss` becomes smaller.
 
@@ -151,7 +151,7 @@ class Optimizer:
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: object = None,
+        grad_loss: TensorLike | None = None,
     ) -> list[tuple[Any, Any]]:
         """The first part of `minimize`: a list of (gradient or None, variable).
 
@@ -191,7 +191,12 @@ class Optimizer:
 
     # From gradients to updates.
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Operation:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Tensor | IndexedSlices | None, VariableLike]],
+        global_step: Variable | None = None,
+        name: str | None = None,
+    ) -> Operation:
         """The second part of `minimize`: the operation that applies (gradient, variable) pairs.
 
         Args:
@@ -219,7 +224,7 @@ class Optimizer:
         if replication.current() is not None:
             together: Operation = apply_in_replica(self._distributed_apply, given, global_step, name)
             return together
-        pairs = [(checked_gradient(gradient), variable) for gradient, variable in given]
+        pairs: list[tuple[Any, Any]] = [(checked_gradient(gradient), variable) for gradient, variable in given]
         if not pairs:
             raise ValueError(
                 "No variables provided. grads_and_vars is empty: of a zip that was gone through before nothing is left, "
@@ -411,7 +416,7 @@ class Optimizer:
 
     # Slots and other variables.
 
-    def get_slot(self, var: Variable, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> VariableLike:
         """The slot `name` of a variable, None when there is none."""
         return self._slots.get(name, {}).get(_key_of(var))
 

@@ -20,13 +20,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from weft.client.session import Session
 from weft.errors import CancelledError
-from weft.framework.aliases import SessionLike
+from weft.framework.aliases import VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.ordering import group, no_op
 from weft.ops.variables.assign import assign
@@ -130,11 +132,16 @@ class SyncReplicasOptimizer(Optimizer):
         self.chief_init_op: Any = None
         self.ready_for_local_init_op: Any = None
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
         """The wrapped optimizer's; clip or change them before `apply_gradients`."""
         return self._opt.compute_gradients(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Tensor | IndexedSlices | None, VariableLike]],
+        global_step: Variable | None = None,
+        name: str | None = None,
+    ) -> Operation:
         """Add the nodes that push this replica's gradients and wait for the update, and the chief's that make it.
 
         Args:
@@ -164,7 +171,7 @@ class SyncReplicasOptimizer(Optimizer):
             with graph.device(global_step.device), graph.name_scope(None):
                 update = self._opt.apply_gradients(aggregated, global_step)
                 self._tokens = tokens = StepTokens(global_step)
-                train_op = self._add_train_op(tokens, pushes)
+                train_op: Operation = self._add_train_op(tokens, pushes)
                 tokens.add_per_step(self._quorum().count.tokens)
                 self._release = self._add_release(tokens, update)
                 self._limit = CountLimit(tokens, self._accumulators)
@@ -288,7 +295,7 @@ class SyncReplicasOptimizer(Optimizer):
         follow = None if self._replica_timeout_secs is None and self._min_num_replicas is None else self._quorum
         return WatchedQueueRunner(self._reports, follow, self._limit.set, self._tokens.queue, [self._release], **ops)
 
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot(self, *args: Any, **kwargs: Any) -> VariableLike:
         """The wrapped optimizer's slot of a variable."""
         return self._opt.get_slot(*args, **kwargs)
 
@@ -340,7 +347,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         # The queue stays open when the chief only loses its session: the others then wait for it to come back.
         self._queue_runner = optimizer.watched_queue_runner(close_op=no_op(), cancel_op=no_op())
 
-    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         missing = what_is_missing(session, self._ready_op)
         if missing:
             raise RuntimeError(
@@ -353,7 +360,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         if self._queue_runner is not None:
             self._queue_runner.create_threads(session, coord=coord, daemon=True, start=True)
 
-    def end(self, session: SessionLike) -> None:
+    def end(self, session: Session) -> None:
         # Others may still wait for a token. When the chief leaves there will be none: a closed queue ends their input. When
         # another replica leaves, it may have drawn two of the last ones: with a token they can look at the global step.
         with contextlib.suppress(CancelledError):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.platform import tf_logging
 
 
 def wait_for_new_checkpoint(
-    checkpoint_dir: Any, last_checkpoint: str | None = None, seconds_to_sleep: float = 1, timeout: float | None = None
+    checkpoint_dir: str | os.PathLike[str],
+    last_checkpoint: str | None = None,
+    seconds_to_sleep: float = 1,
+    timeout: float | None = None,
 ) -> str | None:
     """Block until the latest checkpoint of a directory is another than `last_checkpoint`, and return its path.
 
@@ -24,7 +27,7 @@ def wait_for_new_checkpoint(
     tf_logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
     end = None if timeout is None else time.monotonic() + timeout
     while True:
-        found = latest_checkpoint(checkpoint_dir)
+        found = latest_checkpoint(os.fspath(checkpoint_dir))
         if found is not None and found != last_checkpoint:
             tf_logging.info("Found new checkpoint at %s", found)
             return found
@@ -34,7 +37,7 @@ def wait_for_new_checkpoint(
 
 
 def checkpoints_iterator(
-    checkpoint_dir: str | None,
+    checkpoint_dir: str | os.PathLike[str],
     min_interval_secs: float = 0,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,

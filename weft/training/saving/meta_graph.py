@@ -46,7 +46,7 @@ def export_meta_graph(
     strip_default_attrs: bool = False,
     save_debug_info: bool = False,
     **kwargs: Any,
-) -> Any:
+) -> meta_graph_pb2.MetaGraphDef:
     """The MetaGraphDef of a graph, written to a file if one is named.
 
     Args:

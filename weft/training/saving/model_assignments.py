@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
-from weft.framework.aliases import Nest
+from weft.framework.aliases import Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.placeholder import placeholder
@@ -16,7 +16,7 @@ from weft.platform import tf_logging
 from weft.training.saving.saver import Saver
 
 
-def get_variable_full_name(var: Any) -> str:
+def get_variable_full_name(var: VariableLike) -> str:
     """The name under which a variable, or the whole that it is a part of, is saved.
 
     Args:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, SupportsInt
 
-from tensorboard.compat.proto import saver_pb2
+from tensorboard.compat.proto import meta_graph_pb2, saver_pb2
 
 from weft import errors
 from weft.checkpoint import checkpoint_state
@@ -19,8 +19,9 @@ from weft.framework.collection_proto import register_proto_function
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.proto_reading import reading
+from weft.framework.value_types import OrNone
 from weft.ops.declaration import definition_of
 from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
@@ -82,7 +83,7 @@ class Saver:
 
     def __init__(
         self,
-        var_list: object = None,
+        var_list: Mapping[str, Any] | Iterable[Any] | None = None,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -223,14 +224,14 @@ class Saver:
         self,
         sess: SessionLike,
         save_path: str,
-        global_step: Variable | None = None,
+        global_step: SupportsInt | Variable | Tensor | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,
         write_state: bool = True,
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
-    ) -> str | None:
+    ) -> str | OrNone:
         """Save the variables as they are in a session; blocks until the checkpoint is complete.
 
         Args:
@@ -364,7 +365,7 @@ class Saver:
         clear_extraneous_savers: bool = False,
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
-    ) -> Any:
+    ) -> meta_graph_pb2.MetaGraphDef:
         """The MetaGraphDef of the default graph with this Saver, written to a file if one is named.
 
         The arguments are those of `weft.training.saving.meta_graph.export_meta_graph`.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft import errors
-from weft.client.session import BaseSession
+from weft.client.session import Session
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.collections import GraphKeys
 from weft.framework.run_signature import typed_run
@@ -30,12 +30,12 @@ class StepContext:
         run_with_hooks: runs with the hooks.
     """
 
-    def __init__(self, session: BaseSession, run_with_hooks: Callable[..., object]) -> None:
+    def __init__(self, session: Session, run_with_hooks: Callable[..., object]) -> None:
         self._session = session
         self._run_with_hooks = run_with_hooks
 
     @property
-    def session(self) -> BaseSession:
+    def session(self) -> Session:
         """The plain Session."""
         return self._session
 
@@ -59,7 +59,7 @@ class CoordinatedSession:
     """
 
     def __init__(
-        self, session: BaseSession, hooks: Sequence[SessionRunHook], coord: Coordinator, stop_grace_period_secs: float
+        self, session: Session, hooks: Sequence[SessionRunHook], coord: Coordinator, stop_grace_period_secs: float
     ) -> None:
         self._sess = session
         self._hooks = hooks

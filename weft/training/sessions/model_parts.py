@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft.framework import dtypes
-from weft.framework.aliases import Feeds
+from weft.framework.aliases import Feeds, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_role import Role
@@ -90,7 +90,7 @@ class ModelParts:
         return self._summary_op
 
     @property
-    def global_step(self) -> Any:
+    def global_step(self) -> VariableLike:
         """The tensor that counts the steps, or None."""
         return self._global_step
 

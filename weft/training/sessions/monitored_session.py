@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft import errors
-from weft.framework.aliases import Feeds, Fetches
-from weft.framework.graph import get_default_graph
+from weft.client.session import BaseSession
+from weft.framework.aliases import Feeds, Fetches, FetchValue
+from weft.framework.graph import Graph, get_default_graph
 from weft.framework.printed import printed
 from weft.framework.run_signature import typed_run
+from weft.framework.value_types import OrNone
 from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
@@ -70,7 +72,7 @@ class _MonitoredSession:
             raise
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph | OrNone:
         """The graph that runs; None after `close`."""
         session = self._tf_sess()
         return None if session is None else session.graph
@@ -82,7 +84,7 @@ class _MonitoredSession:
         feed_dict: Feeds | None = None,
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
-    ) -> Any:
+    ) -> FetchValue:
         """Run a step with the hooks, as `Session.run` does without.
 
         Raises:
@@ -247,9 +249,10 @@ class SingularMonitoredSession(_MonitoredSession):
         creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir, checkpoint_filename_with_path)
         super().__init__(creator, hooks, None, stop_grace_period_secs)
 
-    def raw_session(self) -> Any:
+    def raw_session(self) -> BaseSession:
         """The plain Session."""
-        return self._tf_sess()
+        session: BaseSession = self._tf_sess()
+        return session
 
 
 def MonitoredTrainingSession(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft.client.session import Session
+from weft.client.session import BaseSession, Session
 from weft.framework.graph import get_default_graph
 from weft.framework.printed import printed
 from weft.proto.messages import ConfigProto
@@ -17,7 +15,7 @@ class SessionCreator:
 
     __repr__ = printed("tf.train")
 
-    def create_session(self) -> Any:
+    def create_session(self) -> BaseSession:
         """A new session."""
         raise NotImplementedError(f"create_session is not implemented for {type(self).__name__}.")
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsInt
 
 from tensorboard.compat.proto import config_pb2, event_pb2
 
@@ -118,7 +118,7 @@ class Supervisor(ModelParts):
         self._save_summaries_secs = save_summaries_secs if is_chief else None
         self._save_model_secs = save_model_secs if is_chief else None
         self._save_path = os.path.join(self._logdir, checkpoint_basename) if self._logdir else None
-        self._summary_writer: Any = self._writer(summary_writer) if is_chief else None
+        self._summary_writer: FileWriter | None = self._writer(summary_writer) if is_chief else None
         self._is_graph_written = False
         self._session_manager = session_manager or SessionManager(
             local_init_op=self._local_init_op,
@@ -154,7 +154,7 @@ class Supervisor(ModelParts):
         return self._coord
 
     @property
-    def summary_writer(self) -> Any:
+    def summary_writer(self) -> FileWriter | None:
         """The writer of the events; None for all but the chief."""
         return self._summary_writer
 
@@ -316,7 +316,7 @@ class Supervisor(ModelParts):
         """Block until a stop is requested."""
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess: BaseSession, summary: object, global_step: object = None) -> None:
+    def summary_computed(self, sess: BaseSession, summary: object, global_step: SupportsInt | None = None) -> None:
         """Write a Summary, or the bytes of one, that the program has computed.
 
         Args:

@@ -58,7 +58,7 @@ class SVSummaryThread(LooperThread):
 class SVStepCounterThread(LooperThread):
     """Measures the steps per second every `save_summaries_secs` seconds."""
 
-    def __init__(self, sv: Supervised, sess: SessionLike | None, step_counter: Any = None) -> None:
+    def __init__(self, sv: Supervised, sess: SessionLike, step_counter: Any = None) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv = sv
         self._sess = sess

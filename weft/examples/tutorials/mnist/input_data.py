@@ -16,6 +16,7 @@ from weft.examples.tutorials.mnist.idx import read_labels as extract_labels
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike
 from weft.framework.printed import printed
+from weft.framework.value_types import NumpyArray
 from weft.ops.random.seed import get_seed
 from weft.platform import gfile
 
@@ -47,7 +48,7 @@ class DataSet:
 
     def __init__(
         self,
-        images: Any,
+        images: Array,
         labels: Array,
         fake_data: bool = False,
         one_hot: bool = False,
@@ -66,17 +67,18 @@ class DataSet:
         if not fake_data:
             images, labels = _prepared(np.asarray(images), np.asarray(labels), kind, reshape)
             self._num_examples = len(images)
-        self._images, self._labels = images, labels
+        self._images: NumpyArray = images
+        self._labels: NumpyArray = labels
         self._epochs_completed = 0
         self._index_in_epoch = 0
 
     @property
-    def images(self) -> Any:
+    def images(self) -> NumpyArray:
         """The images, in the order of the current epoch."""
         return self._images
 
     @property
-    def labels(self) -> Any:
+    def labels(self) -> NumpyArray:
         """The labels, in the order of the images."""
         return self._labels
 

@@ -28,7 +28,7 @@ IMAGE_PIXELS: Final = IMAGE_SIZE * IMAGE_SIZE
 Variable: Any = _Variable
 
 
-def inference(images: Tensor, hidden1_units: int, hidden2_units: int) -> Any:
+def inference(images: Tensor, hidden1_units: int, hidden2_units: int) -> Tensor:
     """The logits `[batch, 10]` of images `[batch, 784]`.
 
     Args:
@@ -40,7 +40,8 @@ def inference(images: Tensor, hidden1_units: int, hidden2_units: int) -> Any:
     with name_scope("hidden2"):
         hidden = relu(_affine(hidden, hidden1_units, hidden2_units))
     with name_scope("softmax_linear"):
-        return _affine(hidden, hidden2_units, NUM_CLASSES)
+        logits: Tensor = _affine(hidden, hidden2_units, NUM_CLASSES)
+    return logits
 
 
 def _affine(inputs: Tensor, size: int, units: int) -> Any:
