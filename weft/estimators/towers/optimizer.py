@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from weft.estimators.towers.state import towers_of
-from weft.framework.aliases import Nest, VariableLike
+from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.ordering import no_op
@@ -40,7 +40,7 @@ class TowerOptimizer(Optimizer):
 
     def compute_gradients(
         self, loss: Tensor, var_list: Iterable[Variable | Tensor] | None = None, gate_gradients: int = Optimizer.GATE_OP,
-        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False, grad_loss: object = None,
+        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False, grad_loss: TensorLike | None = None,
     ) -> list[tuple[Nest, Nest]]:  # fmt: skip
         """The gradients of this tower's share of the loss of all."""
         towers = towers_of(get_default_graph())

@@ -116,7 +116,7 @@ def py_func(
     made = flat_py_func(call, [flat[each] for each in places], wanted, stateful, name)
     if output_types is None:
         return made
-    tensors: list[Tensor] = made if isinstance(made, list) else [made]  # type: ignore[list-item]
+    tensors: list[Tensor] = made if isinstance(made, list) else [made]
     if output_shapes is not None:
         shapes: list[ShapeLike] = nest.flatten_up_to(output_types, output_shapes)
         for tensor, shape in zip(tensors, shapes, strict=True):

@@ -93,14 +93,14 @@ class ConvolutionDeltaOrthogonal(Initializer):
         self.gain, self.seed = gain, seed
         self.dtype = floating_type(dtype)
 
-    def __call__(self, shape: Any, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """A kernel `[..., inputs, outputs]` of one to three spatial dimensions.
 
         Raises:
             ValueError: another rank, or more inputs than outputs.
         """
         kind = dtype or self.dtype
-        sizes = [int(size) for size in shape]
+        sizes = [int(size) for size in TensorShape(shape)]
         if not 3 <= len(sizes) <= 5:
             raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")
         if sizes[-2] > sizes[-1]:
