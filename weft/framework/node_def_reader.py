@@ -135,6 +135,14 @@ def _kind(proto: attr_value_pb2.AttrValue) -> str:
 
 
 def _check_value(declared: AttrDef, value: Any) -> None:
+    name = declared.name
+    if declared.choices and value not in declared.choices:
+        choices = '", "'.join(declared.choices)
+        raise ValueError(f'Value for attr {name!r} of "{value}" is not in the list of allowed values: "{choices}"')
+    if declared.minimum is not None:
+        given, what = (value, "Value") if isinstance(value, int) else (len(value), "Length")
+        if given < declared.minimum:
+            raise ValueError(f"{what} for attr {name!r} of {given} must be at least minimum {declared.minimum}")
     if declared.kind == "type":
         if value is None and declared.default is not None:
             raise ValueError(f"Attr {declared.name!r} has no type (DT_INVALID)")

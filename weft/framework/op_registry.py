@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Final, Unpack
 
+from weft.framework.attr_limits import limit_of
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_def import REQUIRED, AttrDef, OfNode, OpDef, Rule, Traits
@@ -173,8 +174,8 @@ def declare(
     types, defaults, limits = types or {}, defaults or {}, limits or {}
 
     def attr(key: str, kind: str, default: object) -> AttrDef:
-        limit = limits.get(key, ())
-        minimum, choices = (limit, ()) if isinstance(limit, int) else (None, tuple(limit))
+        limit = limits[key] if key in limits else limit_of(name, key, kind)
+        minimum, choices = (limit, ()) if isinstance(limit, int) else (None, tuple(limit or ()))
         return AttrDef(key, kind, defaults.get(key, default), tuple(types.get(key, ())), minimum, choices)
 
     attrs = {key: attr(key, kind, REQUIRED) for key, kind in kinds.items()}
