@@ -25,7 +25,7 @@ from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
-from weft.framework.ranks import check_ranks
+from weft.framework.ranks import check_ranks, with_declared_ranks
 
 GRAPH_DEF_VERSION: Final = 134
 
@@ -287,8 +287,9 @@ def describe(tensor: Tensor) -> str:
 
 def _shapes_of(op: Operation) -> Sequence[Dims]:
     """What the shape rule of a node's op tells; ValueError where it, or the declared ranks, refuse the inputs."""
+    node = with_declared_ranks(op) if op.op_def.ranks else op
     try:
-        shapes = op.op_def.infer(op)
+        shapes = op.op_def.infer(node)
     except (IndexError, TypeError):
         # A rule may count on the ranks.
         check_ranks(op)

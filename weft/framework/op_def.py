@@ -35,6 +35,19 @@ _T = TypeVar("_T")
 OfNode: TypeAlias = Callable[[Any], _T]
 """What is told of a node; its Operation is made of an OpDef, so that this module cannot name it."""
 
+
+class AtLeast(int):
+    """A rank that an input must have or exceed, in a declaration's `ranks`."""
+
+    __slots__ = ()
+
+
+class AtMost(int):
+    """A rank that an input must not exceed, in a declaration's `ranks`."""
+
+    __slots__ = ()
+
+
 Rule: TypeAlias = Callable[..., Any]
 """A kernel, a gradient rule or a check: its parameters are the op's own."""
 
@@ -145,7 +158,7 @@ class OpDef:
     that the op whose gradient it is has not refused before."""
 
     ranks: Mapping[str, int] = field(default_factory=dict)
-    """The rank that an input must have, by its name, beyond what `infer` refuses."""
+    """The rank that an input must have, by its name, beyond what `infer` refuses; `AtLeast` and `AtMost` for a bound."""
     static: Sequence[str] = ()
     """The inputs whose values must be known while a stage is compiled: shapes, axes, permutations."""
     static_members: OfNode[Sequence[int]] | None = None

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.framework import op_registry
 from weft.framework.aliases import ArrayModule
-from weft.framework.dims import Dims, broadcast_dims
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.node_types import group
@@ -241,6 +241,14 @@ def unknown(op: Operation) -> list[Dims]:
 def same_as_input(op: Operation) -> list[Dims]:
     """Every output has the shape of the first input."""
     return [op.inputs[0].dims] * len(op.outputs)
+
+
+def one_shape(op: Operation) -> list[Dims]:
+    """The inputs have one shape, and so have the outputs."""
+    dims = op.inputs[0].dims
+    for tensor in op.inputs[1:]:
+        dims = merge_dims(dims, tensor.dims)
+    return [dims] * len(op.outputs)
 
 
 def no_outputs(op: Operation) -> list[Dims]:

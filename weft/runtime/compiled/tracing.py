@@ -16,7 +16,7 @@ from weft.errors import FailedPreconditionError
 from weft.framework.aliases import Array
 from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
-from weft.framework.ranks import check_values, unsettled
+from weft.framework.run_shapes import run_shapes
 from weft.platform.jax_modules import jnp
 from weft.runtime.compiled.traced_control_flow import BodyTracer, run_branch, run_loop
 from weft.runtime.compiled.traced_state import BodyState, State, TracedState
@@ -134,8 +134,9 @@ class _Tracer:
     def _run_kernel(self, instruction: Instruction) -> list[Array]:
         definition, keywords = instruction.op_def, instruction.keywords
         arguments = self._arguments(instruction)
-        if definition.ranks:
-            check_values(unsettled(definition, instruction.op), arguments)
+        shapes = run_shapes(definition, instruction.op)
+        if shapes is not None:
+            shapes.check(arguments)
         if instruction.random >= 0:
             keywords = {**keywords, "run_index": self._run_indices[instruction.random]}
         if definition.takes_xp:

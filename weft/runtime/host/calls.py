@@ -17,7 +17,7 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
-from weft.framework.ranks import Wanted, check_values, unsettled
+from weft.framework.run_shapes import RunShapes, run_shapes
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import deferred_interrupts
 from weft.platform.jax_modules import jax, jnp
@@ -93,12 +93,13 @@ def gatherer_of(arguments: Sequence[Argument], program: Program, op: Operation, 
     return itemgetter(slice(first, first + len(places)))
 
 
-def _checked(gather: Gather, wanted: Wanted) -> Gather:
-    """The gatherer of a node whose inputs' ranks only a run tells."""
+def _checked(gather: Gather, shapes: RunShapes) -> Gather:
+    """The gatherer of a node whose inputs' shapes only a run tells."""
+    check = shapes.check
 
     def gathered(values: list[Array]) -> Sequence[Array]:
         arguments = gather(values)
-        check_values(wanted, arguments)
+        check(arguments)
         return arguments
 
     return gathered
@@ -147,9 +148,9 @@ class KernelCall:
         self.op = instruction.op
         self._instruction = instruction
         self._gather = gatherer_of(arguments, program, instruction.op, is_locked)
-        wanted = unsettled(instruction.op_def, instruction.op)
-        if wanted:
-            self._gather = _checked(self._gather, wanted)
+        shapes = run_shapes(instruction.op_def, instruction.op, len(instruction.updates))
+        if shapes is not None:
+            self._gather = _checked(self._gather, shapes)
         definition = instruction.op_def
         head = (np,) if definition.takes_xp else ()
         self._kernel: Callable[..., Array] = partial(definition.kernel, *head, **instruction.keywords)
