@@ -13,8 +13,28 @@ SHAPES_ONLY: Final = {
 }
 """Ops whose values differ from run to run, and why."""
 
+IGNORED_OUTPUTS: Final = {
+    **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), (3, 4)),
+    "FusedBatchNormV3": (5,),
+}
+"""Outputs that are spaces for GPU libraries: TensorFlow declares them to be empty vectors, and makes scalars of them."""
+
 ANY_SIGN: Final = frozenset(("Svd", "Qr", "SelfAdjointEigV2"))
 """Ops whose vectors may have either sign."""
+
+_GROUPED: Final = "whether a zero times an infinity is in a sum depends on how the library groups it"
+
+FINITE_ONLY: Final = dict.fromkeys((
+    "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2",
+    "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "LRN", "LRNGrad",
+), _GROUPED)  # fmt: skip
+"""Ops of whose results, where NaN or infinities come in, only what is finite in both is compared, and why."""
+
+UNWRITTEN: Final = dict.fromkeys(
+    ("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D"),
+    "TensorFlow leaves the memory of the result as it is where the input is empty",
+)
+"""Ops whose values are not compared where an input is empty, and why."""
 
 LOOSE: Final = {"MatrixExponential": 1e-2}
 """Relative tolerances of ops that approximate, instead of those of the types."""
@@ -23,10 +43,13 @@ _STATISTICS: Final = "weft has gradients for what a program makes of its other o
 
 DIFFERENCES: Final[dict[str, str]] = {
     "Cast": "a float that an integer cannot hold becomes the nearest one, as on XLA; TensorFlow's depends on the processor",
-    **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), _STATISTICS),
+    **dict.fromkeys((
+        "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGrad", "FusedBatchNormGradV2",
+        "FusedBatchNormGradV3",
+    ), _STATISTICS),
     "BlockLSTMV2": "its gradient in TensorFlow is that of BlockLSTM, whose gates are in another order",
     "HSVToRGB": "weft has a gradient, TensorFlow none",
-}
+}  # fmt: skip
 """Ops that do not agree on all cases, and why."""
 
 _FILES: Final = "works on files: tests/ops/io, tests/checkpoint and tests/datasets"

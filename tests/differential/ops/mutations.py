@@ -60,13 +60,17 @@ class Mutator:
     def _pick(self, choices: Sequence[Any]) -> Any:
         return choices[self.random.randint(len(choices))]
 
+    def _sorted(self, array: Any, i: int) -> Any:
+        """An array, in order where the op searches in it: what it finds in another is nobody's to say."""
+        return np.sort(array, -1) if self.definition.input_arg[i].name == "sorted_inputs" and array.ndim else array
+
     def _changed(
         self, case: OpCase, places: Sequence[tuple[int, int | None]], change: Callable[[Any], Any], kind: str
     ) -> OpCase:
         inputs = [list(value) if isinstance(value, list) else value for value in case.values]
         for i, j in places:
             if j is None:
-                inputs[i] = change(inputs[i])
+                inputs[i] = self._sorted(change(inputs[i]), i)
             else:
                 inputs[i][j] = change(inputs[i][j])
         return case.but(inputs=inputs, kind=kind)
@@ -187,8 +191,10 @@ class Mutator:
             if arg.type_attr != attr and not (isinstance(value, Variable) and attr in ("T", "dtype"))
             else [convert(each) for each in value]
             if isinstance(value, list)
+            else self._sorted(convert(value), i)
+            if isinstance(value, np.ndarray)
             else convert(value)
-            for arg, value in zip(self.definition.input_arg, case.values, strict=False)
+            for i, (arg, value) in enumerate(zip(self.definition.input_arg, case.values, strict=False))
         ]
         attrs = {key: value for key, value in case.attrs.items() if key != attr}
         return case.but(inputs=inputs, attrs=attrs, kind=f"type {dtype.name}")
