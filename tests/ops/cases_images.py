@@ -13,7 +13,7 @@ from weft.testing.op_checks import Case
 _RANDOM = np.random.RandomState(0)
 _IMAGES = _RANDOM.rand(2, 5, 4, 3).astype(np.float32)
 # Levels that are far apart: a finite difference must not change which channel is the greatest.
-_COLOURS = (_RANDOM.permutation(30).reshape(10, 3) / 30 + 0.02).astype(np.float32)
+_COLOURS = (_RANDOM.permutation(30).reshape(2, 5, 3) / 30 + 0.02).astype(np.float32)
 _BOXES = np.array([[0.1, 0.2, 0.83, 0.91], [0.72, 0.9, 0.13, 0.21]], np.float32)
 _LARGER, _SMALLER = np.array([7, 9], np.int32), np.array([3, 2], np.int32)
 _SCORES = np.array([0.9, 0.75, 0.6, 0.95], np.float32)

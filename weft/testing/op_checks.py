@@ -58,6 +58,7 @@ class Case:
         variant: what tells cases of one op apart in a test's name.
         constant_inputs: the inputs that the gradient rule takes for constants, by position.
         known_shape: whether the shape rule must know every dimension, given the shapes and values of all inputs.
+        needs_shapes: whether the shape rule refuses inputs whose shapes it does not know.
     """
 
     op: str
@@ -70,6 +71,7 @@ class Case:
     variant: str = ""
     constant_inputs: Sequence[int] = ()
     known_shape: bool = True
+    needs_shapes: bool = False
 
     @property
     def label(self) -> str:
@@ -187,12 +189,14 @@ def build_case(case: Case, dims_of: Callable[[Any], object] = np.shape, fold_sta
     """
     definition = case.definition
     feeds: dict[Tensor, Any] = {}
+    if case.needs_shapes:
+        dims_of = np.shape
 
     def enter(value: TensorLike, is_static: bool) -> Tensor:
         array = as_array(value)
         if is_static and fold_static:
             return constant(array, as_dtype(array.dtype))
-        shape: Any = None if is_static else dims_of(array)
+        shape: Any = None if is_static and not case.needs_shapes else dims_of(array)
         tensor: Tensor = placeholder(as_dtype(array.dtype), shape)
         feeds[tensor] = array
         return tensor

@@ -11,7 +11,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX
@@ -137,11 +137,29 @@ def depth_to_space(input: TensorLike, block_size: int, name: str | None = None, 
 # Batch and space.
 
 
+def _block_dims(node: Operation) -> tuple[Dims, int | None]:
+    """The input's shape, and the number of its dimensions that are cut into blocks."""
+    dims, block, margins = (tensor.dims for tensor in node.inputs)
+    if block is None or len(block) != 1:
+        raise ValueError("block_shape must have rank 1.")
+    count = block[0]
+    if count is None:
+        return dims, None
+    if margins is not None and len(margins) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(margins)}")
+    merge_dims(margins, (count, 2))
+    if dims is not None and len(dims) < 1 + count:
+        raise ValueError(f"Shape must be at least rank {1 + count} but is rank {len(dims)}")
+    return dims, count
+
+
 def _to_batch_shape(node: Operation) -> list[Dims]:
-    dims, block, paddings = node.inputs[0].dims, *(constant_value(t) for t in node.inputs[1:3])
-    if dims is None or block is None:
+    dims, count = _block_dims(node)
+    block, paddings = (constant_value(t) for t in node.inputs[1:3])
+    if dims is None or count is None:
         return [None]
-    count = len(block)
+    if block is None:
+        return [(None,) * (1 + count) + dims[1 + count :]]
     batch = size_times(dims[0], math.prod(block.tolist()))
     if paddings is None:
         return [(batch, *[None] * count, *dims[1 + count :])]
@@ -153,10 +171,12 @@ def _to_batch_shape(node: Operation) -> list[Dims]:
 
 
 def _from_batch_shape(node: Operation) -> list[Dims]:
-    dims, block, crops = node.inputs[0].dims, *(constant_value(t) for t in node.inputs[1:3])
-    if dims is None or block is None:
+    dims, count = _block_dims(node)
+    block, crops = (constant_value(t) for t in node.inputs[1:3])
+    if dims is None or count is None:
         return [None]
-    count = len(block)
+    if block is None:
+        return [(None,) * (1 + count) + dims[1 + count :]]
     batch = _over(dims[0], math.prod(block.tolist()), "batch")
     if crops is None:
         return [(batch, *[None] * count, *dims[1 + count :])]

@@ -39,7 +39,9 @@ def _filled_shape(node: Operation) -> list[Dims]:
     return [constant_dims(node.inputs[0])]
 
 
-@op("Fill", "dims: index_type, value: T -> output: T", infer=_filled_shape, static=("dims",),
+@op("Fill", "dims: index_type, value: T -> output: T",
+    ranks={"dims": 1, "value": 0},
+    infer=_filled_shape, static=("dims",),
     gradient=lambda node, grad: [None, sum_to_like(grad, node.inputs[1])], types={"index_type": INDEX})  # fmt: skip
 def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType = dtypes.int32) -> Result:
     """A tensor each element of which is `value`: `[rank], scalar -> [*dims]`."""

@@ -18,6 +18,7 @@ from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import concat_v2
@@ -130,7 +131,7 @@ def slices_of(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
 
 
 @op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
-    ranks={"axis": 0}, checks_traced=True,
+    ranks={"axis": 0, "params": AtLeast(1)}, checks_traced=True,
     infer=_gather_v2_shape,
     gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
@@ -161,7 +162,9 @@ def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, 
     return shaped
 
 
-@op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, gradient=_gather_gradient,
+@op("Gather", "params: Tparams, indices: Tindices -> output: Tparams",
+    ranks={"params": AtLeast(1)},
+    checks_traced=True, gradient=_gather_gradient,
     by_row=True, check=_check_gathered, types={"Tindices": INDEX},
     infer=lambda node: [_gathered(node.inputs[0].dims, node.inputs[1].dims, 0)])  # fmt: skip
 def gather_v1_node(xp: ArrayModule, params: Array, indices: Array, *, validate_indices: bool = True) -> Result:
@@ -255,7 +258,9 @@ def _check_gathered_nd(node: Operation, params: Array, indices: Array) -> None:
     _check_positions(node.inputs[0], params, indices, "param shape")
 
 
-@op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, infer=_gather_nd_shape,
+@op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams",
+    ranks={"indices": AtLeast(1)},
+    checks_traced=True, infer=_gather_nd_shape,
     gradient=_gather_nd_gradient, check=_check_gathered_nd, types={"Tindices": INDEX16})  # fmt: skip
 def gather_nd_node(xp: ArrayModule, params: Array, indices: Array, *, bad_indices_policy: str = "") -> Result:
     """The slices of `params` at the index vectors along the last dimension of `indices`.
@@ -322,7 +327,7 @@ def check_tensor_scattered(node: Operation, tensor: Array, indices: Array, updat
 
 
 @op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T",
-    ranks={"shape": 1}, infer=_scatter_nd_shape,
+    ranks={"shape": 1, "indices": AtLeast(1), "updates": AtLeast(1)}, infer=_scatter_nd_shape,
     static=("shape",), check=_check_scattered_nd, checks_traced=True, types={"Tindices": INDEX16},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
 def scatter_nd_node(xp: ArrayModule, indices: Array, updates: Array, shape: Array, *, bad_indices_policy: str = "") -> Result:

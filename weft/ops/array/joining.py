@@ -15,6 +15,7 @@ from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import ShapeMisfit
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -129,12 +130,33 @@ def concat_v1(xp: ArrayModule, concat_dim: Array, values: list[Array]) -> Result
     return _joined(xp, values, concat_dim)
 
 
-@op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type", gradient=not_differentiable,
-    infer=lambda node: [tensor.dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
+def _offset_shapes(node: Operation) -> list[Dims]:
+    dims: Dims = None
+    for number, tensor in enumerate(node.inputs[1:]):
+        if dims and tensor.dims and dims[0] is not None and tensor.dims[0] not in (None, dims[0]):
+            raise ValueError(f"input {number} should contain {dims[0]} elements, but got {tensor.dims[0]}")
+        dims = merge_dims(dims, tensor.dims)
+    return [dims] * len(node.outputs)
+
+
+@op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type",
+    ranks={"concat_dim": 0, "shape": 1},
+    gradient=not_differentiable,
+    infer=_offset_shapes, types={"shape_type": INDEX},
     static=("concat_dim", "shape"))  # fmt: skip
 def concat_offset(xp: ArrayModule, concat_dim: Array, shape: list[Array], *, shape_type: DType = dtypes.int32) -> list[Result]:
     """Where each of the tensors of these shapes begins in their concatenation: `scalar, N*[rank] -> N*[rank]`."""
     at, start, offsets = int(np.ravel(concat_dim)[0]), 0, []
+    if shape and not -len(shape[0]) <= at < len(shape[0]):
+        raise InvalidArgumentError.of(f"Concat dim is out of range: {at} vs. {len(shape[0])}")
+    for number, sizes in enumerate(shape):
+        differs = sizes != shape[0]
+        differs[at] = False
+        if differs.any():
+            raise InvalidArgumentError.of(
+                f"All dimensions except {at} must match. Input {number} has shape {sizes} and doesn't match input 0 with "
+                f"shape {shape[0]}."
+            )
     for sizes in shape:
         offset = np.zeros_like(sizes)
         offset[at] = start
@@ -262,7 +284,9 @@ def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]
     return [(None if total is None else total - known) if size < 0 else size for size in wanted]
 
 
-@op("SplitV", "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T", infer=_split_v_shape,
+@op("SplitV", "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T",
+    ranks={"value": AtLeast(1)},
+    infer=_split_v_shape,
     static=("size_splits", "split_dim"), types={"Tlen": (dtypes.int8, *INDEX)}, defaults={"Tlen": dtypes.int64},
     limits={"num_split": 1},
     gradient=lambda node, *grads: [concat_v2(filled_gradients(node, grads), node.inputs[2])

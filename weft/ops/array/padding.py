@@ -10,7 +10,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
@@ -265,6 +265,9 @@ def mirror_pad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> 
 
 def _unpadded(node: Operation) -> list[Dims]:
     dims, value = node.inputs[0].dims, constant_value(node.inputs[1])
+    paddings = node.inputs[1].dims
+    if dims is not None and paddings is not None and len(paddings) == 2:
+        merge_dims(paddings, (len(dims), 2))
     if dims is None or value is None:
         return [None if dims is None else (None,) * len(dims)]
     return [_grown(dims, -value.sum(1))]

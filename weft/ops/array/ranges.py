@@ -116,7 +116,9 @@ def _line_shape(node: Operation) -> list[Dims]:
     return [(None if count is None else int(count),)]
 
 
-@op("LinSpace", "start: T, stop: T, num: Tidx -> output: T", infer=_line_shape, gradient=not_differentiable, static=("num",),
+@op("LinSpace", "start: T, stop: T, num: Tidx -> output: T",
+    ranks={"start": 0, "stop": 0, "num": 0},
+    infer=_line_shape, gradient=not_differentiable, static=("num",),
     types={"T": FLOATS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def lin_space(xp: ArrayModule, start: Array, stop: Array, num: Array) -> Result:
     """`num` numbers at equal distances from `start` to `stop`, both included: `scalar, scalar, scalar -> [num]`."""

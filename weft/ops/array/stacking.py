@@ -169,7 +169,20 @@ def _parallel_concat_gradient(node: Operation, grad: Tensor) -> Gradients:
     return list(split_node(np.int32(0), grad, num_split=len(node.inputs)))
 
 
-@op("ParallelConcat", "values: N*T -> output: T", infer=lambda node: [node.attrs["shape"]],
+def _whole_shape(node: Operation) -> list[Dims]:
+    dims = node.attrs["shape"]
+    if dims is None or None in dims:
+        raise ValueError("shape attr must be fully defined")
+    for tensor in node.inputs:
+        if tensor.dims is None or None in tensor.dims:
+            raise ValueError("All input shapes must be fully defined.")
+        merge_dims(tensor.dims[1:], dims[1:])
+        if tensor.dims[0] != 1:
+            raise ValueError("Size of first dimension must be 1.")
+    return [dims]
+
+
+@op("ParallelConcat", "values: N*T -> output: T", infer=_whole_shape,
     gradient=_parallel_concat_gradient)  # fmt: skip
 def parallel_concat(xp: ArrayModule, values: list[Array], *, shape: Dims) -> Result:
     """The inputs, each of size 1 along the first axis, one after the other along it: `N*[1, *inner] -> [N, *inner]`."""

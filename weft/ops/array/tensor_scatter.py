@@ -7,6 +7,7 @@ from collections.abc import Callable
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import INDEX16, check_tensor_scattered, check_updates, gather_nd_node, scattered
@@ -37,7 +38,7 @@ def _tensor_scatter(name: str, how: str, gradient: Gradient) -> Callable[..., Te
     kernel.__doc__ = f"The tensor with the updates put in at the index vectors ({how}): {shapes}."
     declare = op(
         name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
-        check=check_tensor_scattered, checks_traced=True,
+        check=check_tensor_scattered, checks_traced=True, ranks={"tensor": AtLeast(1), "indices": AtLeast(1)},
         types={"Tindices": (*INDEX16, dtypes.uint16) if how == "set" else INDEX},
     )  # fmt: skip
     return declare(kernel)

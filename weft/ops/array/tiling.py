@@ -10,6 +10,7 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result, Tensor
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.dtypes import DType
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -209,7 +210,9 @@ def _roll_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [roll_node(grad, neg(node.inputs[1]), node.inputs[2]), None, None]
 
 
-@op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", infer=_rolled, static=("axis",),
+@op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T",
+    ranks={"input": AtLeast(1)},
+    infer=_rolled, static=("axis",),
     gradient=_roll_gradient,
     types={"Tshift": INDEX, "Taxis": INDEX})  # fmt: skip
 def roll_node(xp: ArrayModule, input: Array, shift: Array, axis: Array) -> Result:

@@ -138,14 +138,18 @@ def _in_top(xp: ArrayModule, predictions: Array, targets: Array, k: Array) -> Ar
     return is_class & xp.all(xp.isfinite(predictions), axis=1) & (better < k)
 
 
-@op("InTopK", "predictions: float32, targets: T -> precision: bool", infer=_precision_shape, gradient=None,
+@op("InTopK", "predictions: float32, targets: T -> precision: bool",
+    ranks={"predictions": 2, "targets": 1},
+    infer=_precision_shape, gradient=None,
     types={"T": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
 def in_top_k_v1_node(xp: ArrayModule, predictions: Array, targets: Array, *, k: int) -> Result:
     """The older form of InTopKV2: `[batch, classes], [batch] -> [batch]`."""
     return _in_top(xp, predictions, targets, k)
 
 
-@op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", infer=_precision_shape, gradient=None,
+@op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool",
+    ranks={"predictions": 2, "targets": 1, "k": 0},
+    infer=_precision_shape, gradient=None,
     types={"T": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
 def in_top_k_node(xp: ArrayModule, predictions: Array, targets: Array, k: Array) -> Result:
     """Whether fewer than `k` classes are predicted more strongly than the target; false where a number is not finite.

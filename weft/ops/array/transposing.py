@@ -38,7 +38,9 @@ def _transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [transpose_node(grad, invert_permutation(node.inputs[1])), None]
 
 
-@op("Transpose", "x: T, perm: Tperm -> y: T", memory_bound=True,
+@op("Transpose", "x: T, perm: Tperm -> y: T",
+    ranks={"perm": 1},
+    memory_bound=True,
     infer=_transposed, static=("perm",), gradient=_transpose_gradient,
     types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
 def transpose_node(xp: ArrayModule, x: Array, perm: Array) -> Result:
@@ -55,7 +57,9 @@ def _conjugate_transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [conjugate_transpose(grad, invert_permutation(node.inputs[1])), None]
 
 
-@op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},
+@op("ConjugateTranspose", "x: T, perm: Tperm -> y: T",
+    ranks={"perm": 1},
+    infer=_transposed, static=("perm",), types={"Tperm": INDEX},
     defaults={"Tperm": dtypes.int32}, gradient=_conjugate_transpose_gradient)  # fmt: skip
 def conjugate_transpose(xp: ArrayModule, x: Array, perm: Array) -> Result:
     """The complex conjugate of the transposed input: `[*sizes], [rank] -> [*permuted]`."""

@@ -120,7 +120,7 @@ def print_values(
     )  # fmt: skip
 
 
-@op("PrintV2", "input: string ->", infer=no_outputs, gradient=None, stateful=True)
+@op("PrintV2", "input: string ->", ranks={"input": 0}, infer=no_outputs, gradient=None, stateful=True)
 def print_v2_node(ctx: OpContext, input: Array, *, output_stream: str = "stderr", end: str = "\n") -> tuple[()]:
     """Write the string to a stream, a file or the log: `scalar string ->`."""
     text = input.item().decode("utf-8", "replace")

@@ -12,9 +12,10 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation
-from weft.ops.declaration import definition_of, op, same_as_input
-from weft.ops.image.boxes import crop_and_resize_node, draw_bounding_boxes_v2
+from weft.ops.declaration import definition_of, not_differentiable, op, same_as_input
+from weft.ops.image.boxes import crop_and_resize_node, draw_bounding_boxes_v2, drawable_shape
 from weft.ops.image.resampling import resize_nearest_neighbor_node
 from weft.platform.jax_modules import jax, jnp
 
@@ -90,7 +91,7 @@ def crop_and_resize_grad_boxes(
 
 
 @op("DrawBoundingBoxes", "images: T, boxes: float -> output: T",
-    ranks={"images": 4, "boxes": 3}, gradient=None, infer=same_as_input,
+    ranks={"images": 4, "boxes": 3}, gradient=not_differentiable, infer=drawable_shape,
     types={"T": (dtypes.float32, dtypes.float16)}, defaults={"T": dtypes.float32})  # fmt: skip
 def draw_bounding_boxes_v1(ctx: OpContext, images: Array, boxes: Array) -> Result:
     """Images with boxes drawn, in TensorFlow's ten colours by turns.
@@ -101,7 +102,7 @@ def draw_bounding_boxes_v1(ctx: OpContext, images: Array, boxes: Array) -> Resul
 
 
 @op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T",
-    ranks={"contrast_factor": 0}, gradient=None, infer=same_as_input,
+    ranks={"contrast_factor": 0, "images": AtLeast(3)}, gradient=None, infer=same_as_input,
     types={"T": _HALVES}, defaults={"T": dtypes.float32})  # fmt: skip
 def adjust_contrast_v2(xp: ArrayModule, images: Array, contrast_factor: Array) -> Result:
     """The distance of each channel's pixels from their mean over the image, scaled.

@@ -172,7 +172,17 @@ def _draw(image: Array, box: Array, colour: Array) -> None:
         image[rows, right] = colour
 
 
-@op("DrawBoundingBoxesV2", "images: T, boxes: float, colors: float -> output: T", gradient=None, infer=same_as_input,
+def drawable_shape(node: Operation) -> list[Dims]:
+    """The shape of images on which boxes can be drawn: they have 1, 3 or 4 channels."""
+    dims = node.inputs[0].dims
+    if dims is not None and len(dims) == 4 and dims[3] not in (None, 1, 3, 4):
+        raise ValueError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
+    return same_as_input(node)
+
+
+@op("DrawBoundingBoxesV2", "images: T, boxes: float, colors: float -> output: T",
+    ranks={"images": 4, "boxes": 3, "colors": 2},
+    gradient=None, infer=drawable_shape,
     types={"T": _FLOATS}, defaults={"T": dtypes.float32})  # fmt: skip
 def draw_bounding_boxes_v2(ctx: OpContext, images: Array, boxes: Array, colors: Array) -> Result:
     """Images with boxes drawn, each in the next colour.
@@ -184,6 +194,10 @@ def draw_bounding_boxes_v2(ctx: OpContext, images: Array, boxes: Array, colors: 
     if boxes.ndim != 3 or boxes.shape[2] != 4 or boxes.shape[0] != images.shape[0]:
         raise InvalidArgumentError.of(f"boxes must be [{images.shape[0]}, n, 4], got {list(boxes.shape)}")
     depth = images.shape[3]
+    if colors.size and colors.shape[1] < depth:
+        raise InvalidArgumentError.of(
+            f"colors must have equal or more channels than the image provided: {list(colors.shape)}, and {depth} channels"
+        )
     table = _COLOURS.copy() if not colors.size else colors
     if depth == 1 and not colors.size:
         table[:, 0] = 1.0

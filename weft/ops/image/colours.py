@@ -10,6 +10,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -91,7 +92,9 @@ def hsv_to_rgb(xp: ArrayModule, images: Array) -> Result:
     return _from_hsv(xp, images[..., 0], images[..., 1], images[..., 2], images.dtype)
 
 
-@op("AdjustHue", "images: T, delta: float -> output: T", infer=_coloured, gradient=vjp, types={"T": _FLOATS},
+@op("AdjustHue", "images: T, delta: float -> output: T",
+    ranks={"images": AtLeast(3), "delta": 0},
+    infer=_coloured, gradient=vjp, types={"T": _FLOATS},
     defaults={"T": dtypes.float32})  # fmt: skip
 def adjust_hue_node(xp: ArrayModule, images: Array, delta: Array) -> Result:
     """RGB pixels with their hue turned by `delta` of a full turn: `[..., 3], scalar -> [..., 3]`."""
@@ -102,7 +105,9 @@ def adjust_hue_node(xp: ArrayModule, images: Array, delta: Array) -> Result:
     return xp.stack([least + share * spread for share in _shares(xp, (hue + delta) % 1.0)], axis=-1).astype(images.dtype)
 
 
-@op("AdjustSaturation", "images: T, scale: float -> output: T", infer=_coloured, gradient=vjp, types={"T": _FLOATS},
+@op("AdjustSaturation", "images: T, scale: float -> output: T",
+    ranks={"images": AtLeast(3), "scale": 0},
+    infer=_coloured, gradient=vjp, types={"T": _FLOATS},
     defaults={"T": dtypes.float32})  # fmt: skip
 def adjust_saturation_node(xp: ArrayModule, images: Array, scale: Array) -> Result:
     """RGB pixels with their saturation times `scale`, at most 1: `[..., 3], scalar -> [..., 3]`."""

@@ -10,6 +10,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtMost
 from weft.framework.operation import Operation
 from weft.ops.declaration import no_outputs, op, scalar_shape
 from weft.platform import gfile
@@ -58,7 +59,7 @@ def _some(node: Operation) -> list[Dims]:
     return [(None,)]
 
 
-@op("MatchingFiles", "pattern: string -> filenames: string", infer=_some, gradient=None)
+@op("MatchingFiles", "pattern: string -> filenames: string", ranks={"pattern": AtMost(1)}, infer=_some, gradient=None)
 def matching_files(ctx: OpContext, pattern: Array) -> Result:
     """The names of the files that match a pattern or any of several, sorted: `[...] string -> [n] string`.
 

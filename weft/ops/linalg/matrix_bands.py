@@ -14,6 +14,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
+from weft.framework.op_def import AtLeast, AtMost
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import op
@@ -110,7 +111,7 @@ def _matrix_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MatrixDiagV3", "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
-    ranks={"num_rows": 0, "num_cols": 0, "padding_value": 0},
+    ranks={"num_rows": 0, "num_cols": 0, "padding_value": 0, "diagonal": AtLeast(1), "k": AtMost(1)},
     infer=_matrix_shape, gradient=_matrix_gradient, static=("k", "num_rows", "num_cols"))  # fmt: skip
 def matrix_diag_v3(
     xp: ArrayModule,
@@ -150,7 +151,7 @@ def _packed_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T",
-    ranks={"padding_value": 0}, infer=_packed_shape,
+    ranks={"padding_value": 0, "input": AtLeast(2), "k": AtMost(1)}, infer=_packed_shape,
     gradient=_packed_gradient, static=("k",))  # fmt: skip
 def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The diagonals of a band, packed.
@@ -175,7 +176,9 @@ def _set_gradient(node: Operation, grad: Tensor) -> Gradients:
     ]
 
 
-@op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", infer=lambda node: [node.inputs[0].dims],
+@op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T",
+    ranks={"input": AtLeast(2), "diagonal": AtLeast(1), "k": AtMost(1)},
+    infer=lambda node: [node.inputs[0].dims],
     gradient=_set_gradient, static=("k",))  # fmt: skip
 def matrix_set_diag_v3(xp: ArrayModule, input: Array, diagonal: Array, k: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The matrices with other diagonals in a band.

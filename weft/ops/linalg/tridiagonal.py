@@ -32,6 +32,9 @@ from weft.ops.math.reduce_functions import reduce_sum
 
 def _solution_shape(node: Operation) -> list[Dims]:
     diagonals, rhs = node.inputs[0].dims, node.inputs[1].dims
+    for dims in (diagonals, rhs):
+        if dims is not None and len(dims) < 2:
+            raise ValueError(f"Shape must be at least rank 2 but is rank {len(dims)}")
     if diagonals is None or rhs is None:
         return [rhs]
     if len(diagonals) < 2 or diagonals[-2] not in (3, None):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -17,7 +18,7 @@ from weft.ops.array.identity import identity
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import select_node
 from weft.ops.array.shape_ops import rank, size
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import op
 from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
@@ -81,12 +82,31 @@ def _clip_gradient(node: Operation, grad: Tensor) -> Gradients:
     ]
 
 
-@op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", infer=same_as_input,
+def _clipped_shape(node: Operation) -> list[Dims]:
+    values = node.inputs[0].dims
+    for bound in node.inputs[1:]:
+        if values is not None and bound.dims and not _could_be(bound.dims, values):
+            raise ValueError(
+                "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
+                f"input shape: {brackets(values)}, {brackets(bound.dims)}"
+            )
+    return [values]
+
+
+def _could_be(a: Dims, b: Dims) -> bool:
+    try:
+        merge_dims(a, b)
+    except ValueError:
+        return False
+    return True
+
+
+@op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", infer=_clipped_shape,
     gradient=_clip_gradient, types={"T": NUMBERS})  # fmt: skip
 def clip_by_value_node(xp: ArrayModule, t: Array, clip_value_min: Array, clip_value_max: Array) -> Result:
     """The elements brought between two bounds, as one node; graphs of newer programs have it.
 
-    `[...], scalar, scalar -> [...]`, or with bounds that broadcast to the shape of `t`.
+    `[...], scalar, scalar -> [...]`, or with bounds of the shape of `t`.
     """
     return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
 

@@ -12,7 +12,7 @@ from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import select_node
-from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
+from weft.ops.declaration import broadcast, not_differentiable, one_shape, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import NUMBERS, REAL, unbroadcast
@@ -107,7 +107,7 @@ def not_equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: 
     return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
 
 
-@op("ApproximateEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": NUMBERS})
+@op("ApproximateEqual", "x: T, y: T -> z: bool", infer=one_shape, gradient=not_differentiable, types={"T": NUMBERS})
 def approximate_equal(xp: ArrayModule, x: Array, y: Array, *, tolerance: float = 1e-5) -> Result:
     """Whether `|x - y| < tolerance`: `[...], [...] -> [...] bool`, broadcast."""
     return xp.abs(x - y) < tolerance

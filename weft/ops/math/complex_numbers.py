@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -154,7 +155,17 @@ def _complex_abs_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(_from_parts(grad, zeros_like(grad), x), sign(x))]
 
 
-@op("ComplexAbs", "x: T -> y: Tout", infer=same_as_input, gradient=_complex_abs_gradient,
+def _of_parts(node: Operation) -> list[Dims]:
+    """The input's shape; ValueError unless the result has the type of the parts, the only one that has a kernel."""
+    found, wanted = node.outputs[0].dtype.base_dtype, node.inputs[0].dtype.base_dtype.real_dtype
+    if found is not wanted:
+        raise ValueError(
+            f"Tout must be {wanted.name}, the type of the parts of {node.inputs[0].dtype.name}, but is {found.name}"
+        )
+    return same_as_input(node)
+
+
+@op("ComplexAbs", "x: T -> y: Tout", infer=_of_parts, gradient=_complex_abs_gradient,
     types={"T": COMPLEX, "Tout": _PARTS}, defaults={"T": dtypes.complex64, "Tout": dtypes.float32})  # fmt: skip
 def complex_abs(xp: ArrayModule, x: Array) -> Result:
     """The absolute value of a complex tensor: `[...] -> [...]`."""

@@ -11,6 +11,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtMost
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -58,7 +59,7 @@ def _dense_bins_shape(node: Operation) -> list[Dims]:
 
 
 @op("DenseBincount", "input: Tidx, size: Tidx, weights: T -> output: T",
-    ranks={"size": 0}, infer=_dense_bins_shape, gradient=None,
+    ranks={"size": 0, "input": AtMost(2)}, infer=_dense_bins_shape, gradient=None,
     types={"Tidx": (dtypes.int32, dtypes.int64), "T": _COUNTS})  # fmt: skip
 def dense_bincount(ctx: OpContext, input: Array, size: Array, weights: Array, *, binary_output: bool = False) -> Result:
     """How often each of the numbers below `size` occurs in each row, whether it does, or the sum of its weights.

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, merge_dims
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import REAL
@@ -118,8 +119,8 @@ def _split(
 
 @op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32",
-    ranks={"min": 0}, gradient=None,
-    infer=lambda node: [node.inputs[0].dims, (), ()])  # fmt: skip
+    ranks={"min": 0, "max": 0}, gradient=None,
+    infer=lambda node: [merge_dims(node.inputs[0].dims, node.inputs[1].dims), (), ()])  # fmt: skip
 def fake_quant_with_min_max_vars_gradient(
     xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Result, Result, Result]:
@@ -154,6 +155,7 @@ def _channel_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("FakeQuantWithMinMaxVarsPerChannel", "inputs: float32, min: float32, max: float32 -> outputs: float32",
+    ranks={"inputs": AtLeast(1)},
     infer=_channel_limits, gradient=_channel_gradient)  # fmt: skip
 def fake_quant_with_min_max_vars_per_channel(
     xp: ArrayModule, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
@@ -207,7 +209,7 @@ def _and_back_shape(node: Operation) -> list[Dims]:
 
 
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
-    ranks={"input_min": 0}, infer=_and_back_shape,
+    ranks={"input_min": 0, "input_max": 0}, infer=_and_back_shape,
     gradient=lambda node, grad: [grad, None, None], types=_FLOATS)  # fmt: skip
 def quantize_and_dequantize_v2(
     xp: ArrayModule,

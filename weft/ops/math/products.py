@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -116,6 +116,13 @@ def _batch_product_shape(node: Operation) -> list[Dims]:
     return [None if batch is None else (*batch, rows, columns)]
 
 
+def _equal_batches_shape(node: Operation) -> list[Dims]:
+    x, y = node.inputs[0].dims, node.inputs[1].dims
+    if x is not None and y is not None:
+        merge_dims(x[:-2], y[:-2])
+    return _batch_product_shape(node)
+
+
 def _batch_gradient(node: Operation, grad: Tensor) -> Gradients:
     def multiply(left: Tensor, right: Tensor, flip_left: bool, flip_right: bool) -> Tensor:
         return batch_mat_mul(left, right, adj_x=flip_left, adj_y=flip_right)
@@ -142,7 +149,7 @@ def batch_mat_mul(xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, a
     return _batch_product(xp, x, y, adj_x, adj_y)
 
 
-@op("BatchMatMul", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
+@op("BatchMatMul", "x: T, y: T -> output: T", infer=_equal_batches_shape, gradient=_batch_gradient,
     types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def batch_mat_mul_v1(xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False) -> Result:
     """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the older form."""

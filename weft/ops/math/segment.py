@@ -42,6 +42,8 @@ def _vector(tensor: Tensor, what: str) -> None:
 def _rows_of_segments(node: Operation) -> list[Dims]:
     data, ids = node.inputs
     _vector(ids, "segment_ids")
+    if rank_of(data) == 0:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
     if data.dims is None:
         return [None]
     known = constant_value(ids)

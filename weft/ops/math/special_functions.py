@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -207,6 +207,10 @@ def igamma_grad_a(xp: ArrayModule, a: Array, x: Array) -> Result:
 
 def _broadcast_three(node: Operation) -> list[Dims]:
     a, b, x = (tensor.dims for tensor in node.inputs)
+    known = [dims for dims in (a, b, x) if dims]
+    for dims in known[1:]:
+        # Scalars are all that is broadcast.
+        merge_dims(known[0], dims)
     return [broadcast_dims(broadcast_dims(a, b), x)]
 
 

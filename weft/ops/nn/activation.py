@@ -14,7 +14,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.selection import select_node
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import one_shape, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import to_float
@@ -64,7 +64,7 @@ def _relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return _linear_gradient(relu_grad, node, grad)
 
 
-@op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
+@op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": REAL},
     gradient=_relu_grad_gradient)  # fmt: skip
 def relu_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu, from its input or its output: `[...], [...] -> [...]`."""
@@ -89,7 +89,7 @@ def _relu6_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return _linear_gradient(relu6_grad, node, grad)
 
 
-@op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
+@op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": REAL},
     gradient=_relu6_grad_gradient)  # fmt: skip
 def relu6_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu6, from its input or its output: `[...], [...] -> [...]`."""
@@ -112,7 +112,7 @@ def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return _linear_gradient(leaky_relu_grad, node, grad)
 
 
-@op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+@op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": FLOATS},
     defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient)  # fmt: skip
 def leaky_relu_grad(xp: ArrayModule, gradients: Array, features: Array, *, alpha: float = 0.2) -> Result:
     """The gradient of LeakyRelu, from its input: `[...], [...] -> [...]`."""
@@ -181,7 +181,7 @@ def _elu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return _exponential_gradient(elu_grad, node, grad)
 
 
-@op("EluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+@op("EluGrad", "gradients: T, outputs: T -> backprops: T", infer=one_shape, types={"T": FLOATS},
     gradient=_elu_grad_gradient)  # fmt: skip
 def elu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
     """The gradient of Elu, from its output: `[...], [...] -> [...]`."""
@@ -207,7 +207,7 @@ def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return _exponential_gradient(selu_grad, node, grad)
 
 
-@op("SeluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+@op("SeluGrad", "gradients: T, outputs: T -> backprops: T", infer=one_shape, types={"T": FLOATS},
     gradient=_selu_grad_gradient)  # fmt: skip
 def selu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
     """The gradient of Selu, from its output: `[...], [...] -> [...]`."""
@@ -235,7 +235,7 @@ def _softplus_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [softplus_grad(grad, features), real_div(mul(grad, gradients), below)]
 
 
-@op("SoftplusGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+@op("SoftplusGrad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": FLOATS},
     gradient=_softplus_grad_gradient)  # fmt: skip
 def softplus_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Softplus, from its input: `[...], [...] -> [...]`."""
@@ -256,7 +256,7 @@ def softsign(xp: ArrayModule, features: Array) -> Result:
     return features / (xp.abs(features) + np.ones((), features.dtype))
 
 
-@op("SoftsignGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+@op("SoftsignGrad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": FLOATS},
     gradient=None)  # fmt: skip
 def softsign_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Softsign, from its input: `[...], [...] -> [...]`."""

@@ -44,7 +44,8 @@ def _normalized_shapes(node: Operation) -> list[Dims]:
     for tensor in node.inputs[1 : 3 if node.attrs["is_training"] else 5]:
         channels = merge_dims(channels, tensor.dims)
     assert channels is not None
-    made = None if dims is None else (*dims[:at], channels[0], *dims[at + 1 :])
+    dims = (None,) * len(layout) if dims is None else dims
+    made = (*dims[:at], channels[0], *dims[at + 1 :])
     return [made, *([channels] * 4), *([None] * (len(node.outputs) - 5))]
 
 
@@ -99,7 +100,9 @@ def _normalized_gradient(version: str) -> Any:
 
 
 @op("FusedBatchNorm", "x: T, scale: T, offset: T, mean: T, variance: T -> "
-    "y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T", infer=_normalized_shapes,
+    "y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T",
+    ranks={"x": 4},
+    infer=_normalized_shapes,
     gradient=_normalized_gradient(""), types={"T": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_v1(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
@@ -114,7 +117,9 @@ def fused_batch_norm_v1(
 
 
 @op("FusedBatchNormV2", "x: T, scale: U, offset: U, mean: U, variance: U -> "
-    "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U", infer=_normalized_shapes,
+    "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U",
+    ranks={"x": 4},
+    infer=_normalized_shapes,
     gradient=_normalized_gradient("V2"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_v2(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
@@ -148,7 +153,10 @@ def fused_batch_norm_v3(
 def _back_shapes(node: Operation) -> list[Dims]:
     layout, dims = _layout(node), merge_dims(node.inputs[0].dims, node.inputs[1].dims)
     check_rank(dims, len(layout))
-    channels: Dims = (None,) if dims is None else (dims[layout.index("C")],)
+    dims = (None,) * len(layout) if dims is None else dims
+    channels: Dims = (dims[layout.index("C")],)
+    for tensor in node.inputs[2:5]:
+        channels = merge_dims(channels, tensor.dims)
     return [dims, channels, channels, (0,), (0,)]
 
 
@@ -180,7 +188,7 @@ def _back(
 
 @op("FusedBatchNormGrad", "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T -> "
     "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
-    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1}, infer=_back_shapes,
+    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1, "y_backprop": 4, "x": 4}, infer=_back_shapes,
     gradient=vjp, types={"T": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v1(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
@@ -196,7 +204,7 @@ def fused_batch_norm_grad_v1(
 
 @op("FusedBatchNormGradV2", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U -> "
     "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
-    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1}, infer=_back_shapes,
+    ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1, "y_backprop": 4, "x": 4}, infer=_back_shapes,
     gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v2(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
@@ -314,7 +322,9 @@ def _lrn_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [lrn_grad(grad, node.inputs[0], node.outputs[0], **kept)]
 
 
-@op("LRN", "input: T -> output: T", infer=_four, gradient=_lrn_gradient, types={"T": _HALF_TO_SINGLE},
+@op("LRN", "input: T -> output: T",
+    ranks={"input": 4},
+    infer=_four, gradient=_lrn_gradient, types={"T": _HALF_TO_SINGLE},
     defaults={"T": dtypes.float32})  # fmt: skip
 def lrn_node(
     xp: ArrayModule, input: Array, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5
@@ -328,7 +338,9 @@ def lrn_node(
     return (x * norm ** np.float32(-beta)).astype(input.dtype)
 
 
-@op("LRNGrad", "input_grads: T, input_image: T, output_image: T -> output: T", infer=_four, gradient=vjp,
+@op("LRNGrad", "input_grads: T, input_image: T, output_image: T -> output: T",
+    ranks={"input_grads": 4, "input_image": 4, "output_image": 4},
+    infer=_four, gradient=vjp,
     types={"T": _HALF_TO_SINGLE}, defaults={"T": dtypes.float32})  # fmt: skip
 def lrn_grad(
     xp: ArrayModule, input_grads: Array, input_image: Array, output_image: Array, *, depth_radius: int = 5,
@@ -341,7 +353,7 @@ def lrn_grad(
     """
     grad, x = _wide(input_grads), _wide(input_image)
     norm = np.float32(bias) + np.float32(alpha) * _neighbours(xp, x * x, depth_radius)
-    spread = _neighbours(xp, grad * x * norm ** np.float32(-beta - 1), depth_radius)
+    spread = _neighbours(xp, grad * _wide(output_image) / norm, depth_radius)
     made = grad * norm ** np.float32(-beta) - np.float32(2 * alpha * beta) * x * spread
     return made.astype(input_grads.dtype)
 

@@ -50,6 +50,14 @@ def _pooled(node: Operation) -> list[Dims]:
     return [_pooled_dims(node, node.attrs["ksize"], node.attrs["strides"])] * len(node.outputs)
 
 
+def _pooled_again(node: Operation) -> list[Dims]:
+    """The shape of a second gradient, which is that of the pooled output and of the gradient that comes in."""
+    rank = len(_checked(node)[0])
+    for tensor in node.inputs[1:]:
+        check_rank(tensor.dims, rank)
+    return _pooled(node)
+
+
 def _pooled_v2(node: Operation) -> list[Dims]:
     size, strides = (constant_value(tensor) for tensor in node.inputs[1:])
     return [_pooled_dims(node, size, strides)]
@@ -166,7 +174,7 @@ def _max_grad_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPoolGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
-    infer=_pooled, gradient=_max_grad_grad_gradient)  # fmt: skip
+    infer=_pooled_again, gradient=_max_grad_grad_gradient)  # fmt: skip
 def max_pool_grad_grad(
     xp: ArrayModule,
     orig_input: Array,
@@ -230,7 +238,7 @@ def max_pool3d_grad(
 
 
 @op("MaxPool3DGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
-    infer=_pooled, gradient=_max_grad_grad_gradient)  # fmt: skip
+    infer=_pooled_again, gradient=_max_grad_grad_gradient)  # fmt: skip
 def max_pool3d_grad_grad(
     xp: ArrayModule,
     orig_input: Array,

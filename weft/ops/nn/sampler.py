@@ -295,9 +295,16 @@ def add_sampler(
 # Samples that are true classes.
 
 
+def _hits_shapes(node: Operation) -> list[Dims]:
+    dims, count = node.inputs[0].dims, node.attrs["num_true"]
+    if dims is not None and len(dims) == 2 and dims[1] not in (None, count):
+        raise ValueError(f"Dimension must be {count} but is {dims[1]}")
+    return [(None,)] * 3
+
+
 @op("ComputeAccidentalHits", "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
     ranks={"true_classes": 2, "sampled_candidates": 1},
-    infer=lambda node: [(None,)] * 3, gradient=None)  # fmt: skip
+    infer=_hits_shapes, gradient=None)  # fmt: skip
 def accidental_hits_node(
     ctx: OpContext, true_classes: Array, sampled_candidates: Array, *, num_true: int, seed: int = 0, seed2: int = 0
 ) -> tuple[Result, Result, Result]:

@@ -140,8 +140,12 @@ def _with_last(axis: int | Tensor, count: Tensor) -> Tensor:
 
 
 def _cross_entropy_shapes(node: Operation) -> list[Dims]:
-    dims = broadcast_dims(node.inputs[0].dims, node.inputs[1].dims)
+    features, labels = node.inputs[0].dims, node.inputs[1].dims
+    dims = broadcast_dims(features, labels)
     if dims is None:
+        known = features or labels
+        if known is not None and len(known) != 2:
+            raise ValueError(f"Shape must be rank 2 but is rank {len(known)}")
         return [(None,), (None, None)]
     if len(dims) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(dims)}")

@@ -13,6 +13,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
@@ -95,7 +96,9 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
 
 
 @op("RaggedTensorToSparse", "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: T -> sparse_indices: int64, "
-    "sparse_values: T, sparse_dense_shape: int64", infer=_sparse_shapes, gradient=None, types={"Tsplits": INDEX},
+    "sparse_values: T, sparse_dense_shape: int64",
+    ranks={"rt_nested_splits": 1, "rt_dense_values": AtLeast(1)},
+    infer=_sparse_shapes, gradient=None, types={"Tsplits": INDEX},
     defaults={"Tsplits": dtypes.int64})  # fmt: skip
 def ragged_tensor_to_sparse(
     ctx: OpContext, rt_nested_splits: list[Array], rt_dense_values: Array, *, RAGGED_RANK: int
@@ -119,7 +122,7 @@ def _gathered_shapes(node: Operation) -> list[Dims]:
 
 @op("RaggedGather", "params_nested_splits: PARAMS_RAGGED_RANK*Tsplits, params_dense_values: Tvalues, indices: Tindices -> "
     "output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
-    ranks={"indices": 1}, infer=_gathered_shapes, gradient=None,
+    ranks={"indices": 1, "params_nested_splits": 1, "params_dense_values": AtLeast(1)}, infer=_gathered_shapes, gradient=None,
     types={"Tindices": INDEX, "Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64})  # fmt: skip
 def ragged_gather(
     ctx: OpContext, params_nested_splits: list[Array], params_dense_values: Array, indices: Array, *, Tsplits: DType,

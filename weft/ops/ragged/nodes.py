@@ -10,6 +10,7 @@ from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtMost
 from weft.framework.operation import Operation
 from weft.ops.declaration import not_differentiable, op
 
@@ -25,6 +26,7 @@ def _range_shapes(node: Operation) -> list[Dims]:
 
 
 @op("RaggedRange", "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T", infer=_range_shapes,
+    ranks={"starts": AtMost(1), "limits": AtMost(1), "deltas": AtMost(1)},
     gradient=not_differentiable, types={"T": _NUMBERS, "Tsplits": INDEX})  # fmt: skip
 def ragged_range_node(
     ctx: OpContext, starts: Array, limits: Array, deltas: Array, *, Tsplits: DType = dtypes.int64

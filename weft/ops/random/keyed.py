@@ -110,7 +110,7 @@ def stateless_truncated_normal_v2(
 
 
 @op("StatelessRandomUniformIntV2", f"{_INPUTS}, minval: dtype, maxval: dtype -> output: dtype",
-    ranks={"key": 1, "counter": 1, "alg": 0}, infer=shape_from_input,
+    ranks={"key": 1, "counter": 1, "alg": 0, "minval": 0, "maxval": 0}, infer=shape_from_input,
     gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": _INTEGERS},
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def stateless_random_uniform_int_v2(

@@ -93,7 +93,9 @@ def _check_limits(node: Operation, shape: Array, minval: Array, maxval: Array) -
         check_range(minval, maxval)
 
 
-@op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout", infer=shape_from_input, gradient=None,
+@op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout",
+    ranks={"minval": 0, "maxval": 0},
+    infer=shape_from_input, gradient=None,
     stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDEX, "T": INDEX})  # fmt: skip
 def random_uniform_int(
     xp: ArrayModule, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0

@@ -71,6 +71,7 @@ def stateless_truncated_normal_node(xp: ArrayModule, shape: Array, seed: Array, 
 
 
 @op("StatelessRandomUniformInt", "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
+    ranks={"minval": 0, "maxval": 0},
     infer=_checked_shape, gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": INDEX},
     defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_random_uniform_int(

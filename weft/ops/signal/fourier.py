@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,13 +13,18 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import pad
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import rank, shape_internal
 from weft.ops.array.slicing import strided_slice
+from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import roll
 from weft.ops.declaration import Infer, op
 from weft.ops.input_scope import input_scope
+from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import COMPLEX
 from weft.ops.symbolic_gradient import vjp
 
@@ -45,14 +50,33 @@ def _checked(node: Operation, rank: int) -> Dims:
     return dims
 
 
+def _check_parts(node: Operation) -> None:
+    """Raise ValueError where the real and the complex type are of different widths, for which there is no kernel."""
+    found, made = node.attrs["Tcomplex"].base_dtype, node.attrs["Treal"].base_dtype
+    if found.real_dtype is not made:
+        raise ValueError(f"Wrong types for a real transform: {found.name} and {made.name}")
+
+
+def _check_lengths(dims: Sequence[int | None], sizes: Sequence[int], from_half: bool) -> None:
+    """Raise ValueError where a dimension is shorter than what is transformed of it."""
+    for axis, (have, size) in enumerate(zip(dims, sizes, strict=True)):
+        least = size // 2 + 1 if from_half and axis == len(sizes) - 1 and size else size
+        if have is not None and 0 < have < least:
+            raise ValueError(f"Input dimension {axis} must have length of at least {least} but got: {have}")
+
+
 def _of_length(rank: int, halves_last: bool) -> Infer:
     def infer(node: Operation) -> list[Dims]:
+        _check_parts(node)
+        if node.inputs[1].dims is not None and node.inputs[1].dims[:1] not in ((rank,), (None,)):
+            raise ValueError(f"Dimension must be {rank} but is {node.inputs[1].dims[0]}")
         dims, length = _checked(node, rank), constant_value(node.inputs[1])
         if dims is None:
             return [None]
         if length is None:
             return [(*dims[:-rank], *(None,) * rank)]
         sizes = [int(size) for size in length]
+        _check_lengths(dims[-rank:], sizes, not halves_last)
         if halves_last:
             sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
         return [(*dims[:-rank], *sizes)]
@@ -60,8 +84,10 @@ def _of_length(rank: int, halves_last: bool) -> Infer:
     return infer
 
 
-def _sizes(fft_length: Array) -> list[int]:
-    return [int(size) for size in np.ravel(fft_length)]
+def _sizes(input: Array, fft_length: Array, from_half: bool = False) -> list[int]:
+    sizes = [int(size) for size in np.ravel(fft_length)]
+    _check_lengths(input.shape[input.ndim - len(sizes) :], sizes, from_half)
+    return sizes
 
 
 @op("FFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
@@ -71,7 +97,7 @@ def fft(xp: ArrayModule, input: Array) -> Result:
     Args:
         input: complex64 or complex128.
     """
-    return xp.fft.fft(input)
+    return xp.fft.fft(input) if input.size else input
 
 
 @op("IFFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
@@ -81,7 +107,7 @@ def ifft(xp: ArrayModule, input: Array) -> Result:
     Args:
         input: complex64 or complex128.
     """
-    return xp.fft.ifft(input)
+    return xp.fft.ifft(input) if input.size else input
 
 
 @op("FFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
@@ -91,7 +117,7 @@ def fft2d(xp: ArrayModule, input: Array) -> Result:
     Args:
         input: complex64 or complex128.
     """
-    return xp.fft.fft2(input)
+    return xp.fft.fft2(input) if input.size else input
 
 
 @op("IFFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
@@ -101,7 +127,7 @@ def ifft2d(xp: ArrayModule, input: Array) -> Result:
     Args:
         input: complex64 or complex128.
     """
-    return xp.fft.ifft2(input)
+    return xp.fft.ifft2(input) if input.size else input
 
 
 @op("FFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
@@ -111,7 +137,7 @@ def fft3d(xp: ArrayModule, input: Array) -> Result:
     Args:
         input: complex64 or complex128.
     """
-    return xp.fft.fftn(input, axes=(-3, -2, -1))
+    return xp.fft.fftn(input, axes=(-3, -2, -1)) if input.size else input
 
 
 @op("IFFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
@@ -121,7 +147,7 @@ def ifft3d(xp: ArrayModule, input: Array) -> Result:
     Args:
         input: complex64 or complex128.
     """
-    return xp.fft.ifftn(input, axes=(-3, -2, -1))
+    return xp.fft.ifftn(input, axes=(-3, -2, -1)) if input.size else input
 
 
 @op(
@@ -139,7 +165,7 @@ def rfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., n], [1] -> [..., n/2+1]`, n being the length.
     """
-    return xp.fft.rfft(input, _sizes(fft_length)[0])
+    return xp.fft.rfft(input, _sizes(input, fft_length)[0])
 
 
 @op(
@@ -157,7 +183,7 @@ def irfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., n/2+1], [1] -> [..., n]`, n being the length.
     """
-    return xp.fft.irfft(input, _sizes(fft_length)[0])
+    return xp.fft.irfft(input, _sizes(input, fft_length, from_half=True)[0])
 
 
 @op(
@@ -175,7 +201,7 @@ def rfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., m, n], [2] -> [..., m, n/2+1]`, m and n being the lengths.
     """
-    return xp.fft.rfft2(input, _sizes(fft_length))
+    return xp.fft.rfft2(input, _sizes(input, fft_length))
 
 
 @op(
@@ -193,7 +219,7 @@ def irfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., m, n/2+1], [2] -> [..., m, n]`, m and n being the lengths.
     """
-    return xp.fft.irfft2(input, _sizes(fft_length))
+    return xp.fft.irfft2(input, _sizes(input, fft_length, from_half=True))
 
 
 @op(
@@ -211,7 +237,7 @@ def rfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., l, m, n], [3] -> [..., l, m, n/2+1]`, l, m and n being the lengths.
     """
-    return xp.fft.rfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
+    return xp.fft.rfftn(input, _sizes(input, fft_length), axes=(-3, -2, -1))
 
 
 @op(
@@ -229,7 +255,7 @@ def irfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
 
     `[..., l, m, n/2+1], [3] -> [..., l, m, n]`, l, m and n being the lengths.
     """
-    return xp.fft.irfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
+    return xp.fft.irfftn(input, _sizes(input, fft_length, from_half=True), axes=(-3, -2, -1))
 
 
 def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Array:
@@ -247,11 +273,33 @@ def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Array:
     return np.array(known, np.int32)
 
 
+def _padded(tensor: Tensor, length: Tensor, rank: int, from_half: bool) -> Tensor:
+    """The tensor with zeros behind it where a transform of a length takes more than it has."""
+    dims, known = tensor.dims, constant_value(length)
+    half = np.array([0] * (rank - 1) + [1], np.int32)
+    if dims is not None and None not in dims[-rank:] and known is not None and known.shape == (rank,):
+        wanted = np.where(half & (known > 0), known // 2 + 1, known) if from_half else known
+        missing = np.maximum(wanted - np.array(dims[-rank:], np.int32), 0)
+        if not missing.any():
+            return tensor
+        return pad(tensor, [(0, 0)] * (len(dims) - rank) + [(0, int(count)) for count in missing])
+    if dims is None:
+        return tensor
+    wanted = length - half * (length - length // 2 - 1) if from_half else length
+    missing = maximum(wanted - strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max]), 0)
+    inner = stack([zeros_like(missing), missing], 1)
+    return pad(tensor, concat([np.zeros((len(dims) - rank, 2), np.int32), inner], 0))
+
+
 def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_real: bool) -> Callable[..., Tensor]:
     def transform(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
         with input_scope(name, default, (input_tensor, fft_length)) as scope:
             tensor = convert_to_tensor(input_tensor)
-            length = _lengths(tensor, rank, to_real) if fft_length is None else fft_length
+            if fft_length is None:
+                length = _lengths(tensor, rank, to_real)
+            else:
+                length = convert_to_tensor(fft_length, dtypes.int32, name="fft_length")
+                tensor = _padded(tensor, length, rank, to_real)
             is_wide = tensor.dtype.base_dtype in (dtypes.float64, dtypes.complex128)
             kind = {"Treal": _REAL[is_wide]} if to_real else {"Tcomplex": COMPLEX[is_wide]}
             return node(tensor, length, name=scope, **kind)

@@ -288,7 +288,7 @@ def _extreme(name: str, choose: np.ufunc) -> Callable[..., tuple[Tensor, Tensor]
     return op(
         name, "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64 -> "
         "output_indices: int64, output_values: T", infer=lambda node: _sum_shapes(node)[:2], gradient=None,
-        types={"T": NUMBERS},
+        ranks={"a_indices": 2, "a_values": 1, "a_shape": 1, "b_indices": 2, "b_values": 1, "b_shape": 1}, types={"T": NUMBERS},
     )(kernel)  # fmt: skip
 
 

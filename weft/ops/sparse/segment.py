@@ -12,6 +12,7 @@ from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
 from weft.ops.array.shape_ops import shape_internal
@@ -76,7 +77,7 @@ def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseSegmentSum", _SIGNATURE,
-    ranks={"indices": 1}, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
+    ranks={"indices": 1, "data": AtLeast(1)}, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_node(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
@@ -89,7 +90,7 @@ def sparse_segment_sum_node(
 
 
 @op("SparseSegmentSumWithNumSegments", _COUNTED,
-    ranks={"indices": 1, "num_segments": 0}, infer=_shape, gradient=_sum_gradient,
+    ranks={"indices": 1, "num_segments": 0, "data": AtLeast(1)}, infer=_shape, gradient=_sum_gradient,
     types={"T": REAL, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_counted(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
@@ -108,7 +109,7 @@ def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseSegmentMean", _SIGNATURE,
-    ranks={"indices": 1}, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
+    ranks={"indices": 1, "data": AtLeast(1)}, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_node(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
@@ -121,7 +122,7 @@ def sparse_segment_mean_node(
 
 
 @op("SparseSegmentMeanWithNumSegments", _COUNTED,
-    ranks={"indices": 1, "num_segments": 0}, infer=_shape, gradient=_mean_gradient,
+    ranks={"indices": 1, "num_segments": 0, "data": AtLeast(1)}, infer=_shape, gradient=_mean_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_counted(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
@@ -140,7 +141,7 @@ def _sqrt_n_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseSegmentSqrtN", _SIGNATURE,
-    ranks={"indices": 1}, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
+    ranks={"indices": 1, "data": AtLeast(1)}, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_node(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
@@ -153,7 +154,7 @@ def sparse_segment_sqrt_n_node(
 
 
 @op("SparseSegmentSqrtNWithNumSegments", _COUNTED,
-    ranks={"indices": 1, "num_segments": 0}, infer=_shape, gradient=_sqrt_n_gradient,
+    ranks={"indices": 1, "num_segments": 0, "data": AtLeast(1)}, infer=_shape, gradient=_sqrt_n_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_counted(
     ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
@@ -182,7 +183,8 @@ def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, power:
 
 
 @op("SparseSegmentSumGrad", _GRADIENT,
-    ranks={"indices": 1, "output_dim0": 0}, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+    ranks={"indices": 1, "output_dim0": 0, "grad": AtLeast(1), "segment_ids": 1},
+    infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentSum for its data.
@@ -193,7 +195,8 @@ def sparse_segment_sum_grad(ctx: OpContext, grad: Array, indices: Array, segment
 
 
 @op("SparseSegmentMeanGrad", _GRADIENT,
-    ranks={"indices": 1, "output_dim0": 0}, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+    ranks={"indices": 1, "output_dim0": 0, "grad": AtLeast(1), "segment_ids": 1},
+    infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentMean for its data.
@@ -204,7 +207,8 @@ def sparse_segment_mean_grad(ctx: OpContext, grad: Array, indices: Array, segmen
 
 
 @op("SparseSegmentSqrtNGrad", _GRADIENT,
-    ranks={"indices": 1, "output_dim0": 0}, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+    ranks={"indices": 1, "output_dim0": 0, "grad": AtLeast(1), "segment_ids": 1},
+    infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentSqrtN for its data.

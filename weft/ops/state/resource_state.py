@@ -23,6 +23,7 @@ from weft.ops.array.shape_ops import expand_dims, reshape, size
 from weft.ops.declaration import Role, no_outputs, not_differentiable, op, scalar_shape
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import NUMBERS
+from weft.ops.state.handle_shapes import handle_shape
 from weft.ops.state.reference_state import INDICES, check_update, raised_by_one
 from weft.ops.state.scatter_update import check_position_inputs, check_positions, check_rows
 
@@ -36,12 +37,6 @@ def var_handle_op(
 
     `-> scalar resource`
     """
-
-
-def handle_shape(handle: Tensor) -> Dims:
-    """The shape of the variable behind a handle, as far as it is known."""
-    # In the body of a branch or loop an argument stands for the handle.
-    return handle.op.attrs["shape"] if handle.op.op_def.role is Role.VARIABLE else handle.op.attrs.get("_handle_shape")
 
 
 def _value_shape(node: Operation) -> list[Dims]:

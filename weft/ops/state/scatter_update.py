@@ -21,8 +21,9 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.row_order import put_rows, sorted_rows
-from weft.ops.declaration import Gradient, no_outputs, not_differentiable, op
+from weft.ops.declaration import Gradient, not_differentiable, op
 from weft.ops.math.elementwise import NUMBERS
+from weft.ops.state.handle_shapes import handle_shape
 from weft.ops.state.reference_state import INDICES
 
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
@@ -133,8 +134,9 @@ def _check_row_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
 
 
 def _check_position_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
-    if indices is not None and not indices:
-        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    for dims in (indices, updates):
+        if dims is not None and not dims:
+            raise ValueError("Shape must be at least rank 1 but is rank 0")
     if ref is None or indices is None or updates is None or indices[-1] is None:
         return
     if indices[-1] > len(ref):
@@ -149,6 +151,17 @@ def _same_ref(check: Callable[[Dims, Dims, Dims], None]) -> Callable[[Operation]
         ref, indices, updates = (tensor.dims for tensor in node.inputs)
         check(ref, indices, updates)
         return [ref]
+
+    return infer
+
+
+def _of_handle(check: Callable[[Dims, Dims, Dims], None]) -> Callable[[Operation], list[Dims]]:
+    """The shape rule of an update of the variable that a handle is of."""
+
+    def infer(node: Operation) -> list[Dims]:
+        handle, indices, updates = node.inputs
+        check(handle_shape(handle), indices.dims, updates.dims)
+        return []
 
     return infer
 
@@ -204,7 +217,7 @@ def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
     kernel.__doc__ = (
         f"Combine the updates by {rule.method} into the rows that the indices name: `scalar resource, [...], [..., *inner] ->`."
     )
-    return op(name, _RESOURCE_ROWS, infer=no_outputs, gradient=None, stateful=True, updates=("resource",),
+    return op(name, _RESOURCE_ROWS, infer=_of_handle(_check_row_shapes), gradient=None, stateful=True, updates=("resource",),
               by_row=True, check=check_row_inputs,
               types={"dtype": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
@@ -219,8 +232,8 @@ def _resource_by_position(name: str, rule: _Rule) -> Any[..., Tensor]:
         f"Combine the updates by {rule.method} at the positions that the indices name: "
         "`scalar resource, [..., depth], [..., *inner] ->`."
     )
-    return op(name, _RESOURCE_POSITIONS, infer=no_outputs, gradient=None, stateful=True, updates=("ref",),
-              by_row=True, check=check_position_inputs,
+    return op(name, _RESOURCE_POSITIONS, infer=_of_handle(_check_position_shapes), gradient=None, stateful=True,
+              updates=("ref",), by_row=True, check=check_position_inputs,
               types={"T": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
-from weft.framework.dims import Dims, broadcast_dims
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
@@ -282,7 +282,9 @@ def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE"
 
 
 def _part_shape(node: Operation) -> list[Dims]:
-    return [broadcast_dims(node.inputs[0].dims, node.inputs[1].dims)]
+    texts, starts, sizes = (tensor.dims for tensor in node.inputs)
+    merge_dims(starts, sizes)
+    return [broadcast_dims(texts, starts)]
 
 
 @op("Substr", "input: string, pos: T, len: T -> output: string",

@@ -13,6 +13,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtMost
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -128,7 +129,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-@op("StringJoin", "inputs: N*string -> output: string", limits={"N": 1}, infer=_joined_shape, gradient=not_differentiable)
+@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
 def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: str = "") -> Result:
     """The strings at each position of all inputs, joined; scalars go with each.
 
@@ -177,6 +178,7 @@ def _reduced_shape(node: Operation) -> list[Dims]:
 @op(
     "ReduceJoin",
     "inputs: string, reduction_indices: int32 -> output: string",
+    ranks={"reduction_indices": AtMost(1)},
     infer=_reduced_shape,
     gradient=not_differentiable,
 )
