@@ -6,7 +6,7 @@ and the values of those inputs that it may look at; what it has passed once pass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -49,8 +49,13 @@ class RunShapes:
         )
         self._passed: set[tuple[object, ...]] = set()
 
-    def check(self, arguments: Sequence[Array]) -> None:
-        """Raise ValueError where the node does not take arguments of these shapes; traced values have shapes, too."""
+    def check(self, arguments: Sequence[Array], kernel: Callable[..., object] | None = None) -> None:
+        """Raise ValueError where the node does not take arguments of these shapes; traced values have shapes, too.
+
+        Args:
+            arguments: what the kernel is about to get.
+            kernel: the kernel, if it is pure: what the rule refuses it may refuse in words of its own.
+        """
         shapes = tuple([_shapes_of(each) for each in arguments])
         if shapes in self._passed:
             return
@@ -59,6 +64,8 @@ class RunShapes:
         try:
             stand_in.op_def.infer(stand_in)
         except ValueError:
+            if kernel is not None:
+                kernel(*arguments)
             raise
         except Exception:
             # The rule counts on more than a stand-in has, or on ranks.

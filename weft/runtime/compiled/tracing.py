@@ -7,6 +7,7 @@ shapes and what follows from constants, is computed by NumPy there and then, so 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import ModuleType
 from typing import Final
 
@@ -134,15 +135,14 @@ class _Tracer:
     def _run_kernel(self, instruction: Instruction) -> list[Array]:
         definition, keywords = instruction.op_def, instruction.keywords
         arguments = self._arguments(instruction)
-        shapes = run_shapes(definition, instruction.op)
-        if shapes is not None:
-            shapes.check(arguments)
         if instruction.random >= 0:
             keywords = {**keywords, "run_index": self._run_indices[instruction.random]}
-        if definition.takes_xp:
-            made = definition.kernel(self._always or _namespace(instruction, arguments), *arguments, **keywords)
-        else:
-            made = definition.kernel(*arguments, **keywords)
+        head = (self._always or _namespace(instruction, arguments),) if definition.takes_xp else ()
+        kernel = partial(definition.kernel, *head, **keywords)
+        shapes = run_shapes(definition, instruction.op)
+        if shapes is not None:
+            shapes.check(arguments, kernel)
+        made = kernel(*arguments)
         results = results_of(made, len(instruction.updates) + len(instruction.outputs))
         if definition.role is Role.ASSIGNMENT:
             check_assigned(instruction.op, arguments[0], results[0])

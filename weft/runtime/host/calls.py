@@ -93,13 +93,13 @@ def gatherer_of(arguments: Sequence[Argument], program: Program, op: Operation, 
     return itemgetter(slice(first, first + len(places)))
 
 
-def _checked(gather: Gather, shapes: RunShapes) -> Gather:
-    """The gatherer of a node whose inputs' shapes only a run tells."""
+def _checked(gather: Gather, shapes: RunShapes, kernel: Callable[..., Array] | None) -> Gather:
+    """The gatherer of a node whose inputs' shapes only a run tells; `kernel` is its kernel, if that is pure."""
     check = shapes.check
 
     def gathered(values: list[Array]) -> Sequence[Array]:
         arguments = gather(values)
-        check(arguments)
+        check(arguments, kernel)
         return arguments
 
     return gathered
@@ -142,18 +142,19 @@ class _Mixed:
 class KernelCall:
     """A node without variables to update."""
 
-    __slots__ = ("_gather", "_instruction", "_kernel", "_output", "_wanted", "op")
+    __slots__ = ("_gather", "_instruction", "_kernel", "_output", "_shapes", "_wanted", "op")
 
     def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
         self.op = instruction.op
         self._instruction = instruction
         self._gather = gatherer_of(arguments, program, instruction.op, is_locked)
-        shapes = run_shapes(instruction.op_def, instruction.op, len(instruction.updates))
-        if shapes is not None:
-            self._gather = _checked(self._gather, shapes)
         definition = instruction.op_def
         head = (np,) if definition.takes_xp else ()
         self._kernel: Callable[..., Array] = partial(definition.kernel, *head, **instruction.keywords)
+        self._shapes = run_shapes(definition, instruction.op, len(instruction.updates))
+        if self._shapes is not None and not instruction.updates:
+            is_pure = definition.can_fold and instruction.random < 0
+            self._gather = _checked(self._gather, self._shapes, self._kernel if is_pure else None)
         # Most nodes have one result, and most kernels make it as an array of the right type.
         is_single = len(instruction.outputs) == 1
         self._output = instruction.outputs[0] if is_single else -1
@@ -249,6 +250,8 @@ class Update(KernelCall):
             if type(value) is not np.ndarray:
                 old[place] = self._in_host_memory(value, slots[place].name)
         others = self._gather(values)
+        if self._shapes is not None:
+            self._check(old, others)
         if instruction.op_def.is_host:
             assert frame.context is not None
             with limited_to(frame.file_access):
@@ -262,6 +265,16 @@ class Update(KernelCall):
             slot.put(np.asarray(value))
         if instruction.outputs:
             self._store(results[len(slots) :], values)
+
+    def _check(self, old: Sequence[Array], others: Sequence[Array]) -> None:
+        """Raise what the kernel, or else the shape rule, says of inputs that the node does not take."""
+        assert self._shapes is not None
+
+        def refuse(*others: Array) -> None:
+            # On copies, since updates of rows change arrays in place.
+            self._kernel(*[each.copy() if isinstance(each, np.ndarray) else each for each in old], *others)
+
+        self._shapes.check(others, None if self._instruction.op_def.is_host else refuse)
 
     def _in_host_memory(self, value: Array, slot_name: str) -> Array:
         if value is not None:
@@ -319,6 +332,8 @@ class RowUpdate(Update):
             for slot, value in zip(self._slots, old, strict=True):
                 if value is None:
                     raise uninitialized(self.op, slot.name)
+            if self._shapes is not None:
+                self._check(old, others)
             made = self._kernel(*old, *others, **ahead)
             for slot, value in zip(self._slots, made if type(made) is tuple else (made,), strict=False):
                 slot.put(np.asarray(value))
