@@ -27,8 +27,17 @@ _GROUPED: Final = "whether a zero times an infinity is in a sum depends on how t
 FINITE_ONLY: Final = dict.fromkeys((
     "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2",
     "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "LRN", "LRNGrad",
-), _GROUPED)  # fmt: skip
+), _GROUPED) | dict.fromkeys((
+    "MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPoolWithArgmax",
+), "whether the greatest of numbers and NaN is NaN depends on where in the window it stands, in TensorFlow")  # fmt: skip
 """Ops of whose results, where NaN or infinities come in, only what is finite in both is compared, and why."""
+
+DEPENDENT: Final = dict.fromkeys(
+    ("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradGrad", "MaxPool3DGrad", "MaxPool3DGradGrad", "MaxPoolGradWithArgmax",
+     "MaxPoolGradGradWithArgmax"),
+    "one input is what the op made of another: of others there is no gradient",
+)  # fmt: skip
+"""Ops whose values and shapes are not mutated one by one, and why."""
 
 UNWRITTEN: Final = dict.fromkeys(
     ("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D"),
@@ -49,6 +58,12 @@ DIFFERENCES: Final[dict[str, str]] = {
     ), _STATISTICS),
     "BlockLSTMV2": "its gradient in TensorFlow is that of BlockLSTM, whose gates are in another order",
     "HSVToRGB": "weft has a gradient, TensorFlow none",
+    "MatrixSolveLs": "weft has a gradient for the regularizer, too, TensorFlow none",
+    **dict.fromkeys(("MatrixDeterminant", "MulNoNan"), "TensorFlow's gradients of complex numbers lack the conjugate"),
+    "Mean": "weft sums integers without overflow",
+    **dict.fromkeys(("ArgMax", "ArgMin"), "NaN is the greatest and the least, as on XLA; TensorFlow passes it over"),
+    "MaxPoolGradV2": "TensorFlow has a second gradient for it, by an op of its own that weft lacks (MaxPoolGradGradV2)",
+    "MatrixSquareRoot": "TensorFlow has a gradient for it, weft none",
 }  # fmt: skip
 """Ops that do not agree on all cases, and why."""
 

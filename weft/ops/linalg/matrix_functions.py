@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
@@ -42,6 +44,15 @@ def matrix_exponential(xp: ArrayModule, input: Array) -> Result:
     return jax_linalg.expm(jnp.asarray(widened(input)))
 
 
+def _of_eigenvalues(matrices: Array, function: Callable[[Array], Array]) -> Array:
+    """A function of matrices by that of their eigenvalues; NaN for a matrix that has some, or infinities."""
+    wide = matrices.astype(np.complex128)
+    finite = np.isfinite(wide).all((-2, -1), keepdims=True)
+    values, vectors = np.linalg.eig(np.where(finite, wide, np.eye(wide.shape[-1])))
+    found = or_invalid(lambda: (vectors * function(values)[..., None, :]) @ np.linalg.inv(vectors))
+    return np.where(finite, found, np.nan)
+
+
 @op("MatrixSquareRoot", "input: T -> output: T", infer=square_shape, gradient=None, types=MATRIX_TYPES)
 def matrix_square_root(ctx: OpContext, input: Array) -> Result:
     """The square roots of the matrices; complex eigenvalues of real matrices are an error.
@@ -50,9 +61,7 @@ def matrix_square_root(ctx: OpContext, input: Array) -> Result:
 
     Args: those of `tf.cholesky`.
     """
-    wide = widened(input).astype(np.complex128)
-    values, vectors = np.linalg.eig(wide)
-    root = or_invalid(lambda: (vectors * np.sqrt(values)[..., None, :]) @ np.linalg.inv(vectors))
+    root = _of_eigenvalues(widened(input), np.sqrt)
     return root if input.dtype.kind == "c" else root.real
 
 
@@ -63,8 +72,7 @@ def matrix_logarithm(ctx: OpContext, input: Array) -> Result:
     Args:
         input: [..., m, m] tensor of complex64 or complex128.
     """
-    values, vectors = np.linalg.eig(input.astype(np.complex128))
-    return or_invalid(lambda: (vectors * np.log(values)[..., None, :]) @ np.linalg.inv(vectors))
+    return _of_eigenvalues(input, np.log)
 
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:

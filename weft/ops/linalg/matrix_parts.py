@@ -50,7 +50,9 @@ def _band_shape(node: Operation) -> list[Dims]:
     return [_at_least(node.inputs[0], 2)]
 
 
-@op("MatrixBandPart", "input: T, num_lower: Tindex, num_upper: Tindex -> band: T", infer=_band_shape,
+@op("MatrixBandPart", "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
+    ranks={"num_lower": 0, "num_upper": 0},
+    infer=_band_shape,
     gradient=_band_gradient, types={"Tindex": INDEX}, defaults={"Tindex": dtypes.int64})  # fmt: skip
 def matrix_band_part(xp: ArrayModule, input: Array, num_lower: Array, num_upper: Array) -> Result:
     """The matrices with zeros outside a band of diagonals; a negative number keeps that whole triangle.
@@ -123,6 +125,8 @@ def matrix_set_diag_node(xp: ArrayModule, input: Array, diagonal: Array) -> Resu
     if diagonal.shape != (*input.shape[:-2], min(rows, columns)):
         message = f"must have diagonal of shape {(*input.shape[:-2], min(rows, columns))}, but it is {diagonal.shape}"
         raise InvalidArgumentError.of(message)
+    if not rows or not columns:
+        return input
     placed = xp.take(diagonal, np.minimum(np.arange(columns), max(min(rows, columns) - 1, 0)), axis=-1)
     return xp.where(np.eye(rows, columns, dtype=bool), placed[..., None, :], input)
 

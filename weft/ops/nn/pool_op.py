@@ -15,7 +15,7 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import INDEX, shape_internal
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS, REAL
 from weft.ops.nn import pooling as pooling
 from weft.ops.nn.window import Window, check_rank, check_window_attrs, output_size, place
@@ -55,7 +55,9 @@ def _pooled_again(node: Operation) -> list[Dims]:
     rank = len(_checked(node)[0])
     for tensor in node.inputs[1:]:
         check_rank(tensor.dims, rank)
-    return _pooled(node)
+    (dims,) = _pooled(node)
+    merge_dims(node.inputs[0].dims, node.inputs[2].dims)
+    return [merge_dims(dims, node.inputs[1].dims)]
 
 
 def _pooled_v2(node: Operation) -> list[Dims]:
@@ -65,8 +67,9 @@ def _pooled_v2(node: Operation) -> list[Dims]:
 
 def _like_input(node: Operation) -> list[Dims]:
     rank = len(_checked(node)[0])
-    check_rank(node.inputs[0].dims, rank)
-    return same_as_input(node)
+    dims = node.inputs[0].dims
+    check_rank(dims, rank)
+    return [(None,) * rank if dims is None else dims]
 
 
 def _from_shape(node: Operation) -> list[Dims]:
