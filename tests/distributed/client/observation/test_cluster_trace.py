@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +19,7 @@ from weft.distributed.client.observation.cluster_trace import ClusterTrace, Task
 from weft.distributed.client.observation.observing import Json, TaskObserver
 from weft.distributed.server.server import Server
 from weft.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError
+from weft.platform.free_ports import free_ports
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +82,41 @@ def test_a_step_of_a_cluster_is_one_picture() -> None:
     between = {(begin["name"].partition(" ")[2] or begin["name"], begin["pid"], end["pid"]) for begin, end in arrows}
     server, worker = sorted({each["pid"] for each in slices if each["name"] == "part"})
     assert {("ask", worker, server), ("done", server, worker), ("bytes", server, worker), ("bytes", worker, server)} <= between
+
+
+_SERVE = """
+import sys
+import weft as tf
+with tf.train.Server({spec!r}, "ps", 0):
+    print("up", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="no faketime here, which sets a process's clock")
+def test_the_clock_of_a_host_that_is_ahead_is_aligned() -> None:
+    spec = {job: [f"localhost:{port}"] for job, port in zip(("ps", "worker"), free_ports(2), strict=True)}
+    command = ["faketime", "-f", "+100s", sys.executable, "-c", _SERVE.format(spec=spec)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as ahead:
+        assert ahead.stdin is not None
+        assert ahead.stdout is not None
+        try:
+            assert ahead.stdout.readline() == "up\n"
+            with tf.train.Server(spec, "worker", 0) as worker:
+                model = least_squares()
+                with tf.Session(worker.target, graph=model.graph) as session:
+                    session.run(model.init)
+                    observer = TaskObserver(spec["ps"][0])
+                    assert observer.clock_offset_s(5.0) == pytest.approx(100.0, abs=1.0)
+                    observer.close()
+                    trace = record(spec["worker"][0], lambda: model.train(session))
+        finally:
+            ahead.stdin.close()
+    slices, _ = slices_of(trace)
+    (client,) = (each for each in slices if each["name"] == "run")
+    assert len({each["pid"] for each in slices if each["name"] == "part"}) == 2
+    for each in slices:
+        assert client["ts"] - 50_000 <= each["ts"] <= client["ts"] + client["dur"] + 50_000
 
 
 def test_a_failed_step_and_one_of_a_single_stage_are_recorded_too() -> None:
