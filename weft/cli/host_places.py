@@ -10,6 +10,8 @@ from typing import Final, Self
 from weft.jobs.description import JobError
 
 _LAST_PORT: Final = 65535
+# More is a port.
+_MOST_SLOTS: Final = 1000
 # An address of IPv6 has colons of its own, and stands in brackets.
 _HOST: Final = re.compile(r"(?:(?P<user>[\w.-]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[\w.-]+)(?::(?P<slots>\d+))?")
 
@@ -35,6 +37,9 @@ class Host:
         # A name that begins with a hyphen would be an option of ssh's.
         if found is None or found["host"].startswith("-") or found["slots"] == "0":
             raise JobError(f"--hosts: expected HOST or HOST:TASKS, such as b:4, got {text!r}")
+        if int(found["slots"] or 1) > _MOST_SLOTS:
+            told = f"at most {_MOST_SLOTS:,} tasks on a host, got {text!r}"
+            raise JobError(f"--hosts: expected {told}; ports are said by --port-base")
         return cls(found["host"], int(found["slots"] or 1), found["user"])
 
     @property

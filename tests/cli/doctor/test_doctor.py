@@ -93,6 +93,12 @@ def test_few_descriptors_are_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     assert locked.health is Health.WARNING
 
 
+def test_a_limit_that_cannot_be_raised_here_has_another_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (256, 256))
+    files, _ = limits.of_process()
+    assert "limits.conf" in files.remedy
+
+
 def test_a_name_that_does_not_resolve_is_a_problem() -> None:
     assert "does not resolve" in only_problem(list(network.server_name("nowhere.invalid:2222"))).found
 

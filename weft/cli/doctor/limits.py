@@ -29,7 +29,8 @@ def of_process() -> Iterator[Finding]:
         yield Finding("open files", f"at most {_limit(files)}")
     else:
         better = _FEW_FILES if most == resource.RLIM_INFINITY else min(_FEW_FILES, most)
-        remedy = f"ulimit -n {better}, or LimitNOFILE= of systemd"
+        hard = "LimitNOFILE= of systemd, or 'nofile' in /etc/security/limits.conf: this process may not raise it"
+        remedy = f"ulimit -n {better}, or LimitNOFILE= of systemd" if better > files else hard
         yield warning("open files", f"at most {files}, few for a cluster of many tasks and clients", remedy)
     locked, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     told = "no limit" if locked == resource.RLIM_INFINITY else f"at most {size_text(locked)}"
