@@ -15,6 +15,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from weft.jobs.kubernetes.pods import ISSUED_VARIABLE
+
 _NODE = "weft-node"
 _GATEWAY = "10.77.0.1"
 _PROGRAM = str(Path(__file__).with_name("name_server.py"))
@@ -40,7 +42,13 @@ class Pods:
 
     def __init__(self, folder: Path, objects: list[dict[str, object]]) -> None:
         self._folder = folder
-        self._secret = next(each for each in objects if each["kind"] == "Secret")["stringData"]["token"]
+        secrets = {each["metadata"]["name"]: each["stringData"] for each in objects if each["kind"] == "Secret"}
+        self._secret = next(iter(secrets.values())).get("token", "")
+        # What is mounted into pods, where they have certificates.
+        for name, content in secrets.items():
+            (folder / name).mkdir()
+            for file, text in content.items():
+                (folder / name / file).write_text(text)
         self._jobs = {each["metadata"]["name"]: each["spec"] for each in objects if each["kind"] == "Job"}
         self._names: dict[str, str] = {}
         self._file = folder / "names.json"
@@ -98,12 +106,13 @@ class Pods:
         with (self._folder / f"{pod}.log").open("ab") as log:
             self.processes[pod] = subprocess.Popen(
                 ["ip", "netns", "exec", space, *command],
-                stdout=log, stderr=log, env={**os.environ, **self._environment(container), "JOB_COMPLETION_INDEX": index},
+                stdout=log, stderr=log, env={**os.environ, **self._environment(container, job), "JOB_COMPLETION_INDEX": index},
             )  # fmt: skip
         return address
 
-    def _environment(self, container: Mapping[str, object]) -> dict[str, str]:
-        return {each["name"]: each.get("value", self._secret) for each in container["env"]}
+    def _environment(self, container: Mapping[str, object], job: str) -> dict[str, str]:
+        told = {each["name"]: each.get("value", self._secret) for each in container["env"]}
+        return {**told, ISSUED_VARIABLE: str(self._folder / job)} if ISSUED_VARIABLE in told else told
 
     def log(self, pod: str) -> str:
         """What the pods of this name have written."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.schedulers.pods import Pods, what_is_missing
+from weft.cli.command_line import main
 from weft.credentials.cluster_token import new_token
 from weft.jobs.description import JobDescription, Role
 from weft.jobs.kubernetes.manifest import manifest
@@ -23,13 +24,15 @@ def pods(tmp_path):
     """Make the pods of a job that trains so many steps; none runs yet."""
     made = []
 
-    def make(steps, task_s=0.0):
+    def make(steps, task_s=0.0, certificates=None):
         if reason := what_is_missing():
             pytest.skip(reason)
         arguments = (f"--steps={steps}", f"--model={tmp_path}/model", f"--task_s={task_s}")
         environment = {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
         job = JobDescription(PROGRAM, (Role("ps", 1), Role("worker", 2)), arguments, environment)
-        made.append(Pods(tmp_path, manifest(job, Placement("train", "image", new_token(), grace_s=30))))
+        made.append(
+            Pods(tmp_path, manifest(job, Placement("train", "image", new_token(), grace_s=30, certificates=certificates)))
+        )
         return made[-1]
 
     yield make
@@ -80,3 +83,14 @@ def test_a_job_whose_pods_are_all_told_to_end_saves_first(pods, tmp_path):
         process.send_signal(signal.SIGTERM)
     assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [143, 143, 143]
     assert "model.ckpt-" in (tmp_path / "model" / "checkpoint").read_text()
+
+
+def test_pods_know_each_other_by_certificates(pods, tmp_path):
+    folder = tmp_path / "keys"
+    main(["credentials", "authority", str(folder)])
+    main(["credentials", "issue", str(folder), "ps:0", "worker:0", "worker:1"])
+    job = pods(20, certificates={each.name: each.read_text() for each in folder.glob("*.pem")})
+    for pod in (PS, CHIEF, WORKER):
+        job.start(pod)
+    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [0, 0, 0]
+    assert not (tmp_path / "train-worker" / "authority.key").exists()

@@ -15,9 +15,10 @@ from weft.cli.option_values import port, whole_seconds
 from weft.cli.parser import OneLineParser
 from weft.credentials.cluster_token import find_token, new_token, read_secret, write_secret
 from weft.errors import OpError
-from weft.jobs.description import JobError
+from weft.jobs.description import JobDescription, JobError
 from weft.jobs.kubernetes.manifest import KINDS, manifest
 from weft.jobs.kubernetes.pods import Manifest, Placement
+from weft.jobs.kubernetes.secrets import needed_files
 
 _SUMMARY = """\
 Write the objects by which Kubernetes runs a job. The cluster itself is kubectl's:
@@ -28,6 +29,8 @@ Print the objects that run a job on Kubernetes, for kubectl apply -f -: a Secret
 with the cluster's token, and, as --kind says, an Indexed Job for each role and a
 headless Service, or one JobSet, or one TFJob of Kubeflow. PROGRAM is a path in
 the image. The token is that of the environment or of --token-file, or a fresh one.
+With --credentials each task has its certificate out of that folder instead, in a
+Secret of its role.
 """
 
 
@@ -49,6 +52,12 @@ def add_arguments(parser: OneLineParser) -> None:
     made.add_argument("--no-probes", action="store_true", help="leave the probes out, for programs that make no server")
     made.add_argument("--token-file", type=Path, metavar="FILE", help="the file of the cluster's token (see above)")
     made.add_argument(
+        "--credentials",
+        type=Path,
+        metavar="FOLDER",
+        help="the certificates of all tasks, in place of a token (see above)",
+    )
+    made.add_argument(
         "--format",
         choices=["yaml", "json"],
         default="yaml",
@@ -61,10 +70,13 @@ def add_arguments(parser: OneLineParser) -> None:
 
 def _manifest(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     job = job_from(arguments, parser, is_here=False)
+    if arguments.credentials is not None and arguments.token_file is not None:
+        parser.error("--credentials and --token-file: tasks know each other by certificates or by a token")
     try:
+        certificates = None if arguments.credentials is None else _certificates(arguments.credentials, job)
         placement = Placement(
-            arguments.name, arguments.image, _token(arguments.token_file), arguments.namespace, arguments.port,
-            arguments.health_port, arguments.grace, not arguments.no_probes,
+            arguments.name, arguments.image, _token(arguments.token_file) if certificates is None else "", arguments.namespace,
+            arguments.port, arguments.health_port, arguments.grace, not arguments.no_probes, certificates,
         )  # fmt: skip
         text = _text(manifest(job, placement, arguments.kind), arguments.format)
         if arguments.output is None:
@@ -78,6 +90,14 @@ def _manifest(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     except (JobError, OpError, OSError, ImportError) as error:
         parser.error(str(error))
     return 0
+
+
+def _certificates(folder: Path, job: JobDescription) -> dict[str, str]:
+    """The files that the job's tasks need, as far as they are there; the authority's key stays where it is."""
+    if not folder.is_dir():
+        raise JobError(f"--credentials: there is no folder {str(folder)!r}: weft credentials authority {folder}")
+    names = [name for name in needed_files(job) if (folder / name).exists()]
+    return {name: (folder / name).read_text() for name in names}
 
 
 def _token(file: Path | None) -> str:

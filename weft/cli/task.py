@@ -12,6 +12,7 @@ from weft.cli.job_options import add_job_options, job_from
 from weft.cli.joining import joined_place
 from weft.cli.option_values import port, seconds, signal_names
 from weft.cli.parser import OneLineParser
+from weft.cli.pod_credentials import own_credentials
 from weft.distributed.server.announcements import VARIABLE as ANNOUNCE_VARIABLE
 from weft.errors import OpError
 from weft.jobs.description import ROLES, JobDescription, JobError
@@ -66,6 +67,7 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> NoReturn:
             waited_s = wait_for_name(place.address.rpartition(":")[0], _NAME_S)
             if waited_s >= 1:
                 print(f"weft task: this task's name resolved after {waited_s:.0f} s", file=sys.stderr, flush=True)
+        own = own_credentials(os.environ, place.role, place.index)
     except (JobError, TimeoutError) as error:
         parser.error(str(error))
     except OpError as error:
@@ -73,7 +75,7 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> NoReturn:
     told = {"TF_CONFIG": place.tf_config(), VARIABLE: arguments.signals, GRACE_VARIABLE: str(arguments.grace)}
     if arguments.address is not None:
         told[ANNOUNCE_VARIABLE] = "1"
-    environment = {**os.environ, **job.environment_of(place.role), **told, "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, **job.environment_of(place.role), **own, **told, "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, job.program, *(place.flags() if job.flags else ()), *job.arguments]
     # The program takes this process's place, so signals reach it and its exit code is the task's.
     os.execve(sys.executable, command, environment)

@@ -1,6 +1,7 @@
 """What Kubernetes is told, held by its own schemas."""
 
 import json
+from dataclasses import replace
 
 import kubernetes_validate
 import pytest
@@ -86,6 +87,34 @@ def test_pods_have_their_resources_probes_and_grace():
 def test_the_token_stands_in_the_secret_alone():
     objects = manifest(JOB, PLACEMENT)
     assert [each["kind"] for each in objects if "t" * 64 in json.dumps(each)] == ["Secret"]
+
+
+FILES = ("authority.pem", "client.pem", "ps-0.pem", "ps-1.pem", "worker-0.pem", "worker-1.pem", "worker-2.pem")
+ISSUED = {name: f"the text of {name}" for name in FILES}
+
+
+@pytest.mark.parametrize("kind", ["jobs", "jobset", "tfjob"])
+def test_each_role_has_a_secret_with_the_certificates_of_its_tasks(kind):
+    objects = manifest(JOB, replace(PLACEMENT, certificates={**ISSUED, "other.pem": "x"}), kind)
+    secrets = {each["metadata"]["name"]: sorted(each["stringData"]) for each in of_kind("Secret", objects)}
+    assert secrets == {
+        "train-ps": ["authority.pem", "ps-0.pem", "ps-1.pem"],
+        "train-worker": ["authority.pem", "worker-0.pem", "worker-1.pem", "worker-2.pem"],
+        "train-evaluator": ["authority.pem", "client.pem"],
+    }
+    for each in objects:
+        if each["kind"] in ("Secret", "Job"):
+            kubernetes_validate.validate(each, VERSIONS[0], strict=True)
+    text = json.dumps([each for each in objects if each["kind"] != "Secret"])
+    assert "WEFT_CLUSTER_TOKEN" not in text
+    assert text.count('"secretName": "train-worker"') == 1
+
+
+def test_a_certificate_that_is_missing_is_told_with_the_command_that_makes_it():
+    for lacks, message in (("worker-1.pem", "issue FOLDER worker-1$"), ("authority.pem", "there is no authority.pem")):
+        certificates = {name: text for name, text in ISSUED.items() if name != lacks}
+        with pytest.raises(JobError, match=f"^--credentials: .*{message}"):
+            manifest(JOB, replace(PLACEMENT, certificates=certificates))
 
 
 def test_a_job_set_has_a_job_for_each_role_whose_pods_have_its_names():

@@ -7,6 +7,7 @@ from typing import Final
 
 from weft.jobs.description import JobDescription
 from weft.jobs.kubernetes.pods import Manifest, Placement, pod_template
+from weft.jobs.kubernetes.secrets import secrets
 
 _TFJOB_ROLES: Final = {"ps": "PS", "chief": "Chief", "worker": "Worker", "evaluator": "Evaluator"}
 
@@ -19,17 +20,7 @@ def manifest(job: JobDescription, placement: Placement, kind: str = "jobs") -> l
         placement: how it runs.
         kind: one of `KINDS`: an Indexed Job for each role, one JobSet, or one TFJob.
     """
-    return [_secret(placement), *KINDS[kind](job, placement), _disruption_budget(placement)]
-
-
-def _secret(placement: Placement) -> Manifest:
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": placement.metadata(placement.name),
-        "type": "Opaque",
-        "stringData": {"token": placement.token},
-    }
+    return [*secrets(job, placement), *KINDS[kind](job, placement), _disruption_budget(placement)]
 
 
 def _disruption_budget(placement: Placement) -> Manifest:

@@ -25,6 +25,13 @@ _TOKEN_VARIABLE: Final = "WEFT_CLUSTER_TOKEN"
 _HEALTH_VARIABLE: Final = "WEFT_HEALTH_PORT"
 # Linux takes no longer text from an environment, with its name.
 _LONGEST_VARIABLE: Final = 128 * 1024 - 256
+ISSUED_VARIABLE: Final = "WEFT_ISSUED_CREDENTIALS"
+"""Names the folder in which a pod finds the certificates of its role; `weft task` takes its own out of it."""
+AUTHORITY_FILE: Final = "authority.pem"
+_ISSUED_FOLDER: Final = "/etc/weft/credentials"
+# Readable by the owner and the pod's group, whichever user the image runs as.
+_GROUP: Final = 1000
+_MODE: Final = 0o440
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,7 @@ class Placement:
         health_port: where each task tells probes in plain text whether it serves.
         grace_s: how long a pod has between SIGTERM and SIGKILL.
         probes: whether pods are probed; a program that makes no server cannot be.
+        certificates: what pods know each other by instead of the token: `authority.pem` and each task's `ROLE-N.pem`, by name.
 
     Raises:
         JobError: the name cannot be one, or a port or the grace is none.
@@ -53,6 +61,7 @@ class Placement:
     health_port: int = 2223
     grace_s: int = 60
     probes: bool = True
+    certificates: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or len(self.name) > _LONGEST_NAME:
@@ -78,6 +87,10 @@ class Placement:
         """The metadata of an object."""
         found: Manifest = {"name": name, "labels": self.labels(role)}
         return found if self.namespace is None else {**found, "namespace": self.namespace}
+
+    def secret_name(self, role: str) -> str:
+        """The name of the Secret that a role's pods have."""
+        return f"{self.name}-{role}" if self.certificates is not None else self.name
 
     def labels(self, role: str | None = None) -> dict[str, str]:
         """The labels by which the job's objects, or a role's pods, are found."""
@@ -116,6 +129,11 @@ def pod_template(
     if placement.probes and role != "evaluator":
         container.update(_probes(placement))
     spec: Manifest = {"containers": [container], "terminationGracePeriodSeconds": placement.grace_s, **(more or {})}
+    if placement.certificates is not None:
+        container["volumeMounts"] = [{"name": "credentials", "mountPath": _ISSUED_FOLDER, "readOnly": True}]
+        spec["securityContext"] = {"fsGroup": _GROUP}
+        secret = {"secretName": placement.secret_name(role), "defaultMode": _MODE}
+        spec["volumes"] = [{"name": "credentials", "secret": secret}]
     return {"metadata": {"labels": placement.labels(role)}, "spec": spec}
 
 
@@ -139,8 +157,12 @@ def _environment(
         told[ROLE_VARIABLE] = role
     if placement.probes:
         told[_HEALTH_VARIABLE] = str(placement.health_port)
-    secret = {"secretKeyRef": {"name": placement.name, "key": "token"}}
+    if placement.certificates is not None:
+        told[ISSUED_VARIABLE] = _ISSUED_FOLDER
     variables: list[Manifest] = [{"name": name, "value": value} for name, value in told.items()]
+    if placement.certificates is not None:
+        return variables
+    secret = {"secretKeyRef": {"name": placement.secret_name(role), "key": "token"}}
     return [*variables, {"name": _TOKEN_VARIABLE, "valueFrom": secret}]
 
 
