@@ -16,7 +16,7 @@ def test_shapes_that_a_rule_refuses_are_refused_where_only_the_run_tells_them(le
     config.graph_options.optimizer_options.global_jit_level = level
     with tf.Session(config=config) as session:
         assert session.run(found, {gradients: [1.0, 2.0], features: [-1.0, 1.0]}).tolist() == [0, 2]
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes|must be equal"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Incompatible shapes|must be equal"):
             session.run(found, {gradients: [1.0, 2.0], features: [1.0, 1.0, 1.0]})
         assert session.run(found, {gradients: [3.0], features: [1.0]}).tolist() == [3]
 
