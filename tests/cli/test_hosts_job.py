@@ -48,6 +48,14 @@ def test_hosts_that_take_too_few_tasks_are_told(capsys):
     assert error.count("\n") == 1
 
 
+def test_a_job_that_others_join_needs_a_token_that_they_know(capsys, monkeypatch):
+    for name in ("WEFT_CLUSTER_TOKEN", "WEFT_CLUSTER_TOKEN_FILE", "WEFT_CREDENTIALS"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SystemExit):
+        main(["launch", "--hosts=a,b", "--worker=2", "--start=1", __file__])
+    assert "--start: who joins the job on these hosts later needs the cluster's token" in capsys.readouterr().err
+
+
 def test_tasks_run_on_their_hosts_with_a_token_that_no_command_line_shows(program, tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()

@@ -14,7 +14,7 @@ from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.host_places import Host, placed
 from weft.cli.remote_task import told
 from weft.credentials.cluster_token import VARIABLE, find_token, new_token
-from weft.jobs.description import JobDescription
+from weft.jobs.description import JobDescription, JobError
 
 # Below the ports that systems give to outgoing connections.
 _PORT_BASES: Final = range(12_000, 30_000, 64)
@@ -45,7 +45,7 @@ class HostsJob(ClusterJob):
             port_base: the first port on each host; any when None.
 
         Raises:
-            JobError: the hosts take fewer tasks.
+            JobError: the hosts take fewer tasks, or those that join later cannot know the token.
             OpError: the token of the environment cannot be used.
         """
         places = placed(hosts, job.task_count, random.choice(_PORT_BASES) if port_base is None else port_base)
@@ -54,6 +54,11 @@ class HostsJob(ClusterJob):
         base = ClusterJob.of(job, members)
         targets = {task: host.target for task, (host, _) in zip(base.tasks, places, strict=True)}
         found = find_token(os.environ)
+        if base.later and found is None:
+            told = "weft credentials token -o FILE, and WEFT_CLUSTER_TOKEN_FILE=FILE here and there"
+            raise JobError(
+                f"--start: who joins the job on these hosts later needs the cluster's token, so it must be known: {told}"
+            )
         token = new_token() if found is None else found.decode()
         program = str(Path(base.program).resolve())
         common = base.tasks, program, base.arguments, base.flags, base.environments, token, base.later
