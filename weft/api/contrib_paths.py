@@ -27,6 +27,7 @@ _PATHS: Final = {
         "estimator.hooks estimator.multi_head estimator.replicate_model_fn estimator.rnn estimator.boosted_trees estimator.dnn "
         "estimator.linear estimator.logit_fns"
     ),
+    "factorization": "ops ops.clustering_ops ops.kmeans",
     "feature_column": "feature_column feature_column.sequence_feature_column",
     "framework": (
         "framework framework.checkpoint_utils framework.experimental framework.graph_util framework.tensor_util ops "

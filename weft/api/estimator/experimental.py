@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.estimators.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from weft.estimators.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.estimators.clustering.estimator import KMeansClustering as _KMeansClustering
 from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
 )
@@ -15,3 +16,6 @@ from weft.estimators.hooks.early_stopping import stop_if_no_increase_hook as sto
 from weft.estimators.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
 from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
 from weft.estimators.logit_functions import call_logit_fn as call_logit_fn
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+KMeans = _KMeansClustering

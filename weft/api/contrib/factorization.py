@@ -1,0 +1,10 @@
+"""tf.contrib.factorization: clustering by k-means. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimators.clustering.estimator import KMeansClustering as KMeansClustering
+from weft.estimators.clustering.k_means import COSINE_DISTANCE as COSINE_DISTANCE
+from weft.estimators.clustering.k_means import SQUARED_EUCLIDEAN_DISTANCE as SQUARED_EUCLIDEAN_DISTANCE
+from weft.estimators.clustering.k_means import KMeans as KMeans
+from weft.estimators.clustering.starts import KMEANS_PLUS_PLUS_INIT as KMEANS_PLUS_PLUS_INIT
+from weft.estimators.clustering.starts import RANDOM_INIT as RANDOM_INIT

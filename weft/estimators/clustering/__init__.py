@@ -1,0 +1,1 @@
+"""Clustering by k-means, as graph and as estimator."""
