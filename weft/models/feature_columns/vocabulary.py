@@ -121,7 +121,7 @@ def categorical_column_with_vocabulary_file(
 
 def _lines(key: str, path: str) -> int:
     if not gfile.Exists(path):
-        raise ValueError(f"vocabulary_file in {key} does not exist: {path}.{what_is_there(path)}")
+        raise ValueError(f"vocabulary_file in {key} does not exist. There is no file {path!r}.{what_is_there(path)}")
     with gfile.GFile(path) as file:
         count = sum(1 for _ in file)
     tf_logging.info(
