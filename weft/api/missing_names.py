@@ -40,6 +40,10 @@ _REASONS: Final = {
     "contrib.compiler": "weft compiles every step by XLA by itself.",
     "contrib.distribute": "weft has the strategies of docs/strategies.md.",
     "distribute": "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec.",
+    "CriticalSection": "A tf.FIFOQueue(1, ...) that holds one element is a lock: dequeue it before, and enqueue it after.",
+    "config.experimental_connect_to_cluster": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
+    "config.experimental_connect_to_host": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
+    "keras.applications.nasnet": "MobileNetV2 and InceptionResNetV2 of tf.keras.applications are networks of such sizes.",
     "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",
 }
 

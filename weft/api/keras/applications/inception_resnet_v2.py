@@ -1,0 +1,10 @@
+"""tf.keras.applications.inception_resnet_v2."""
+
+from __future__ import annotations
+
+from weft.networks.applications.imagenet import decode_predictions as decode_predictions
+from weft.networks.applications.imagenet import preprocess_around_zero as _preprocess_around_zero
+from weft.networks.applications.inception_resnet import InceptionResNetV2 as InceptionResNetV2
+
+# Under a name of its own: type checkers take a renamed import for the module's private business.
+preprocess_input = _preprocess_around_zero
