@@ -63,6 +63,7 @@ _LINES, _FUNCTION_LINES, _METHODS = 400, 50, 25
 # What is longer, and how long at most; each group with its reason.
 _LONG_FILES = {
     # One class that programs are given whole, by TensorFlow's names; what its methods do stands elsewhere.
+    "datasets/dataset.py": 440,
     "estimators/estimator.py": 470,
     "models/distributions/distribution.py": 440,
     "models/linear_operators/operator.py": 430,
@@ -73,6 +74,7 @@ _LONG_FILES = {
     # One family of ops: kernels, shape rules and gradients stand together.
     "ops/control_flow/buffers.py": 420,
     "ops/linalg/decompositions.py": 450,
+    "ops/data_flow/queue.py": 410,
     "ops/nn/pool_op.py": 420,
     # A list: of public names, of functions, of checks.
     "namespace.py": 700,

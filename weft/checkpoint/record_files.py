@@ -107,7 +107,11 @@ class TFRecordWriter:
         self._file.write(b"")
 
     def write(self, record: bytes) -> None:
-        """Append a record."""
+        """Append a record.
+
+        Args:
+            record: the record's bytes.
+        """
         if self._file is None:
             raise FailedPreconditionError.of(f"Writer of {self._path} is closed.")
         data = records.as_record(_bytes_of(record))

@@ -68,12 +68,19 @@ class Dataset(Structured):
 
     @staticmethod
     def from_tensors(tensors: Nest) -> Dataset:
-        """A dataset of one element."""
+        """A dataset of one element.
+
+        Args:
+            tensors: a tensor, or lists, tuples and dicts of tensors: the one element.
+        """
         return Dataset(*sources.from_tensors(tensors))
 
     @staticmethod
     def from_tensor_slices(tensors: Nest) -> Dataset:
         """A dataset of the rows of tensors, which must be equally many; ValueError where they are not.
+
+        Args:
+            tensors: a tensor, or lists, tuples and dicts of tensors, whose first dimensions are equal.
 
         >>> element = tf.data.Dataset.from_tensor_slices([1, 2]).make_one_shot_iterator().get_next()
         >>> sess.run(element), sess.run(element)
@@ -83,17 +90,29 @@ class Dataset(Structured):
 
     @staticmethod
     def from_sparse_tensor_slices(sparse_tensor: SparseTensor) -> Dataset:
-        """A dataset of the rows of a sparse tensor, as triples (indices, values, dense_shape)."""
+        """A dataset of the rows of a sparse tensor, as triples (indices, values, dense_shape).
+
+        Args:
+            sparse_tensor: a SparseTensor, whose rows become the elements.
+        """
         return Dataset(*sources.from_sparse_tensor_slices(sparse_tensor))
 
     @staticmethod
     def range(*args: TensorLike) -> Dataset:
-        """A dataset of the int64 numbers that `range` of the arguments gives."""
+        """A dataset of the int64 numbers that `range` of the arguments gives.
+
+        Args:
+            args: `stop`, or `start, stop`, or `start, stop, step`, each a [] int64.
+        """
         return Dataset(*sources.number_range(*args))
 
     @staticmethod
     def zip(datasets: Nest) -> Dataset:
-        """A dataset of elements of several side by side, in the structure that the datasets are given in."""
+        """A dataset of elements of several side by side, in the structure that the datasets are given in.
+
+        Args:
+            datasets: a tuple, list or dict of datasets.
+        """
         made = selecting.zip_datasets(datasets)
         return Dataset(*made, inputs=tuple(nest.flatten(datasets)))
 
@@ -113,6 +132,9 @@ class Dataset(Structured):
             output_types: the types of its values, in their structure.
             output_shapes: their shapes; unknown ones when None.
             args: tensors whose values `generator` gets.
+
+        Raises:
+            TypeError: `generator` cannot be called.
         """
         if not callable(generator):
             raise TypeError(
@@ -146,23 +168,43 @@ class Dataset(Structured):
     # Order and number.
 
     def cache(self, filename: TensorLike = "") -> Dataset:
-        """The elements, made once and kept: in memory, or in a file that has a name."""
+        """The elements, made once and kept: in memory, or in a file that has a name.
+
+        Args:
+            filename: the beginning of the files' names; in memory when it is empty.
+        """
         return self._of(selecting.cache(self, filename))
 
     def prefetch(self, buffer_size: TensorLike) -> Dataset:
-        """The elements, up to `buffer_size` of them made before a step asks for them; -1 chooses the number."""
+        """The elements, up to `buffer_size` of them made before a step asks for them; -1 chooses the number.
+
+        Args:
+            buffer_size: [] int64, or `tf.data.experimental.AUTOTUNE`.
+        """
         return self._of(selecting.prefetch(self, buffer_size))
 
     def enumerate(self, start: TensorLike = 0) -> Dataset:
-        """Pairs of a number, from `start` on, and an element."""
+        """Pairs of a number, from `start` on, and an element.
+
+        Args:
+            start: [] int64.
+        """
         return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
 
     def concatenate(self, dataset: Dataset) -> Dataset:
-        """The elements of this dataset, then those of another; TypeError where they differ in type."""
+        """The elements of this dataset, then those of another; TypeError where they differ in type.
+
+        Args:
+            dataset: the other.
+        """
         return self._of(selecting.concatenate(self, dataset), dataset)
 
     def repeat(self, count: TensorLike | None = None) -> Dataset:
-        """The elements `count` times; without end for None or -1."""
+        """The elements `count` times; without end for None or -1.
+
+        Args:
+            count: [] int64.
+        """
         return self._of(selecting.repeat(self, count))
 
     def shuffle(
@@ -178,15 +220,27 @@ class Dataset(Structured):
         return self._of(selecting.shuffle(self, buffer_size, seed, reshuffle_each_iteration))
 
     def take(self, count: TensorLike) -> Dataset:
-        """The first `count` elements; all for -1."""
+        """The first `count` elements; all for -1.
+
+        Args:
+            count: [] int64.
+        """
         return self._of(selecting.take(self, count))
 
     def skip(self, count: TensorLike) -> Dataset:
-        """All but the first `count` elements; none for -1."""
+        """All but the first `count` elements; none for -1.
+
+        Args:
+            count: [] int64.
+        """
         return self._of(selecting.skip(self, count))
 
     def shard(self, num_shards: TensorLike, index: TensorLike) -> Dataset:
-        """Every `num_shards`-th element from that of number `index` on."""
+        """Every `num_shards`-th element from that of number `index` on.
+
+        Args:
+            num_shards, index: [] int64.
+        """
         return self._of(selecting.shard(self, num_shards, index))
 
     # Batches.
@@ -250,19 +304,35 @@ class Dataset(Structured):
         return self.made_by(functions.map_elements(self, map_func, num_parallel_calls))
 
     def map_with_legacy_function(self, map_func: Callable[..., Nest], num_parallel_calls: TensorLike | None = None) -> Dataset:
-        """As `map`."""
+        """As `map`.
+
+        Args:
+            map_func, num_parallel_calls: as of `map`.
+        """
         return self.map(map_func, num_parallel_calls)
 
     def filter(self, predicate: Callable[..., Nest]) -> Dataset:
-        """The elements for which a function returns a true scalar."""
+        """The elements for which a function returns a true scalar.
+
+        Args:
+            predicate: takes the components of an element and returns a [] bool.
+        """
         return self.made_by(functions.filter_elements(self, predicate))
 
     def filter_with_legacy_function(self, predicate: Callable[..., Nest]) -> Dataset:
-        """As `filter`."""
+        """As `filter`.
+
+        Args:
+            predicate: as of `filter`.
+        """
         return self.filter(predicate)
 
     def flat_map(self, map_func: Callable[..., Nest]) -> Dataset:
-        """The elements of the datasets that a function makes of each element, one dataset after the other."""
+        """The elements of the datasets that a function makes of each element, one dataset after the other.
+
+        Args:
+            map_func: takes the components of an element and returns a dataset.
+        """
         return self.made_by(functions.flat_map(self, map_func))
 
     def interleave(
@@ -292,7 +362,11 @@ class Dataset(Structured):
         return functions.reduce(self, initial_state, reduce_func)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """What a function makes of this dataset; TypeError when that is no dataset."""
+        """What a function makes of this dataset; TypeError when that is no dataset.
+
+        Args:
+            transformation_func: takes a dataset and returns one.
+        """
         traced.check_transformation(transformation_func)
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
@@ -308,7 +382,11 @@ class Dataset(Structured):
         return self._options
 
     def with_options(self, options: Options) -> Dataset:
-        """The same dataset with options; ValueError where they contradict those that it has."""
+        """The same dataset with options; ValueError where they contradict those that it has.
+
+        Args:
+            options: a `tf.data.Options`.
+        """
         result = Dataset(self.variant_tensor, self._spec, (self,))
         result._options = self._options.merge(options)
         return result

@@ -116,6 +116,9 @@ class Iterator(Structured):
     def make_initializer(self, dataset: DatasetLike, name: str | None = None) -> Operation:
         """A node that lets it begin with a dataset.
 
+        Args:
+            dataset: a dataset of the iterator's types and shapes.
+
         Raises:
             TypeError: the dataset's elements are not those that the iterator was made for.
         """

@@ -88,6 +88,9 @@ class FileWriter:
         Args:
             summary: the Summary.
             global_step: the step to file it under.
+
+        Raises:
+            TypeError: it is none.
         """
         if isinstance(summary, bytes):
             summary = summary_pb2.Summary.FromString(summary)
@@ -107,13 +110,23 @@ class FileWriter:
         self._add(event_pb2.Event(summary=described), global_step)
 
     def add_session_log(self, session_log: object, global_step: SupportsInt | None = None) -> None:
-        """Write a SessionLog: that a session starts, stops, or saved a checkpoint."""
+        """Write a SessionLog: that a session starts, stops, or saved a checkpoint.
+
+        Args:
+            session_log: the SessionLog.
+            global_step: the step to file it under.
+        """
         self._add(event_pb2.Event(session_log=session_log), global_step)
 
     def add_graph(
         self, graph: Graph | None = None, global_step: SupportsInt | None = None, graph_def: graph_pb2.GraphDef | None = None
     ) -> None:
         """Write a graph for TensorBoard to draw.
+
+        Args:
+            graph: the Graph.
+            global_step: the step to file it under.
+            graph_def: a GraphDef in its place; deprecated.
 
         Raises:
             ValueError: both or neither of `graph` and `graph_def` are given.
@@ -135,6 +148,10 @@ class FileWriter:
     def add_meta_graph(self, meta_graph_def: meta_graph_pb2.MetaGraphDef, global_step: SupportsInt | None = None) -> None:
         """Write a MetaGraphDef.
 
+        Args:
+            meta_graph_def: the MetaGraphDef.
+            global_step: the step to file it under.
+
         Raises:
             TypeError: it is none.
         """
@@ -144,6 +161,11 @@ class FileWriter:
 
     def add_run_metadata(self, run_metadata: RunMetadata, tag: str, global_step: SupportsInt | None = None) -> None:
         """Write the RunMetadata of a run under a tag of its own.
+
+        Args:
+            run_metadata: what a run with `run_metadata=` filled.
+            tag: its name, which no other has in this file.
+            global_step: the step to file it under.
 
         Raises:
             ValueError: the tag was used before.
@@ -162,7 +184,11 @@ class FileWriter:
         self.add_event(event)
 
     def add_event(self, event: object) -> None:
-        """Write an Event as it is; a closed writer drops it with a warning."""
+        """Write an Event as it is; a closed writer drops it with a warning.
+
+        Args:
+            event: the Event.
+        """
         if self._closed:
             warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is "
                           "explicitly reopened.", stacklevel=3)  # fmt: skip

@@ -88,22 +88,38 @@ class ClusterSpec:
         return list(self._jobs)
 
     def num_tasks(self, job_name: str) -> int:
-        """How many tasks a job has; ValueError when there is no such job."""
+        """How many tasks a job has; ValueError when there is no such job.
+
+        Args:
+            job_name: a job's name.
+        """
         return len(self._job(job_name))
 
     def task_indices(self, job_name: str) -> list[int]:
-        """The indices of a job's tasks; ValueError when there is no such job."""
+        """The indices of a job's tasks; ValueError when there is no such job.
+
+        Args:
+            job_name: a job's name.
+        """
         return sorted(self._job(job_name))
 
     def task_address(self, job_name: str, task_index: int) -> str:
-        """The address of a task; ValueError when there is no such job or index."""
+        """The address of a task; ValueError when there is no such job or index.
+
+        Args:
+            job_name, task_index: the task.
+        """
         tasks = self._job(job_name)
         if task_index not in tasks:
             raise ValueError(f"No task with index {task_index!r} in job {job_name!r}; it has {sorted(tasks)}")
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """The addresses of a job by index, None where an index is missing; ValueError when there is no such job."""
+        """The addresses of a job by index, None where an index is missing; ValueError when there is no such job.
+
+        Args:
+            job_name: a job's name.
+        """
         tasks = self._job(job_name)
         return [tasks.get(index) for index in range(max(tasks, default=-1) + 1)]
 

@@ -64,12 +64,22 @@ class Collections:
         return [key for key in self._collections if isinstance(key, str)]
 
     def add_to_collection(self, name: str, value: object) -> None:
-        """Append a value to a collection."""
+        """Append a value to a collection.
+
+        Args:
+            name: the collection's name, such as one of `tf.GraphKeys`.
+            value: what to append, of any kind.
+        """
         self.check_not_finalized()
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names: str | Iterable[str], value: object) -> None:
-        """Append a value to several collections, once to each."""
+        """Append a value to several collections, once to each.
+
+        Args:
+            names: the collections' names, or one name.
+            value: what to append to each.
+        """
         for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
 
@@ -78,7 +88,12 @@ class Collections:
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
-        """A copy; with `scope` only items whose name matches that regular expression from the start."""
+        """A copy; with `scope` only items whose name matches that regular expression from the start.
+
+        Args:
+            name: the collection's name.
+            scope: the beginning, as a regular expression, of the names of the items that are wanted.
+        """
         items = self._collections.get(name, [])
         if scope is None:
             return list(items)

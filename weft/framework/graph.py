@@ -149,11 +149,20 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self.grown[name] = self._version
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> graph_pb2.GraphDef:
-        """The GraphDef, in TensorFlow's ops; with `from_version` only the nodes that were added after that version."""
+        """The GraphDef, in TensorFlow's ops; with `from_version` only the nodes that were added after that version.
+
+        Args:
+            from_version: the version of the graph from which on nodes are wanted; all of them when None.
+            add_shapes: whether each node gets the shapes of its outputs as an attribute, `_output_shapes`.
+        """
         return exported_graph_def(self, self.graph_def_versions, from_version or 0, add_shapes)
 
     def node_def_of(self, op: Operation) -> node_def_pb2.NodeDef:
-        """The NodeDef of one operation."""
+        """The NodeDef of one operation.
+
+        Args:
+            op: an operation of this graph.
+        """
         return graph_def.to_node_def(op)
 
     def create_op(

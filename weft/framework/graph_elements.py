@@ -48,6 +48,10 @@ class Elements:
     def as_graph_element(self, obj: object, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The Tensor or Operation that `obj` is, names or stands for.
 
+        Args:
+            obj: a tensor, operation, variable, or the name of a tensor or operation.
+            allow_tensor, allow_operation: whether it may be one.
+
         Raises:
             TypeError: `obj` stands for neither. ValueError: it is of another kind or another graph. KeyError: nothing here
             has that name.
@@ -55,19 +59,35 @@ class Elements:
         return _find_element(self, obj, allow_tensor, allow_operation)
 
     def prevent_feeding(self, tensor: Tensor) -> None:
-        """Mark a tensor as not feedable."""
+        """Mark a tensor as not feedable.
+
+        Args:
+            tensor: a tensor of this graph.
+        """
         self._unfeedable.add(tensor)
 
     def is_feedable(self, tensor: Tensor) -> bool:
-        """Whether a run may feed this tensor: what a branch or loop makes is not known outside of it."""
+        """Whether a run may feed this tensor: what a branch or loop makes is not known outside of it.
+
+        Args:
+            tensor: a tensor.
+        """
         return tensor not in self._unfeedable and tensor.graph is self
 
     def prevent_fetching(self, op: Operation) -> None:
-        """Mark an operation as not fetchable."""
+        """Mark an operation as not fetchable.
+
+        Args:
+            op: an operation of this graph.
+        """
         self._unfetchable.add(op)
 
     def is_fetchable(self, element: object) -> bool:
-        """Whether a run may fetch this tensor or operation."""
+        """Whether a run may fetch this tensor or operation.
+
+        Args:
+            element: a tensor or operation.
+        """
         op = element.op if isinstance(element, Tensor) else element
         return op not in self._unfetchable and getattr(op, "graph", self) is self
 

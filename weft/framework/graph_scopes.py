@@ -16,7 +16,12 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def device(self, device_name_or_function: object) -> Iterator[None]:
-        """Put nodes made in the block on a device: a name, a DeviceSpec, a function of the op, or None to stop outer ones."""
+        """Put nodes made in the block on a device: a name, a DeviceSpec, a function of the op, or None to stop outer ones.
+
+        Args:
+            device_name_or_function: a name such as "/job:ps/task:0", a DeviceSpec, a function from an operation to one of
+                these, or None for no device of the blocks around.
+        """
         state = scopes.current(self)
         spec = device_name_or_function
         if spec is None:
@@ -33,7 +38,12 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def colocate_with(self, op: object, ignore_existing: bool = False) -> Iterator[None]:
-        """Put nodes made in the block beside `op`, or nowhere in particular for None; devices around don't count inside."""
+        """Put nodes made in the block beside `op`, or nowhere in particular for None; devices around don't count inside.
+
+        Args:
+            op: an operation, tensor or variable, or None for none of the blocks around.
+            ignore_existing: whether the devices and operations of the blocks around are left out.
+        """
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         state = scopes.current(self)
@@ -45,7 +55,11 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Iterable[object] | None) -> Iterator[None]:
-        """Make nodes of the block wait for the operations and tensors given; None forgets those of outer blocks."""
+        """Make nodes of the block wait for the operations and tensors given; None forgets those of outer blocks.
+
+        Args:
+            control_inputs: operations and tensors that are done first, or None for none of those of the blocks around.
+        """
         if control_inputs is None:
             changes: dict[str, Any] = {"control": (), "control_flow": None}
         else:
@@ -74,13 +88,21 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
-        """Keep the state of variables, queues and tables made in the block in the resource container of that name."""
+        """Keep the state of variables, queues and tables made in the block in the resource container of that name.
+
+        Args:
+            container_name: the container's name.
+        """
         with scopes.entered(self, container=container_name):
             yield container_name
 
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        """Use the gradients registered under other names for op types made in the block."""
+        """Use the gradients registered under other names for op types made in the block.
+
+        Args:
+            op_type_map: names of gradients (`tf.RegisterGradient`) by op type.
+        """
         if not isinstance(op_type_map, dict):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         for key, value in op_type_map.items():
@@ -92,6 +114,11 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        """Give nodes made in the block attributes; None takes one of a block around away.
+
+        Args:
+            attr_map: values by the attributes' names.
+        """
         merged = {**scopes.current(self).attrs, **attr_map}
         with scopes.entered(self, attrs={k: v for k, v in merged.items() if v is not None}):
             yield
@@ -102,6 +129,11 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def original_op(self, op: Operation) -> Iterator[None]:
+        """Note of nodes made in the block which operation they come from.
+
+        Args:
+            op: the operation.
+        """
         with scopes.entered(self, original_op=op):
             yield
 

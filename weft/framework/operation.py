@@ -102,6 +102,7 @@ class Tensor(Arithmetic, NoValueYet):
         return _session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def as_node_def_input(self) -> str:
+        """The tensor's name as a NodeDef has it: the operation's, and the output's number unless it is 0."""
         return self.op.name if self.value_index == 0 else f"{self.op.name}:{self.value_index}"
 
     # Without these, type checkers would take any object for a condition, and one with `__getitem__` for an iterable.
@@ -133,6 +134,15 @@ class Tensor(Arithmetic, NoValueYet):
 
     @staticmethod
     def override_operator(operator: str, function: object) -> None:
+        """Let a function be what an operator of tensors does.
+
+        Args:
+            operator: the method's name, one of `OVERLOADABLE_OPERATORS`.
+            function: takes the operands.
+
+        Raises:
+            ValueError: it is none of these.
+        """
         if operator not in OVERLOADABLE_OPERATORS:
             raise ValueError(f"Overriding {operator} is disallowed")
         setattr(Tensor, operator, function)
@@ -288,6 +298,12 @@ class Operation:
         self.graph.note_change()
 
     def update_input(self, index: int, tensor: Tensor) -> None:
+        """Let another tensor be an input.
+
+        Args:
+            index: which input.
+            tensor: a tensor of the same dtype.
+        """
         self.inputs[index].remove_consumer(self)
         self.inputs[index] = tensor
         tensor.add_consumer(self)

@@ -111,59 +111,99 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_compatible_with(self, other: object) -> bool:
-        """Whether both may be the shape of one tensor."""
+        """Whether both may be the shape of one tensor.
+
+        Args:
+            other: what can be made a TensorShape.
+        """
         return dims_compatible(self.sizes, as_dims(other))
 
     def assert_is_compatible_with(self, other: object) -> None:
-        """Raise ValueError unless both may be the shape of one tensor."""
+        """Raise ValueError unless both may be the shape of one tensor.
+
+        Args:
+            other: what can be made a TensorShape.
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
 
     def merge_with(self, other: object) -> TensorShape:
-        """The shape with what either knows; ValueError when they contradict each other."""
+        """The shape with what either knows; ValueError when they contradict each other.
+
+        Args:
+            other: what can be made a TensorShape.
+        """
         dims = as_dims(other)
         if not dims_compatible(self.sizes, dims):
             raise ValueError(f"Shapes {self} and {format_dims(dims)} are not compatible")
         return TensorShape(merge_dims(self.sizes, dims))
 
     def most_specific_compatible_shape(self, other: object) -> TensorShape:
-        """The shape that knows what both agree on."""
+        """The shape that knows what both agree on.
+
+        Args:
+            other: what can be made a TensorShape.
+        """
         dims = as_dims(other)
         if self.sizes is None or dims is None or len(self.sizes) != len(dims):
             return unknown_shape()
         return TensorShape([a if a == b else None for a, b in zip(self.sizes, dims, strict=True)])
 
     def concatenate(self, other: object) -> TensorShape:
-        """This shape followed by the other."""
+        """This shape followed by the other.
+
+        Args:
+            other: what can be made a TensorShape.
+        """
         dims = as_dims(other)
         return TensorShape(None if self.sizes is None or dims is None else self.sizes + dims)
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape with the rank given; ValueError when it has another."""
+        """This shape with the rank given; ValueError when it has another.
+
+        Args:
+            rank: an int.
+        """
         try:
             return self.merge_with(unknown_shape(ndims=rank))
         except ValueError as error:
             raise ValueError(f"Shape {self} must have rank {rank}") from error
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raise ValueError when the rank is known and differs."""
+        """Raise ValueError when the rank is known and differs.
+
+        Args:
+            rank: an int.
+        """
         if self.ndims not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def assert_same_rank(self, other: object) -> None:
-        """Raise ValueError when both ranks are known and differ."""
+        """Raise ValueError when both ranks are known and differ.
+
+        Args:
+            other: what can be made a TensorShape.
+        """
         other = as_shape(other)
         if self.ndims is not None and other.ndims is not None and self.ndims != other.ndims:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape; ValueError when its rank is known and smaller."""
+        """This shape; ValueError when its rank is known and smaller.
+
+        Args:
+            rank: an int.
+        """
         if self.ndims is not None and self.ndims < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape; ValueError when its rank is known and greater."""
+        """This shape; ValueError when its rank is known and greater.
+
+        Args:
+            rank: an int.
+        """
         if self.ndims is not None and self.ndims > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self

@@ -98,13 +98,21 @@ class GFile:
         return data if self._binary else data.decode()
 
     def write(self, file_content: str | bytes) -> None:
-        """Write text, as UTF-8, or bytes."""
+        """Write text, as UTF-8, or bytes.
+
+        Args:
+            file_content: str, or bytes for a binary file.
+        """
         if not isinstance(file_content, str | bytes):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
         self._writable().write(file_content.encode() if isinstance(file_content, str) else file_content)
 
     def read(self, n: int = -1) -> Any:
-        """Read n bytes, or all that is left."""
+        """Read n bytes, or all that is left.
+
+        Args:
+            n: how many bytes, or characters of text; all when -1.
+        """
         return self._decoded(self._readable().read(n))
 
     def readline(self) -> Any:
@@ -116,7 +124,13 @@ class GFile:
         return list(self)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """Move the read position by `offset` from the start (0), the position (1) or the end (2)."""
+        """Move the read position by `offset` from the start (0), the position (1) or the end (2).
+
+        Args:
+            offset: where to, in bytes.
+            whence: from where: 0 the beginning, 1 here, 2 the end.
+            position: another name of `offset`.
+        """
         if offset is not None and position is not None:
             raise TypeError("seek(): offset and position may not be set simultaneously.")
         offset = position if offset is None else offset

@@ -56,6 +56,9 @@ class Coordinator:
         Args:
             ex: the exception that is the reason, or a `sys.exc_info()`; the first one is raised by `join`. Once the
                 threads have been joined it is raised here.
+
+        Raises:
+            ValueError: `ex` is no exception.
         """
         exception = ex[1] if isinstance(ex, tuple) else ex
         if exception is not None and not isinstance(exception, BaseException):
@@ -94,11 +97,19 @@ class Coordinator:
             self.request_stop(sys.exc_info())
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Block until a stop is requested or `timeout` seconds have passed; tells whether it was requested."""
+        """Block until a stop is requested or `timeout` seconds have passed; tells whether it was requested.
+
+        Args:
+            timeout: seconds; without end when None.
+        """
         return self._stop_event.wait(timeout)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """Have `join` wait for a thread."""
+        """Have `join` wait for a thread.
+
+        Args:
+            thread: a thread that was started.
+        """
         with self._lock:
             self._registered_threads.add(thread)
 
@@ -110,7 +121,13 @@ class Coordinator:
     ) -> None:
         """Block until the threads given and those registered have ended.
 
+        Args:
+            threads: threads to wait for besides those registered.
+            stop_grace_period_secs: how long they have after a stop was requested.
+            ignore_live_threads: whether threads that are left then are no error.
+
         Raises:
+            TypeError: `threads` is one thread, and no list.
             RuntimeError: a thread is still alive `stop_grace_period_secs` after the stop request, unless
                 `ignore_live_threads`.
             BaseException: the exception that was given to `request_stop`.

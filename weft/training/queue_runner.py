@@ -232,7 +232,11 @@ class QueueRunner:
         _run_quietly(sess, self._cancel_op)
 
     def to_proto(self, export_scope: str | None = None) -> QueueRunnerDef | None:
-        """The QueueRunnerDef; None when the queue is outside `export_scope`."""
+        """The QueueRunnerDef; None when the queue is outside `export_scope`.
+
+        Args:
+            export_scope: the name scope that is taken off the names; None when an operation is not in it.
+        """
         if export_scope is not None and not self.name.startswith(export_scope):
             return None
         return queue_runner_pb2.QueueRunnerDef(
@@ -247,7 +251,12 @@ class QueueRunner:
 
     @staticmethod
     def from_proto(queue_runner_def: queue_runner_pb2.QueueRunnerDef | None, import_scope: str | None = None) -> QueueRunner:
-        """The QueueRunner that a QueueRunnerDef describes, whose nodes are in the default graph."""
+        """The QueueRunner that a QueueRunnerDef describes, whose nodes are in the default graph.
+
+        Args:
+            queue_runner_def: the QueueRunnerDef.
+            import_scope: the name scope to put before the names.
+        """
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
 

@@ -162,6 +162,11 @@ class Scaffold:
     def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], object]) -> Any:
         """The one item of a collection; when it is empty, what the constructor makes, which is put there.
 
+        Args:
+            arg_name: the argument of Scaffold that it is for, as errors name it.
+            collection_key: the collection.
+            default_constructor: makes the item.
+
         Raises:
             RuntimeError: the collection has several items.
         """

@@ -94,11 +94,20 @@ class LocalCluster:
             raise RuntimeError(f"LocalCluster: task {job}:{index} ended with exit code {process.exitcode} before it served")
 
     def target(self, job: str | None = None, index: int = 0) -> str:
-        """The target for a session on a task; of the first job when none is named."""
+        """The target for a session on a task; of the first job when none is named.
+
+        Args:
+            job: a job's name, or None.
+            index: the number of the task in it.
+        """
         return f"grpc://{self.spec.task_address(job or self.spec.jobs[0], index)}"
 
     def process_id(self, job: str, index: int) -> int:
-        """The process of a task, for tools that watch it, stop it or let it go on."""
+        """The process of a task, for tools that watch it, stop it or let it go on.
+
+        Args:
+            job, index: the task.
+        """
         process_id = self._processes[job, index].pid
         assert process_id is not None
         return process_id
@@ -112,13 +121,21 @@ class LocalCluster:
             observer.close()
 
     def kill(self, job: str, index: int) -> None:
-        """End a task at once, as a crash would."""
+        """End a task at once, as a crash would.
+
+        Args:
+            job, index: the task.
+        """
         process = self._processes[job, index]
         process.kill()
         process.join()
 
     def restart(self, job: str, index: int) -> None:
-        """Start a task again that was killed, at the same address; its state is gone. Blocks until it serves."""
+        """Start a task again that was killed, at the same address; its state is gone. Blocks until it serves.
+
+        Args:
+            job, index: the task.
+        """
         self.kill(job, index)
         self._spawn(job, index)
         self._wait_for(job, index)

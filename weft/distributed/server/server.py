@@ -161,6 +161,10 @@ class Server:
     def create_local_server(config: ConfigProto | None = None, start: bool = True) -> Server:
         """A server that is a cluster by itself, on a free port of this host.
 
+        Args:
+            config: the ConfigProto of its sessions.
+            start: whether it serves at once.
+
         >>> with tf.train.Server.create_local_server() as server, tf.Session(server.target) as session:
         ...     print(session.run(tf.constant(3)))
         3
@@ -274,6 +278,9 @@ class Server:
 
         With a grace the server drains first: new sessions and steps get UnavailableError, which says so, and those steps that
         run have so many seconds to end. Blocks until then, and for a second or so while calls end. A second call does nothing.
+
+        Args:
+            grace_s: how long running steps have, in seconds.
         """
         with self._lock:
             if self._is_stopping:

@@ -46,26 +46,52 @@ class BaseMonitor:
         return False
 
     def set_estimator(self, estimator: Evaluated) -> None:
-        """Take the estimator that trains."""
+        """Take the estimator that trains.
+
+        Args:
+            estimator: the Estimator.
+        """
         self._estimator = estimator
 
     def begin(self, max_steps: int | None = None) -> None:
-        """Called when training begins, while the graph can be changed."""
+        """Called when training begins, while the graph can be changed.
+
+        Args:
+            max_steps: the last step, or None.
+        """
         self._max_steps = max_steps
 
     def end(self, session: Session | None = None) -> None:
-        """Called when training ends."""
+        """Called when training ends.
+
+        Args:
+            session: the session, which still runs.
+        """
 
     def step_begin(self, step: int) -> list[Any]:
-        """Called before a step; returns tensors or their names to fetch with it."""
+        """Called before a step; returns tensors or their names to fetch with it.
+
+        Args:
+            step: the global step before.
+        """
         return []
 
     def step_end(self, step: int, output: ByAnyKey | None) -> bool:
-        """Called after it with their values by name; returns whether to stop."""
+        """Called after it with their values by name; returns whether to stop.
+
+        Args:
+            step: the global step before.
+            output: the values of what `step_begin` asked for, by name.
+        """
         return False
 
     def post_step(self, step: int, session: SessionLike) -> None:
-        """Called after `step_end`."""
+        """Called after `step_end`.
+
+        Args:
+            step: the global step before.
+            session: the session.
+        """
 
 
 class EveryN(BaseMonitor):

@@ -119,12 +119,20 @@ class Bijector:
     # What is public.
 
     def forward(self, x: TensorLike, name: str = "forward") -> Tensor:
-        """The value `g(x)`."""
+        """The value `g(x)`.
+
+        Args:
+            x: a tensor of values.
+        """
         found: Tensor = self._map(_FORWARD, x, name, {})
         return found
 
     def inverse(self, y: TensorLike, name: str = "inverse") -> Nest:
-        """The argument whose value is `y`; a tuple of them where there are several."""
+        """The argument whose value is `y`; a tuple of them where there are several.
+
+        Args:
+            y: a tensor of values.
+        """
         return self._map(_INVERSE, y, name, {})
 
     def forward_log_det_jacobian(
@@ -148,7 +156,12 @@ class Bijector:
         return found
 
     def inverse_log_det_jacobian(self, y: TensorLike, event_ndims: TensorLike, name: str = "inverse_log_det_jacobian") -> Nest:
-        """The logarithm of how the inverse of `g` stretches space at `y`; see `forward_log_det_jacobian`."""
+        """The logarithm of how the inverse of `g` stretches space at `y`; see `forward_log_det_jacobian`.
+
+        Args:
+            y: a tensor of values.
+            event_ndims: how many of its last dimensions are one value.
+        """
         return self._log_det(_INVERSE, y, event_ndims, name, {})
 
     def forward_event_shape(self, input_shape: DynamicShape) -> TensorShape:

@@ -85,10 +85,18 @@ class Layer:
     # What subclasses write.
 
     def build(self, input_shape: TensorShape) -> None:
-        """Make the variables, knowing the shape of the first inputs."""
+        """Make the variables, knowing the shape of the first inputs.
+
+        Args:
+            input_shape: the inputs' shape.
+        """
 
     def call(self, inputs: Tensor) -> Tensor:
-        """The outputs."""
+        """The outputs.
+
+        Args:
+            inputs: a tensor, the first dimension of which is the batch.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no call method")
 
     # What the inputs must be: of that rank, of that rank at least, and as wide along that axis as the first ones.

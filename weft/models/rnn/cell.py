@@ -143,7 +143,11 @@ class RNNCell:
             self._variable_scope = opened
 
     def build(self, inputs_shape: Nest) -> None:
-        """Make the variables; called once, before the first `call`."""
+        """Make the variables; called once, before the first `call`.
+
+        Args:
+            inputs_shape: the shape of one step's inputs, `[batch, depth]`.
+        """
 
     def build_in(
         self, scope: VariableScope, inputs_shape: Nest, dtype: DTypeLike, first_values: Callable[[str], Initializer]
@@ -156,7 +160,12 @@ class RNNCell:
         self.built = True
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
-        """The output and the new state of one step."""
+        """The output and the new state of one step.
+
+        Args:
+            inputs: `[batch, depth]` tensor: one step's inputs.
+            state: the state before, in the structure of `state_size`.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no call")
 
     def add_variable(
@@ -179,7 +188,12 @@ class RNNCell:
         return [(variable.op.name.removeprefix(scope), variable) for variable in self._variables]
 
     def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
-        """The state of zeros, in the structure of `state_size`, for a batch of a size."""
+        """The state of zeros, in the structure of `state_size`, for a batch of a size.
+
+        Args:
+            batch_size: [] int32, or an int.
+            dtype: the type of the state.
+        """
         with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
             return zero_state_tensors(self.state_size, batch_size, dtype)
 

@@ -29,62 +29,144 @@ class Callback:
         self.params: Logs = {}
 
     def set_params(self, params: Logs) -> None:
-        """Take how the model is trained."""
+        """Take how the model is trained.
+
+        Args:
+            params: epochs, steps, batch size and names of the metrics, by name.
+        """
         self.params = params
 
     def set_model(self, model: KerasObject) -> None:
-        """Take the model."""
+        """Take the model.
+
+        Args:
+            model: the model that is trained.
+        """
         self.model = model
 
     def on_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Run before a batch; `logs` has its number and size."""
+        """Run before a batch; `logs` has its number and size.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: its number and size, by name.
+        """
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Run after a batch; `logs` has the loss and the metrics too."""
+        """Run after a batch; `logs` has the loss and the metrics too.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: loss and metrics so far, by name.
+        """
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Run before an epoch."""
+        """Run before an epoch.
+
+        Args:
+            epoch: the epoch's number, from 0.
+            logs: empty.
+        """
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Run after an epoch; `logs` has the loss, the metrics, and those of the validation."""
+        """Run after an epoch; `logs` has the loss, the metrics, and those of the validation.
+
+        Args:
+            epoch: the epoch's number, from 0.
+            logs: loss and metrics of the epoch, by name.
+        """
 
     def on_train_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Run before a batch of training."""
+        """Run before a batch of training.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: its number and size, by name.
+        """
         self.on_batch_begin(batch, logs)
 
     def on_train_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Run after a batch of training."""
+        """Run after a batch of training.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: loss and metrics so far, by name.
+        """
         self.on_batch_end(batch, logs)
 
     def on_test_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Run before a batch of a test."""
+        """Run before a batch of a test.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: its number and size, by name.
+        """
 
     def on_test_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Run after a batch of a test."""
+        """Run after a batch of a test.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: loss and metrics so far, by name.
+        """
 
     def on_predict_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Run before a batch of a prediction."""
+        """Run before a batch of a prediction.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: its number and size, by name.
+        """
 
     def on_predict_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Run after a batch of a prediction."""
+        """Run after a batch of a prediction.
+
+        Args:
+            batch: the batch's number in its epoch.
+            logs: loss and metrics so far, by name.
+        """
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Run before training."""
+        """Run before training.
+
+        Args:
+            logs: empty, for callbacks of later versions.
+        """
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Run after training."""
+        """Run after training.
+
+        Args:
+            logs: empty, for callbacks of later versions.
+        """
 
     def on_test_begin(self, logs: Logs | None = None) -> None:
-        """Run before a test."""
+        """Run before a test.
+
+        Args:
+            logs: empty, for callbacks of later versions.
+        """
 
     def on_test_end(self, logs: Logs | None = None) -> None:
-        """Run after a test."""
+        """Run after a test.
+
+        Args:
+            logs: empty, for callbacks of later versions.
+        """
 
     def on_predict_begin(self, logs: Logs | None = None) -> None:
-        """Run before a prediction."""
+        """Run before a prediction.
+
+        Args:
+            logs: empty, for callbacks of later versions.
+        """
 
     def on_predict_end(self, logs: Logs | None = None) -> None:
-        """Run after a prediction."""
+        """Run after a prediction.
+
+        Args:
+            logs: empty, for callbacks of later versions.
+        """
 
 
 class CallbackList:

@@ -87,7 +87,12 @@ class Layer(LayerState):
     # What subclasses write.
 
     def compute_mask(self, inputs: Nest, mask: Nest = None) -> Nest:
-        """The mask of the outputs: that of the inputs where the layer supports masks; TypeError if it gets one otherwise."""
+        """The mask of the outputs: that of the inputs where the layer supports masks; TypeError if it gets one otherwise.
+
+        Args:
+            inputs: as of `call`.
+            mask: the inputs' mask, or a list of them.
+        """
         if self.supports_masking:
             return mask
         if any(each is not None for each in nest.flatten(mask)):
@@ -119,7 +124,11 @@ class Layer(LayerState):
 
     @classmethod
     def from_config(cls, config: GivenConfig) -> Self:
-        """A layer of its config."""
+        """A layer of its config.
+
+        Args:
+            config: what `get_config` gave.
+        """
         return cls(**config)
 
     # The call.

@@ -73,7 +73,11 @@ class Metric(Layer):
             cls.update_state = _as_one_update(cls.__dict__["update_state"])  # type: ignore[method-assign]
 
     def add_weight(self, name: str | None = None, shape: Nest = (), *args: Options, **kwargs: Options) -> VariableLike:
-        """Make a variable of the metric: zeros, in no collection; each replica has its own, and their sum is read."""
+        """Make a variable of the metric: zeros, in no collection; each replica has its own, and their sum is read.
+
+        Args:
+            args, kwargs: those of `tf.keras.layers.Layer.add_weight`.
+        """
         kwargs.setdefault("initializer", "zeros")
         kwargs.setdefault("synchronization", VariableSynchronization.ON_READ)
         kwargs.setdefault("aggregation", VariableAggregation.SUM)
@@ -81,7 +85,11 @@ class Metric(Layer):
             return super().add_weight(name, shape, trainable=False, collections=[], **kwargs)
 
     def update_state(self, *args: Options, **kwargs: Options) -> Nest:
-        """Add the operation that takes in a batch."""
+        """Add the operation that takes in a batch.
+
+        Args:
+            args, kwargs: values, or labels and predictions, and `sample_weight`.
+        """
         raise NotImplementedError("Must be implemented in subclasses.")
 
     def result(self) -> Nest:
@@ -133,7 +141,12 @@ class Sum(Metric):
         self.total = self.add_weight("total")
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Nest:
-        """Add the values of a batch."""
+        """Add the values of a batch.
+
+        Args:
+            values: a tensor.
+            sample_weight: a weight for each value, or what can be broadcast to that.
+        """
         kept, _ = weighted(values, sample_weight, self._dtype)
         return self.total.assign_add(reduce_sum(kept)).op
 
@@ -156,7 +169,12 @@ class Mean(Metric):
         self.count = self.add_weight("count")
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Nest:
-        """Take in the values of a batch."""
+        """Take in the values of a batch.
+
+        Args:
+            values: a tensor.
+            sample_weight: a weight for each value, or what can be broadcast to that.
+        """
         kept, weights = weighted(values, sample_weight, self._dtype)
         added = self.total.assign_add(reduce_sum(kept))
         with get_default_graph().control_dependencies([added]):
@@ -224,7 +242,12 @@ class MeanMetricWrapper(Mean):
         self.fn, self.options = fn, kwargs
 
     def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """Take in a batch."""
+        """Take in a batch.
+
+        Args:
+            y_true, y_pred: labels and predictions.
+            sample_weight: a weight for each example.
+        """
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         return super().update_state(self.fn(wanted, predicted, **self.options), sample_weight)
 
@@ -247,7 +270,12 @@ class MeanTensor(Metric):
         self.count: VariableLike = None
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Nest:
-        """Take in a tensor, which has the same shape each time."""
+        """Take in a tensor, which has the same shape each time.
+
+        Args:
+            values: a tensor, always of one shape.
+            sample_weight: a weight for each value, or what can be broadcast to that.
+        """
         given = cast(convert_to_tensor(values), self._dtype)
         if self.total is None:
             self.total = self.add_weight("total", given.shape)

@@ -87,7 +87,11 @@ class Optimizer:
             object.__setattr__(self, name, value)
 
     def decayed_rate(self, dtype: DType) -> Tensor:
-        """The learning rate at this step."""
+        """The learning rate at this step.
+
+        Args:
+            dtype: the type of the result.
+        """
         rate: Tensor = self.hypers.decayed_rate(dtype, self.iterations, self._decays)
         return rate
 
@@ -107,7 +111,12 @@ class Optimizer:
         self.slots.keep(variable)
 
     def get_slot(self, var: VariableLike, slot_name: str) -> VariableLike:
-        """The slot of a variable; KeyError when there is none."""
+        """The slot of a variable; KeyError when there is none.
+
+        Args:
+            var: the variable.
+            slot_name: the slot's name.
+        """
         return self.slots.get(var, slot_name)
 
     def get_slot_names(self) -> list[str]:
@@ -122,23 +131,47 @@ class Optimizer:
     # What subclasses write.
 
     def create_slots(self, var_list: Sequence[VariableLike]) -> None:
-        """Make the slots of variables."""
+        """Make the slots of variables.
+
+        Args:
+            var_list: the variables.
+        """
 
     def prepare(self, dtype: DType) -> None:
-        """Make the tensors that all updates share."""
+        """Make the tensors that all updates share.
+
+        Args:
+            dtype: the variables' type.
+        """
 
     def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
-        """The update of a variable by a gradient."""
+        """The update of a variable by a gradient.
+
+        Args:
+            grad: the gradient, a tensor.
+            var: the variable.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no dense update")
 
     def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
-        """The update of a variable by the gradient of some rows: by default that of the whole."""
+        """The update of a variable by the gradient of some rows: by default that of the whole.
+
+        Args:
+            grad: `[n, ...]` tensor: the gradient's rows.
+            var: the variable.
+            indices: [n] int: which rows of the variable they are of.
+        """
         return self.apply_dense(convert_to_tensor(IndexedSlices(grad, indices, _shape_tensor(var))), var)
 
     # The steps of training.
 
     def get_gradients(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
-        """The gradients of a loss, clipped; ValueError when it does not depend on a variable."""
+        """The gradients of a loss, clipped; ValueError when it does not depend on a variable.
+
+        Args:
+            loss: [] tensor.
+            params: the variables.
+        """
         with get_default_graph().name_scope("gradients"):
             found = gradients(loss, list(params))
         for each, var in zip(found, params, strict=True):
@@ -150,7 +183,13 @@ class Optimizer:
         return [self._clips.applied(each) for each in found]
 
     def minimize(self, loss: Nest, var_list: Nest, grad_loss: TensorLike | None = None, name: str | None = None) -> Operation:
-        """The operation that changes variables so that a loss, a tensor or a function that makes one, becomes smaller."""
+        """The operation that changes variables so that a loss, a tensor or a function that makes one, becomes smaller.
+
+        Args:
+            loss: a function without arguments that makes the loss, or the loss, a [] tensor.
+            var_list: the variables, or a function that returns them.
+            grad_loss: the gradient of the loss; 1 when None.
+        """
         value = loss() if callable(loss) else loss
         given = var_list() if callable(var_list) else var_list
         variables = list(given) if isinstance(given, list | tuple) else [given]
@@ -158,12 +197,21 @@ class Optimizer:
         return self.apply_gradients([(self._clips.applied(g), v) for g, v in zip(found, variables, strict=True)], name)
 
     def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
-        """The operations of a training step."""
+        """The operations of a training step.
+
+        Args:
+            loss: [] tensor.
+            params: the variables.
+        """
         pairs = list(zip(self.get_gradients(loss, params), params, strict=True))
         return [self._apply(pairs, None)]
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, VariableLike]], name: str | None = None) -> Operation:
-        """The operation that applies gradients; ValueError when there is none."""
+        """The operation that applies gradients; ValueError when there is none.
+
+        Args:
+            grads_and_vars: (gradient, variable) pairs.
+        """
         pairs = [(grad, var) for grad, var in grads_and_vars]
         wanted = [(grad, var) for grad, var in pairs if grad is not None]
         if not wanted:
@@ -230,7 +278,11 @@ class Optimizer:
         return self.slots.values()
 
     def set_weights(self, weights: Sequence[Array]) -> None:
-        """Give these values; ValueError when number or shapes differ."""
+        """Give these values; ValueError when number or shapes differ.
+
+        Args:
+            weights: arrays, in the order of `weights`.
+        """
         self.slots.set_values(weights, self._name)
 
     def get_config(self) -> Config:
@@ -239,7 +291,12 @@ class Optimizer:
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Self:
-        """An optimizer of its config."""
+        """An optimizer of its config.
+
+        Args:
+            config: what `get_config` gave.
+            custom_objects: classes and functions by the names that the config has.
+        """
         given = dict(config)
         if "lr" in given:
             given["learning_rate"] = given.pop("lr")

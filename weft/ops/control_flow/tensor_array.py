@@ -84,6 +84,11 @@ class TensorArray:
             )  # fmt: skip
 
     def with_flow(self, flow: Tensor) -> TensorArray:
+        """The same array with other elements.
+
+        Args:
+            flow: the tensor that holds them.
+        """
         made = TensorArray.__new__(TensorArray)
         made.__dict__.update(self.__dict__)
         made._flow = flow
@@ -141,15 +146,29 @@ class TensorArray:
         return self.with_flow(identity_node(self._flow))
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
-        """An array of zeros for the gradients of this one's elements."""
+        """An array of zeros for the gradients of this one's elements.
+
+        Args:
+            source: a name that tells one gradient from another.
+            flow: not used; for TensorFlow's sake.
+        """
         return self.with_flow(buffers.buffer_zeros(self._flow if flow is None else flow, name=name))
 
     def read(self, index: TensorLike, name: str | None = None) -> Tensor:
-        """The element at `index`."""
+        """The element at `index`.
+
+        Args:
+            index: [] int32.
+        """
         return self._shaped(buffers.buffer_read(self._flow, _index(index), name=name or "TensorArrayReadV3"))
 
     def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with `value` at `index`."""
+        """The array with `value` at `index`.
+
+        Args:
+            index: [] int32.
+            value: a tensor of the elements' dtype and shape.
+        """
         with get_default_graph().name_scope(name or "TensorArrayWrite"):
             tensor = self._value(value)
             self._check_element(tensor.dims)
@@ -164,7 +183,11 @@ class TensorArray:
             return self._shaped(stacked, size)
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The elements at `indices`, along a new first dimension."""
+        """The elements at `indices`, along a new first dimension.
+
+        Args:
+            indices: [n] int32.
+        """
         numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
         gathered = buffers.buffer_gather(self._flow, numbers, name=name or "TensorArrayGatherV3")
         return self._shaped(gathered, *(numbers.dims or (None,)))
@@ -178,7 +201,11 @@ class TensorArray:
         return joined
 
     def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with the parts of `value` along its first dimension as elements."""
+        """The array with the parts of `value` along its first dimension as elements.
+
+        Args:
+            value: `[n, ...]` tensor of the elements' dtype.
+        """
         with get_default_graph().name_scope(name or "TensorArrayUnstack"):
             tensor = self._value(value)
             if tensor.dims is not None:
@@ -187,7 +214,12 @@ class TensorArray:
             return self.with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
 
     def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with the parts of `value` along its first dimension at `indices`."""
+        """The array with the parts of `value` along its first dimension at `indices`.
+
+        Args:
+            indices: [n] int32.
+            value: `[n, ...]` tensor of the elements' dtype.
+        """
         with get_default_graph().name_scope(name or "TensorArrayScatter"):
             tensor = self._value(value)
             if tensor.dims is not None:
@@ -197,7 +229,12 @@ class TensorArray:
             return self.with_flow(scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with consecutive parts of `value`, `lengths` long, as elements."""
+        """The array with consecutive parts of `value`, `lengths` long, as elements.
+
+        Args:
+            value: `[rows, ...]` tensor of the elements' dtype.
+            lengths: [n] int32: how many rows each element has.
+        """
         with get_default_graph().name_scope(name or "TensorArraySplit"):
             tensor = self._value(value)
             sizes = cast(convert_to_tensor(lengths, name="lengths"), dtypes.int32)

@@ -62,7 +62,11 @@ class ConditionalAccumulatorBase:
         return accumulators.accumulator_report(self._accumulator_ref, name=name or f"{self._name}_Report")
 
     def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
-        """An operation that drops gradients computed before this step from then on; a step back changes nothing."""
+        """An operation that drops gradients computed before this step from then on; a step back changes nothing.
+
+        Args:
+            new_global_step: [] int64.
+        """
         return accumulators.accumulator_set_global_step(
             self._accumulator_ref, _as_step(new_global_step), name=name or f"{self._name}_SetGlobalStep"
         )
@@ -114,6 +118,10 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     def apply_grad(self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None) -> Operation:
         """An operation that adds a gradient unless `local_step` is before the accumulator's step.
 
+        Args:
+            grad: a tensor of the accumulator's dtype and shape.
+            local_step: the step that it was computed from; those of earlier steps than the accumulator's are dropped.
+
         Raises:
             ValueError: its shape does not fit.
         """
@@ -123,7 +131,11 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         return accumulators.accumulator_apply_gradient(self._accumulator_ref, _as_step(local_step), gradient, name=name)
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:
-        """The mean of the gradients; waits until there are `num_required`, takes all, and raises the step by one."""
+        """The mean of the gradients; waits until there are `num_required`, takes all, and raises the step by one.
+
+        Args:
+            num_required: how many gradients it waits for.
+        """
         taken: Tensor = accumulators.accumulator_take_gradient(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )

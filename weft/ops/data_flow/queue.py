@@ -63,6 +63,10 @@ class QueueBase:
     def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
         """The queue at a position of a list, which may be fed: a run without it fails with InvalidArgumentError.
 
+        Args:
+            index: [] int32: which of them.
+            queues: the queues, of the same types.
+
         Raises:
             TypeError: the list is empty, an item is no queue, or the queues' components differ.
         """
@@ -138,7 +142,11 @@ class QueueBase:
             )
 
     def enqueue(self, vals: TensorLike, name: str | None = None) -> Operation:
-        """An operation that puts one element; waits while the queue is full, CancelledError when it is closed."""
+        """An operation that puts one element; waits while the queue is full, CancelledError when it is closed.
+
+        Args:
+            vals: the element: a tensor, a list of one for each component, or a dict by the components' names.
+        """
         with get_default_graph().name_scope(name or f"{self._name}_enqueue") as scope:
             components = self._components(vals)
             for component, shape in zip(components, self._shapes, strict=True):
@@ -146,7 +154,11 @@ class QueueBase:
             return queues.queue_enqueue_v2(self._queue_ref, components, name=scope)
 
     def enqueue_many(self, vals: TensorLike, name: str | None = None) -> Operation:
-        """An operation that puts the slices along the first axis, one element after the other."""
+        """An operation that puts the slices along the first axis, one element after the other.
+
+        Args:
+            vals: tensors with a first dimension for the elements, as of `enqueue`.
+        """
         with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany") as scope:
             components = self._components(vals)
             batch = TensorShape([None])
@@ -162,7 +174,11 @@ class QueueBase:
         return self._element(outputs, None)
 
     def dequeue_many(self, n: TensorLike, name: str | None = None) -> Nest:
-        """n elements, joined along a new first axis; waits for all of them, OutOfRangeError when there will not be enough."""
+        """n elements, joined along a new first axis; waits for all of them, OutOfRangeError when there will not be enough.
+
+        Args:
+            n: [] int32.
+        """
         _check_count(n)
         outputs = queues.queue_dequeue_many_v2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
@@ -171,7 +187,11 @@ class QueueBase:
         return self._element(outputs, (None if known is None else int(known),))
 
     def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Nest:
-        """n elements, or what is left when the queue is closed, joined along a new first axis."""
+        """n elements, or what is left when the queue is closed, joined along a new first axis.
+
+        Args:
+            n: [] int32.
+        """
         outputs = queues.queue_dequeue_up_to_v2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
         )

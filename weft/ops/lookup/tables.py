@@ -78,7 +78,11 @@ class LookupInterface:
     @overload
     def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor: ...
     def lookup(self, keys: object, name: str | None = None) -> Tensor | SparseTensor:
-        """The values of keys, in the shape of the keys."""
+        """The values of keys, in the shape of the keys.
+
+        Args:
+            keys: a tensor or SparseTensor of the keys' dtype, of any shape.
+        """
         raise NotImplementedError(f"{type(self).__name__} cannot be looked into")
 
 
@@ -215,7 +219,12 @@ class _MutableTable(_Table):
         return self._find(keys, default, name)
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
-        """An operation that sets the values of keys."""
+        """An operation that sets the values of keys.
+
+        Args:
+            keys: `[...]` tensor of the keys' dtype.
+            values: `[..., *shape of a value]` tensor of the values' dtype.
+        """
         with get_default_graph().name_scope(name or f"{self.name}_lookup_table_insert"):
             given = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
             put = convert_to_tensor(values, dtype=self._value_dtype, name="values")
@@ -223,11 +232,19 @@ class _MutableTable(_Table):
             return lookup_nodes.lookup_table_insert_v2(self._handle, given, put)
 
     def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
-        """`insert` by another name."""
+        """`insert` by another name.
+
+        Args:
+            keys, values: those of `insert`.
+        """
         return self.insert(keys, values, name)
 
     def remove(self, keys: TensorLike, name: str | None = None) -> Operation:
-        """An operation that drops keys; those that are not there are no error."""
+        """An operation that drops keys; those that are not there are no error.
+
+        Args:
+            keys: `[...]` tensor of the keys' dtype; those that are not there are passed over.
+        """
         given = self._checked_keys(keys)
         if given.dtype.base_dtype != self._key_dtype:
             raise wrong_keys(given, self._key_dtype)
@@ -235,7 +252,11 @@ class _MutableTable(_Table):
             return lookup_nodes.lookup_table_remove_v2(self._handle, given)
 
     def erase(self, keys: TensorLike, name: str | None = None) -> Operation:
-        """`remove` by another name."""
+        """`remove` by another name.
+
+        Args:
+            keys: those of `remove`.
+        """
         return self.remove(keys, name)
 
 

@@ -169,6 +169,11 @@ class ResourceVariable(Variable, use_resource=True):
     # Its changes.
 
     def lazy_read(self, done: Operation) -> _UnreadVariable:
+        """The variable after an update, which is read when it is used.
+
+        Args:
+            done: the update.
+        """
         return _UnreadVariable(self, done)
 
     def _changed(self, done: Operation, read_value: bool) -> VariableLike:

@@ -235,6 +235,7 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
 
     @property
     def shared_name(self) -> str:
+        """The name by which tasks share the state."""
         return self._variable.op.name
 
     @property
@@ -377,6 +378,7 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 
     def to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+        """The value for an op; the mutable tensor for one that asks for it. `convert_to_tensor` calls it."""
         check_conversion(self.dtype, dtype)
         return self._ref() if as_ref else self.value()
 

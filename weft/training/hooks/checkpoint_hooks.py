@@ -33,13 +33,28 @@ class CheckpointSaverListener:
         """Called once, while the graph can be changed."""
 
     def before_save(self, session: Session, global_step_value: int) -> None:
-        """Called before a checkpoint of that step."""
+        """Called before a checkpoint of that step.
+
+        Args:
+            session: the session whose variables are saved.
+            global_step_value: the step that they are of.
+        """
 
     def after_save(self, session: Session, global_step_value: int) -> bool | None:
-        """Called after it; returning True asks training to stop."""
+        """Called after it; returning True asks training to stop.
+
+        Args:
+            session: the session whose variables were saved.
+            global_step_value: the step that they are of.
+        """
 
     def end(self, session: Session, global_step_value: int) -> None:
-        """Called at the end of the session."""
+        """Called at the end of the session.
+
+        Args:
+            session: the session, which still runs.
+            global_step_value: the last step.
+        """
 
 
 class CheckpointSaverHook(SessionRunHook):

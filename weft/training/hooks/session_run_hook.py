@@ -47,14 +47,27 @@ class SessionRunHook:
         """
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
-        """Called before each run; returns what to fetch and feed besides, or None."""
+        """Called before each run; returns what to fetch and feed besides, or None.
+
+        Args:
+            run_context: tells what the program fetches and feeds, has the session, and takes the request to stop.
+        """
         return None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """Called after each run that succeeded, with the values of what `before_run` asked for."""
+        """Called after each run that succeeded, with the values of what `before_run` asked for.
+
+        Args:
+            run_context: as of `before_run`.
+            run_values: the values of what `before_run` asked for, in `results`.
+        """
 
     def end(self, session: Session) -> None:
-        """Called at the end of a session that ends without an error; `session` still runs."""
+        """Called at the end of a session that ends without an error; `session` still runs.
+
+        Args:
+            session: the session, which still runs.
+        """
 
 
 class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), ("options", Any)])):

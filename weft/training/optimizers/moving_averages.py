@@ -145,11 +145,19 @@ class ExponentialMovingAverage:
         return minimum(decay, (1.0 + count) / (10.0 + count))
 
     def average(self, var: Variable) -> Variable | OrNone:
-        """The shadow variable of `var`, None when it has none."""
+        """The shadow variable of `var`, None when it has none.
+
+        Args:
+            var: a variable or tensor that `apply` was given.
+        """
         return self._averages.get(var)
 
     def average_name(self, var: Variable) -> str:
-        """The name that the shadow of `var` has, or will have; for restoring shadows into variables."""
+        """The name that the shadow of `var` has, or will have; for restoring shadows into variables.
+
+        Args:
+            var: a variable or tensor.
+        """
         if var in self._averages:
             return self._averages[var].op.name  # type: ignore[no-any-return]
         return get_default_graph().unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)

@@ -108,6 +108,15 @@ class SavedModelBuilder:
 
         The arguments are those of `add_meta_graph_and_variables`.
 
+        Args:
+            tags: the graph's tags.
+            signature_def_map: signatures by name.
+            assets_collection: tensors with the names of files that belong to the model.
+            legacy_init_op, main_op: the operation that runs when the model is loaded; `legacy_init_op` is the older name.
+            clear_devices: whether nodes lose their devices.
+            strip_default_attrs: whether attributes that have their defaults are left out.
+            saver: the Saver that restores it.
+
         Raises:
             AssertionError: no variables have been taken, or a signature is incomplete.
         """
@@ -123,7 +132,11 @@ class SavedModelBuilder:
         self._add(saver or _saver_of_all(), tags, signature_def_map, init_op, clear_devices, strip_default_attrs)
 
     def save(self, as_text: bool = False) -> bytes:
-        """Write the graphs; returns the path of the file."""
+        """Write the graphs; returns the path of the file.
+
+        Args:
+            as_text: whether `saved_model.pbtxt` is written, and not `saved_model.pb`.
+        """
         name = layout.FILENAME_PBTXT if as_text else layout.FILENAME_PB
         path = os.path.join(self._export_dir, name)
         model = self._saved_model

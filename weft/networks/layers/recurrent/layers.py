@@ -30,6 +30,11 @@ def over(cell_class: Named, what: str, doc: str, module: str = __name__) -> type
         self.units = units
 
     def build(self: RNN, input_shape: Nest) -> None:
+        """Make the cell's weights.
+
+        Args:
+            input_shape: the inputs' shape, or a list of that and the states'.
+        """
         RNN.build(self, input_shape)
         depth = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()[-1]
         self.input_spec = [InputSpec(shape=(None, None, depth))]
