@@ -72,6 +72,11 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
 }
 
 NAMES: Final = {
+    "ops.gradients": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
+    "ops.gradients_impl": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
+    "ops.losses.losses_impl": "weft.models.losses:num_present=_num_present",
+    "ops.parallel_for.gradients": "weft.autodiff.jacobians:batch_jacobian weft.autodiff.jacobians:jacobian",
+    "util.lazy_loader": "weft.framework.lazy_loader:LazyLoader",
     "debug": (
         "weft.client.debugger:has_inf_or_nan weft.client.debugger:DumpingDebugHook "
         "weft.client.debugger:LocalCLIDebugHook weft.client.debugger:TensorBoardDebugHook "
