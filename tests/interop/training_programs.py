@@ -302,6 +302,18 @@ def sync_replicas() -> Program:
 
 
 @_program
+def rest_of_sparse_and_ragged() -> Program:
+    w = _variable("w", 3)
+    sparse = tf.SparseTensor([[1, 0], [0, 2], [0, 1]], w, [2, 3])
+    joined = tf.sparse.concat(1, [sparse, tf.sparse.reorder(sparse)])
+    rows = tf.gather(tf.RaggedTensor.from_row_splits(w, [0, 2, 2, 3]), [2, 0])
+    turned = tf.signal.fft(tf.complex(w, w * w))
+    loss = tf.reduce_sum(tf.square(tf.sparse.reduce_sum(joined, 1))) + tf.reduce_sum(tf.square(rows.values) * [1.0, 2.0, 3.0])
+    loss += tf.reduce_sum(tf.square(tf.abs(turned)))
+    return Program(loss, _descend(loss, 0.01))
+
+
+@_program
 def layers() -> Program:
     x = tf.placeholder(tf.float32, [None, 8, 8, 3], name="x")
     net = tf.layers.conv2d(x, 4, 3, padding="same", activation=tf.nn.relu)

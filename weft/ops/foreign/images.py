@@ -8,14 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation
-from weft.ops.declaration import not_differentiable, op, scalar_shape
+from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import REAL
 from weft.ops.symbolic_gradient import vjp
 
@@ -39,15 +38,6 @@ def sample_distorted_bounding_box(
         use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes, run_index=run_index,
     )  # fmt: skip
     return begin, size, boxes
-
-
-@op("EncodeJpegVariableQuality", "images: uint8, quality: int32 -> contents: string",
-    ranks={"images": 3, "quality": 0}, infer=scalar_shape, gradient=None)  # fmt: skip
-def encode_jpeg_variable_quality(ctx: OpContext, images: Array, quality: Array) -> Result:
-    """An image as a JPEG file of a quality that the run gives: `[height, width, channels] uint8, scalar -> scalar`."""
-    if not 0 <= int(quality) <= 100:
-        raise InvalidArgumentError.of(f"quality must be in [0,100], got {int(quality)}")
-    return lookup("EncodeJpeg").kernel(ctx, images, quality=int(quality))
 
 
 # Patches of volumes.

@@ -15,7 +15,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.declaration import op
+from weft.ops.declaration import op, scalar_shape
 from weft.ops.image.codecs import (
     SIGNATURES,
     check_contents,
@@ -121,6 +121,18 @@ def encode_jpeg(
     return data
 
 
+@op("EncodeJpegVariableQuality", "images: uint8, quality: int32 -> contents: string", ranks={"images": 3, "quality": 0},
+    infer=scalar_shape, gradient=None)  # fmt: skip
+def encode_jpeg_variable_quality(ctx: OpContext, images: Array, quality: Array) -> Result:
+    """An image as a JPEG file of a quality that the run gives: `[height, width, channels] uint8, scalar -> scalar`."""
+    level = int(quality)
+    if not 0 <= level <= 100:
+        raise invalid(f"quality must be in [0,100], got {level}")
+    data = np.empty((), np.object_)
+    data[()] = encoded(images, "JPEG", quality=level, subsampling=2)
+    return data
+
+
 def _three(node: Operation) -> list[Dims]:
     check_contents(node)
     return [(3,)]
@@ -205,7 +217,7 @@ def decode_and_crop_jpeg(
 
 @op("AdjustJpegQuality", "image: uint8, quality: int32 -> output: uint8", gradient=None,
     infer=lambda node: [node.inputs[0].dims])  # fmt: skip
-def _adjust_jpeg_quality(ctx: OpContext, image: Array, quality: Array) -> Result:
+def adjust_jpeg_quality_node(ctx: OpContext, image: Array, quality: Array) -> Result:
     """The pixels after a JPEG file of this quality: `[height, width, channels], scalar -> [height, width, channels]`."""
     level = int(quality)
     if not 0 <= level <= 100:
@@ -225,5 +237,5 @@ def adjust_jpeg_quality(image: TensorLike, jpeg_quality: TensorLike, name: str |
     """
     with get_default_graph().name_scope(name or "adjust_jpeg_quality"):
         tensor = convert_to_tensor(image, name="image")
-        pixels: Tensor = _adjust_jpeg_quality(convert_image_dtype(tensor, dtypes.uint8, saturate=True), jpeg_quality)
+        pixels: Tensor = adjust_jpeg_quality_node(convert_image_dtype(tensor, dtypes.uint8, saturate=True), jpeg_quality)
         return convert_image_dtype(pixels, tensor.dtype, saturate=True)

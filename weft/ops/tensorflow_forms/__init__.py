@@ -16,6 +16,9 @@ from weft.ops.tensorflow_forms import (
     derivatives as derivatives,
 )
 from weft.ops.tensorflow_forms import (
+    elements as elements,
+)
+from weft.ops.tensorflow_forms import (
     loops as loops,
 )
 from weft.ops.tensorflow_forms import (

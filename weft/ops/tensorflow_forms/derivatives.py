@@ -31,7 +31,9 @@ Rule = Callable[[Operation, Sequence[Tensor], Sequence[Tensor]], "dict[int, Tens
 _RULES: Final[dict[OpDef, Rule]] = {}
 
 
-def _derivative(builder: Callable[..., object]) -> Callable[[Rule], Rule]:
+def derivative(builder: Callable[..., object]) -> Callable[[Rule], Rule]:
+    """Register the rule for the op that `builder` adds nodes of."""
+
     def decorate(rule: Rule) -> Rule:
         _RULES[definition_of(builder)] = rule
         return rule
@@ -47,7 +49,7 @@ def _kernel_gradient(node: Operation, inputs: list[Tensor], grads: list[Tensor])
     return None if found is None else [found[place] for place in node.attrs["wanted"]]
 
 
-@_derivative(gather_v2_node)
+@derivative(gather_v2_node)
 def _gather(node: Operation, inputs: Sequence[Tensor], grads: Sequence[Tensor]) -> dict[int, Tensor] | None:
     params, indices, _ = inputs
     axis, batch = constant_value(node.inputs[2]), node.attrs["f"].attrs["batch_dims"]
@@ -70,7 +72,7 @@ def _gather(node: Operation, inputs: Sequence[Tensor], grads: Sequence[Tensor]) 
     return {0: transpose(whole, back) if back != sorted(back) else whole}
 
 
-@_derivative(sparse_tensor_dense_mat_mul)
+@derivative(sparse_tensor_dense_mat_mul)
 def _sparse_product(node: Operation, inputs: Sequence[Tensor], grads: Sequence[Tensor]) -> dict[int, Tensor]:
     indices, values, sizes, b = inputs
     attrs = node.attrs["f"].attrs
