@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,8 +111,16 @@ def test_the_clock_of_a_host_that_is_ahead_is_aligned() -> None:
                     assert observer.clock_offset_s(5.0) == pytest.approx(100.0, abs=1.0)
                     observer.close()
                     trace = record(spec["worker"][0], lambda: model.train(session))
+                    metadata, traced = tf.RunMetadata(), tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+                    before_s = time.time()
+                    session.run(model.step, {model.fed: [[1.0] * 8]}, traced, metadata)
+                    took_s = time.time() - before_s
         finally:
             ahead.stdin.close()
+    tasks = {stats.device.split("/")[1]: stats.node_stats for stats in metadata.step_stats.dev_stats}
+    assert {"job:ps", "job:worker"} <= tasks.keys()
+    for node in tasks["job:ps"]:
+        assert 0 <= node.all_start_micros / 1e6 - before_s <= took_s
     slices, _ = slices_of(trace)
     (client,) = (each for each in slices if each["name"] == "run")
     assert len({each["pid"] for each in slices if each["name"] == "part"}) == 2

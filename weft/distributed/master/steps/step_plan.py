@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
+from weft.distributed.master.steps.aligned_clocks import align_clocks
 from weft.distributed.master.steps.deployment import Deployment, Part
 from weft.distributed.master.steps.live_steps import LiveSteps
 from weft.distributed.master.steps.recorded_run import RecordedRun
@@ -131,11 +132,14 @@ class StepPlan:
             step = self.new_step()
         timeout_s = self._timeout_s(options)
         traced = options is not None and is_traced(options)
+        began_s = time.time() if traced else 0.0
         made = step.run(self._deployment, feeds, self._quick, timeout_s=timeout_s, is_traced=traced)
         fetched = [feeds[place] if task == "" else made[task][place] for task, place in self._fetch_places]
         if options is None:
             return fetched, None
         partitions = [part.partition for part in self.parts.values()]
+        if traced:
+            align_clocks([stats for stats in step.stats.values() if stats is not None], began_s, time.time())
         return fetched, metadata_of(options, step.stats, partitions, self._owner.home)
 
     def repeat(self, go_on: Callable[[], bool]) -> None:
