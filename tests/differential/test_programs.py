@@ -40,8 +40,8 @@ _NOT_IN_THE_ORACLE = frozenset((
     "beam_search", "bijectors",
     "branches", "canned_estimators", "conditional_fields", "contributed_cells", "contributed_cells_with_parts",
     "contributed_cudnn", "contributed_distributions", "contributed_heads", "contributed_images", "contributed_layers",
-    "contributed_metrics", "contributed_small_parts", "contributed_texts", "data", "estimator_heads", "estimator_loops",
-    "estimators", "graph_editor", "graphs_and_state", "keras_applications",
+    "contributed_metrics", "contributed_small_parts", "contributed_summaries", "contributed_texts", "data", "estimator_heads",
+    "estimator_loops", "estimators", "graph_editor", "graphs_and_state", "keras_applications",
     "keras_strategies", "keras_tools", "learn_estimators", "refusals", "sequence_models", "unrolled_sequences",
 ))  # fmt: skip
 

@@ -94,6 +94,9 @@ def fill_shape(array: Any, dims: Dims, verify_shape: bool = False) -> Any:
     if verify_shape:
         raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
     wanted = int(np.prod(dims, dtype=np.int64))  # type: ignore[arg-type]
+    if not wanted:
+        # A tensor without elements takes any values, and has none of them.
+        return np.empty(dims, array.dtype)
     if array.size > wanted:
         raise ValueError(f"Too many elements provided. Needed at most {wanted}, but received {array.size}")
     if array.size == wanted:

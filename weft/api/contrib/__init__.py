@@ -35,6 +35,7 @@ from weft.api.contrib import slim as slim
 from weft.api.contrib import sparsemax as sparsemax
 from weft.api.contrib import staging as staging
 from weft.api.contrib import stateless as stateless
+from weft.api.contrib import summary as summary
 from weft.api.contrib import tensorboard as tensorboard
 from weft.api.contrib import tfprof as tfprof
 from weft.api.contrib import tpu as tpu

@@ -30,12 +30,13 @@ def _convolved(
 def _block(x: Tensor, scale: float, kind: str, number: int, activation: str | None = "relu") -> Tensor:
     """A residual block: branches, joined and brought back to the channels of what entered."""
     if kind == "block35":
+        first = _convolved(x, 32, 1)
         middle = _convolved(_convolved(x, 32, 1), 32, 3)
         last = _convolved(_convolved(_convolved(x, 32, 1), 48, 3), 64, 3)
-        branches = [_first(x, 32), middle, last]
+        branches = [first, middle, last]
     else:
         width, size, others = (192, 7, (128, 160, 192)) if kind == "block17" else (192, 3, (192, 224, 256))
-        first = _first(x, width)
+        first = _convolved(x, width, 1)
         last = _convolved(_convolved(_convolved(x, others[0], 1), others[1], [1, size]), others[2], [size, 1])
         branches = [first, last]
     name = f"{kind}_{number}"
@@ -47,10 +48,6 @@ def _block(x: Tensor, scale: float, kind: str, number: int, activation: str | No
         name=name,
     )([x, up])  # fmt: skip
     return x if activation is None else Activation(activation, name=f"{name}_ac")(x)
-
-
-def _first(x: Tensor, filters: int) -> Tensor:
-    return _convolved(x, filters, 1)
 
 
 def InceptionResNetV2(

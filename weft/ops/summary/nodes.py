@@ -135,7 +135,7 @@ def clean_tag(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _summary_scope(name: str, family: str | None, default_name: str | None = None) -> Iterator[tuple[str, str]]:
+def summary_scope(name: str, family: str | None, default_name: str | None = None) -> Iterator[tuple[str, str]]:
     """Yields the tag and the node's name; TypeError for a name that is none."""
     if isinstance(name, Tensor | np.ndarray):
         raise TypeError(
@@ -169,7 +169,7 @@ def scalar(name: str, tensor: TensorLike, collections: Sequence[str] | None = No
     >>> tf.Summary.FromString(sess.run(tf.summary.scalar("loss", 0.5))).value[0].simple_value
     0.5
     """
-    with _summary_scope(name, family) as (tag, scope):
+    with summary_scope(name, family) as (tag, scope):
         return _collected(scalar_summary(tag, tensor, name=scope), collections)
 
 
@@ -185,7 +185,7 @@ def histogram(name: str, values: TensorLike, collections: Sequence[str] | None =
     >>> tf.Summary.FromString(sess.run(tf.summary.histogram("w", [1.0, 3.0]))).value[0].histo.max
     3.0
     """
-    with _summary_scope(name, family, "HistogramSummary") as (tag, scope):
+    with summary_scope(name, family, "HistogramSummary") as (tag, scope):
         return _collected(histogram_summary(tag, values, name=scope), collections)
 
 
@@ -205,7 +205,7 @@ def image(
     >>> summary.value[0].image.width
     3
     """
-    with _summary_scope(name, family) as (tag, scope):
+    with summary_scope(name, family) as (tag, scope):
         return _collected(image_summary(tag, tensor, max_images=max_outputs, name=scope), collections)
 
 
@@ -227,7 +227,7 @@ def audio(
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tags.
     """
-    with _summary_scope(name, family) as (tag, scope):
+    with summary_scope(name, family) as (tag, scope):
         rate = convert_to_tensor(sample_rate, dtype=dtypes.float32)
         return _collected(audio_summary_v2(tag, tensor, rate, max_outputs=max_outputs, name=scope), collections)
 
@@ -259,7 +259,7 @@ def tensor_summary(
         metadata.summary_description = summary_description
     if display_name is not None:
         metadata.display_name = display_name
-    with _summary_scope(name, family) as (tag, scope):
+    with summary_scope(name, family) as (tag, scope):
         made = tensor_summary_v2(tag, tensor, metadata.SerializeToString(), name=scope)
         return _collected(made, collections)
 

@@ -80,6 +80,11 @@ class Template:
         return self._variable_scope
 
     @property
+    def var_scope(self) -> VariableScope | None:
+        """The former name of `variable_scope`."""
+        return self._variable_scope
+
+    @property
     def variable_scope_name(self) -> str | None:
         """The name of the variable scope, ending in '/', with which all its variables' names begin."""
         if self._variable_scope is None:
