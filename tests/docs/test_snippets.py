@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,15 @@ def test_the_first_program_of_the_readme_prints_what_it_says(capsys: pytest.Capt
     server.stop()
     tf.reset_default_graph()
     assert capsys.readouterr().out.split() == re.findall(r"# (\d)", program)
+
+
+@pytest.mark.slow
+def test_the_cluster_of_the_readme_prints_what_it_says(tmp_path: Path) -> None:
+    (program,) = [each for each in _PYTHON.findall((ROOT / "README.md").read_text("utf-8")) if "LocalCluster" in each]
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, "program.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True)
+    assert ran.stdout.split() == re.findall(r"# ([\d.]+):", program)
 
 
 def test_pages_show_commands() -> None:
