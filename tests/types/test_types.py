@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -133,3 +135,19 @@ def test_dir_shows_the_public_names_only() -> None:
     listed = (_ROOT / "tests" / "public_api.txt").read_text(encoding="utf-8").split()
     public = {name.removeprefix("tf.") for name in listed if name.count(".") == 1}
     assert {name for name in dir(tf) if not name.startswith("__")} == {name for name in public if not name.startswith("__")}
+
+
+def test_dir_of_a_public_module_shows_the_public_names_only() -> None:
+    public = defaultdict(set)
+    for name in (_ROOT / "tests" / "public_api.txt").read_text(encoding="utf-8").split():
+        home, _, short = name.rpartition(".")
+        public[home].add(short)
+    wrong = {}
+    for home, names in public.items():
+        module = functools.reduce(getattr, home.split(".")[1:], tf)
+        if isinstance(module, ModuleType) and module.__name__.startswith("weft.api."):
+            shown = {name for name in dir(module) if not name.startswith("_")}
+            if extra := {name for name in shown - names if not isinstance(getattr(module, name), ModuleType)}:
+                wrong[home] = extra
+            assert {name for name in names if not name.startswith("_")} <= shown, home
+    assert wrong == {}

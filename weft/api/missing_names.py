@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NoReturn
 
+from weft.api.shown_names import shown_names
 from weft.platform.spelling import nearest
 
 _ENGINE_DOORS: Final = "weft.api."
@@ -48,7 +49,9 @@ _REASONS: Final = {
 
 
 def watch(module: ModuleType, public_name: str) -> None:
-    """Have a public module say more than Python does of the names that it lacks; one that has a rule of its own keeps it.
+    """Have a public module show its public names only, and say more than Python does of those that it lacks.
+
+    One that has a rule of its own keeps it.
 
     Args:
         module: the module.
@@ -56,6 +59,7 @@ def watch(module: ModuleType, public_name: str) -> None:
     """
     if "__getattr__" not in vars(module):
         vars(module)["__getattr__"] = _asker(module, public_name)
+    vars(module).setdefault("__dir__", lambda: shown_names(module))
 
 
 def watch_loaded() -> None:

@@ -37,13 +37,17 @@ class Event(NamedTuple):
 class Timeline:
     """The trace of one run.
 
-        metadata = tf.RunMetadata()
-        session.run(fetches, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
-        Timeline(metadata.step_stats).generate_chrome_trace_format()
-
     Args:
         step_stats: the `step_stats` of a RunMetadata.
         graph: taken for programs that pass it; the stats have all that is shown.
+
+    >>> from weft.python.client import timeline
+    >>> metadata = tf.RunMetadata()
+    >>> options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    >>> sess.run(tf.add(1, 2), options=options, run_metadata=metadata)
+    np.int32(3)
+    >>> "traceEvents" in timeline.Timeline(metadata.step_stats).generate_chrome_trace_format()
+    True
     """
 
     def __init__(self, step_stats: step_stats_pb2.StepStats, graph: Graph | None = None) -> None:

@@ -43,6 +43,15 @@ def train_and_evaluate(
     Raises:
         TypeError: an argument has a wrong type.
         ValueError: there are several evaluators, or a task of no such kind.
+
+    >>> def input_fn():
+    ...     return tf.data.Dataset.from_tensors(({"x": [[1.0], [2.0]]}, [[2.0], [4.0]])).repeat(20)
+    >>> import tempfile
+    >>> line = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], model_dir=tempfile.mkdtemp())
+    >>> metrics, _ = tf.estimator.train_and_evaluate(
+    ...     line, tf.estimator.TrainSpec(input_fn, max_steps=10), tf.estimator.EvalSpec(input_fn, steps=1))
+    >>> print(int(metrics["global_step"]), metrics["loss"] > 0)
+    10 True
     """
     for name, value, wanted in (
         ("eval_spec", eval_spec, EvalSpec),

@@ -274,7 +274,15 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Start over with an empty default graph; an AssertionError inside an `as_default` block."""
+    """Start over with an empty default graph; an AssertionError inside an `as_default` block.
+
+    >>> with tf.Graph().as_default():
+    ...     try:
+    ...         tf.reset_default_graph()
+    ...     except AssertionError as error:
+    ...         print(str(error)[:35])
+    Do not use tf.reset_default_graph()
+    """
     global _global_graph
     if not default_graphs.is_cleared():
         raise AssertionError(

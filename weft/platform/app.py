@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from absl import app as _absl_app
 
-from weft.platform import flags
+from weft.platform import flags as flags
 
 __all__ = ["flags", "run"]
 

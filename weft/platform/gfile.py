@@ -47,6 +47,13 @@ class GFile:
     Args:
         name: the file's path.
         mode: "r", "w" or "a", with "+" to do both and with "b" for bytes.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "notes.txt")
+    >>> with tf.gfile.GFile(path, "w") as file:
+    ...     file.write("first line")
+    >>> tf.gfile.GFile(path).read()
+    'first line'
     """
 
     def __init__(self, name: Path, mode: str = "r") -> None:
