@@ -135,6 +135,11 @@ IMAGES = [
 _TEXTS = np.array([b"ab", b"abcdef"], object)
 
 VALUES = [
+    Case("SparseCrossV2", [[np.int64([[0, 0], [1, 0], [1, 1]])], [np.array([b"a", b"b", b"c"], object)], [np.int64([2, 2])],
+                           [np.int64([[1, 2], [3, 4]])], np.array(b"-", object)], sweep=False, gradient=False,
+         known_shape=False,
+         expected=lambda *_: (np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2], [1, 3]]),
+                              np.array([b"a-1", b"a-2", b"b-3", b"b-4", b"c-3", b"c-4"], object), np.array([2, 4]))),
     Case("CTCLossV2", [_noise(4, 2, 3), np.array([[0, 0], [0, 1], [1, 0]]), [1, 2, 2], [4, 3]], sweep=False, gradient=False),
     Case("DecodePaddedRaw", [_TEXTS, np.int32(4)], {"out_type": dtypes.uint16}, gradient=False, sweep=False,
          expected=lambda *_: np.array([[0x6261, 0], [0x6261, 0x6463]])),

@@ -1,4 +1,4 @@
-"""Counting numbers of sparse and ragged rows: SparseBincount, RaggedBincount and the counts as sparse tensors."""
+"""Counting numbers of sparse and ragged rows, and crossing features: SparseBincount, RaggedBincount, SparseCrossV2 ..."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.declaration import not_differentiable, op
+from weft.ops.strings.cross import crossed_texts
 
 _INDEX: Final = (dtypes.int32, dtypes.int64)
 _COUNTS: Final = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
@@ -182,3 +183,24 @@ def ragged_count_sparse_output(
     _rows_of(splits, values)
     pairs = ((values[begin:end], weights[begin:end] if weights.size else None) for begin, end in itertools.pairwise(splits))
     return _counted(pairs, False, minlength, maxlength, binary_output, output_type)
+
+
+# Crosses.
+
+
+def _cross_shapes(node: Operation) -> list[Dims]:
+    return [(None, 2), (None,), (2,)]
+
+
+@op("SparseCrossV2", "indices: N*int64, values: [sparse_types], shapes: N*int64, dense_inputs: [dense_types], sep: string -> "
+    "output_indices: int64, output_values: string, output_shape: int64", ranks={"sep": 0}, infer=_cross_shapes,
+    gradient=not_differentiable,
+    types={"sparse_types": (dtypes.int64, dtypes.string), "dense_types": (dtypes.int64, dtypes.string)})  # fmt: skip
+def sparse_cross_v2(
+    ctx: OpContext, indices: Array, values: Array, shapes: Array, dense_inputs: Array, sep: Array
+) -> tuple[Result, Result, Result]:
+    """The combinations of each row's elements as texts with a separator between, the last feature's fastest.
+
+    `n*[k, 2] int64, n*[k], n*[2] int64, m*[batch, width], scalar string -> [total, 2] int64, [total], [2] int64`
+    """
+    return crossed_texts(indices, values, shapes, dense_inputs, bytes(sep.item()))

@@ -65,11 +65,26 @@ def sparse_feature_cross_node(
 def _crosses(
     indices: Array, values: Array, shapes: Array, dense: Array, hashed: bool, buckets: int, hash_key: int, combine: _Combine
 ) -> tuple[Result, Result, Result]:
+    def combined(flat: Sequence[Array], chosen: Sequence[Array]) -> Array:
+        return _hashed(flat, chosen, buckets, hash_key, combine) if hashed else _joined(flat, chosen, b"_X_")
+
+    return _made(indices, values, shapes, dense, combined)
+
+
+def crossed_texts(indices: Array, values: Array, shapes: Array, dense: Array, separator: bytes) -> tuple[Array, Array, Array]:
+    """The combinations of features as texts with a separator between: indices, values and shape of a sparse matrix."""
+    return _made(indices, values, shapes, dense, lambda flat, chosen: _joined(flat, chosen, separator))
+
+
+def _made(
+    indices: Array, values: Array, shapes: Array, dense: Array,
+    combined: Callable[[Sequence[Array], Sequence[Array]], Array],
+) -> tuple[Array, Array, Array]:  # fmt: skip
     batch = _batch_size(shapes, dense)
     features = [*zip(indices, values, strict=True), *((None, each) for each in dense)]
     flat = [np.ravel(values) for _, values in features]
     row, chosen = _combinations([_counts(rows, values, batch) for rows, values in features])
-    made = _hashed(flat, chosen, buckets, hash_key, combine) if hashed else _joined(flat, chosen)
+    made = combined(flat, chosen)
     per_row = np.bincount(row, minlength=batch)
     places = np.arange(len(row)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
     widest = int(per_row.max()) if batch else 0
@@ -134,11 +149,11 @@ def _shift_mix(value: Array) -> Array:
     return value ^ (value >> _HALF)
 
 
-def _joined(features: Sequence[Array], chosen: Sequence[Array]) -> Array:
+def _joined(features: Sequence[Array], chosen: Sequence[Array], separator: bytes) -> Array:
     texts = [[_text(each) for each in values.tolist()] for values in features]
     result = np.empty(len(chosen[0]), object)
     for number, places in enumerate(zip(*chosen, strict=True)):
-        result[number] = b"_X_".join(text[place] for text, place in zip(texts, places, strict=True))
+        result[number] = separator.join(text[place] for text, place in zip(texts, places, strict=True))
     return result
 
 
