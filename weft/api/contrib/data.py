@@ -12,6 +12,9 @@ from weft.datasets.experimental.iteration import parse_example_dataset as parse_
 from weft.datasets.experimental.mixing import choose_from_datasets as choose_from_datasets
 from weft.datasets.experimental.mixing import rejection_resample as rejection_resample
 from weft.datasets.experimental.mixing import sample_from_datasets as sample_from_datasets
+from weft.datasets.experimental.reducing import Reducer as Reducer
+from weft.datasets.experimental.reducing import TFRecordWriter as TFRecordWriter
+from weft.datasets.experimental.reducing import group_by_reducer as group_by_reducer
 from weft.datasets.experimental.transformations import Counter as Counter
 from weft.datasets.experimental.transformations import RandomDataset as RandomDataset
 from weft.datasets.experimental.transformations import batch_and_drop_remainder as batch_and_drop_remainder
