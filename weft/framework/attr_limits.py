@@ -25,7 +25,8 @@ _COMMON: Final[dict[tuple[str, str], Limit]] = {
     ), 1),
     **dict.fromkeys((
         (name, "list(type)") for name in (
-            "Targuments", "Tcontext_dense", "Tdense", "Tfinalize_func_args", "Tin", "Tinit_func_args",
+            "Targuments", "Tcontext_dense", "Tdense", "Tfinalize_func_args", "Tfinalize_func_other_arguments", "Tin",
+            "Tinit_func_args", "Tinit_func_other_arguments",
             "Tkey_func_other_arguments", "Tnext_func_args", "Tout", "Treduce_func_other_arguments",
             "Twindow_size_func_other_arguments", "context_sparse_types", "dense_types", "feature_list_dense_types",
             "feature_list_sparse_types", "ragged_split_types", "ragged_value_types", "sparse_types",
@@ -49,6 +50,7 @@ _COMMON: Final[dict[tuple[str, str], Limit]] = {
     ("output_shapes", "list(shape)"): 1,
     ("block_size", "int"): 2,
     ("dense_keys", "list(string)"): 0,
+    ("ragged_keys", "list(string)"): 0,
     ("sparse_keys", "list(string)"): 0,
     ("squeeze_dims", "list(int)"): 0,
     ("align", "string"): ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"),
@@ -89,7 +91,12 @@ _OF_OPS: Final[dict[tuple[str, str], Limit]] = {
         "AccumulateNV2", "DirectedInterleaveDataset", "DynamicStitch", "Einsum", "PaddedBatchDataset", "PaddedBatchDatasetV2",
         "ParallelConcat", "ParallelDynamicStitch", "ShapeN", "ZipDataset",
     ), ("N",), 1),
-    **_each(("Concat", "ConcatOffset", "SparseConcat"), ("N",), 2),
+    **_each((
+        "ChooseFastestDataset", "Concat", "ConcatOffset", "ExperimentalChooseFastestDataset", "SparseConcat",
+    ), ("N",), 2),
+    **_each(("RaggedTensorFromVariant",), ("input_ragged_rank",), -1),
+    **_each(("RaggedTensorFromVariant",), ("output_ragged_rank",), 0),
+    **_each(("RaggedTensorToVariant",), ("RAGGED_RANK",), 0),
     **_each(("SparseCross", "StringJoin"), ("N",), 0),
     **_each(("SparseCross",), ("num_buckets",), 0),
     **_each(("AudioSummaryV2",), ("max_outputs",), 1),

@@ -189,6 +189,8 @@ def _from_batch_shape(node: Operation) -> list[Dims]:
 
 def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) -> Array:
     count = len(block)
+    if (np.asarray(paddings) < 0).any():
+        raise InvalidArgumentError.of(f"Paddings must be non-negative, got {np.asarray(paddings).tolist()}")
     rest = tuple(input.shape[1 + count :])
     margins = [(0, 0), *((int(a), int(b)) for a, b in paddings), *[(0, 0)] * len(rest)]
     padded = xp.pad(input, margins)
@@ -207,6 +209,8 @@ def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) 
 
 def _from_batch(xp: ArrayModule, input: Array, block: list[int], crops: Array) -> Array:
     count, total = len(block), math.prod(block)
+    if (np.asarray(crops) < 0).any():
+        raise InvalidArgumentError.of(f"Crops must be non-negative, got {np.asarray(crops).tolist()}")
     if input.shape[0] % total:
         raise InvalidArgumentError.of(
             f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"

@@ -90,7 +90,12 @@ def _broadcast_shape(node: Operation) -> list[Dims]:
     for size, target in zip(dims, wanted[lead:], strict=True):
         if None not in (size, target) and size not in (1, target):
             raise ValueError(f"Dimensions must be equal, but are {size} and {target}")
-    return [wanted]
+    # A size above 1 can only stay what it is.
+    told = [
+        size if target is None and size is not None and size > 1 else target
+        for size, target in zip(dims, wanted[lead:], strict=True)
+    ]
+    return [(*wanted[:lead], *told)]
 
 
 @op("BroadcastTo", "input: T, shape: Tidx -> output: T",

@@ -96,6 +96,9 @@ def _input_shape(node: Operation) -> list[Dims]:
     check_rank(known, len(layout))
     check_rank(node.inputs[2].dims, len(layout))
     _check_outputs(node, layout)
+    gradient = node.inputs[2].dims
+    if known is None and node.type == "Conv2DBackpropInput" and gradient is not None:
+        return [(gradient[0], *(None,) * (len(layout) - 1))]
     return [unknown if known is None else known]
 
 

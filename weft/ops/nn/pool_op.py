@@ -41,7 +41,9 @@ def _pooled_dims(node: Operation, size: Array, strides: Array) -> Dims:
         return (None,) * rank
     pairs = node.attrs.get("explicit_paddings") or (0,) * (2 * rank)
     return tuple(
-        output_size(count, size[i], strides[i], node.attrs["padding"], 1, pairs[2 * i] + pairs[2 * i + 1])
+        count
+        if size[i] == strides[i] == 1 and not any(pairs[2 * i : 2 * i + 2])
+        else output_size(count, size[i], strides[i], node.attrs["padding"], 1, pairs[2 * i] + pairs[2 * i + 1])
         for i, count in enumerate(dims)
     )
 
@@ -64,8 +66,7 @@ def _pooled_v2(node: Operation) -> list[Dims]:
 
 def _like_input(node: Operation) -> list[Dims]:
     rank = len(_checked(node)[0])
-    dims = node.inputs[0].dims
-    check_rank(dims, rank)
+    check_rank(dims := node.inputs[0].dims, rank)
     return [(None,) * rank if dims is None else dims]
 
 
