@@ -13,7 +13,7 @@ import contextlib
 import sys
 from pathlib import Path
 
-from tests.differential.ops import oracle, report, results
+from tests.differential.ops import oracle, page, report, results
 from tests.differential.ops.campaign import Campaign, shared_ops
 
 
@@ -29,9 +29,13 @@ def main() -> int:
     parser.add_argument(
         "--results", type=Path, help="a file of what came out, a line per op: ops that it has are not run again"
     )
+    parser.add_argument("--page", type=Path, help="write the page of the docs out of the file of results, and run nothing")
     parser.add_argument("--limit-s", type=float, default=240, help="the time that an op's cases may take in each library")
     parser.add_argument("--declarations", action="store_true", help="compare the ops' declarations, and run nothing")
     asked = parser.parse_args()
+    if asked.page is not None:
+        asked.page.write_text(page.page(results.stored(asked.results).values()))
+        return 0
     python = oracle.python_of("2.21")
     if python is None:
         parser.error("WEFT_ORACLE_PYTHON names no Python that has TensorFlow 2.21 (make interop)")

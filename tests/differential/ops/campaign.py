@@ -104,10 +104,10 @@ class Campaign:
         ran = [number for number in range(len(labels)) if number in ours.of and number in theirs.of]
         if op in UNWRITTEN:
             ran = [number for number in ran if not labels[number].startswith("empty")]
-        differing = dict(_differences(op, ours, theirs, ran))
+        differing = dict(differences(op, ours, theirs, ran))
         if self._older and differing:
             older = self._older.start(archive, list(differing)).result()
-            still = dict(_differences(op, ours, older, [number for number in differing if number in older.of]))
+            still = dict(differences(op, ours, older, [number for number in differing if number in older.of]))
             differing = {
                 number: text
                 for number, text in differing.items()
@@ -130,7 +130,8 @@ def _is_out(found: Any) -> bool:
     return "died" in found or compare.is_lacking(found["static"]) or compare.is_lacking(found["cold"])
 
 
-def _differences(op: str, ours: Results, theirs: Results, of: Iterable[int]) -> Iterator[tuple[int, str]]:
+def differences(op: str, ours: Results, theirs: Results, of: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """The numbers of the cases of an op in which two libraries differ, and how."""
     for number in of:
         want, have = theirs.of[number], ours.of[number]
         if _is_out(want):

@@ -22,6 +22,8 @@ from tests.tensorflows import VARIABLES, environment
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[2]
 _CASE_TIMEOUT_S: Final = 60
+# A library is imported before its first case, on a machine that may be busy.
+_START_TIMEOUT_S: Final = 600
 # A process that ran so many archives is replaced: weft's keeps the code of all that it compiled.
 _ARCHIVES_OF_A_PROCESS: Final = 40
 _DESCRIBE: Final = """
@@ -120,8 +122,10 @@ class Library:
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
         last = None
+        limit_s = _START_TIMEOUT_S
         # What a library itself prints is no number.
-        while line := self._read_line(self._process):
+        while line := self._read_line(self._process, limit_s):
+            limit_s = _CASE_TIMEOUT_S
             if line == "written\n":
                 return None
             last = int(line) if line.strip().isdigit() else last
@@ -130,10 +134,10 @@ class Library:
             raise RuntimeError(f"{' '.join(self._command)} could not start")
         return last
 
-    def _read_line(self, process: subprocess.Popen[str]) -> str:
+    def _read_line(self, process: subprocess.Popen[str], limit_s: float) -> str:
         """The next line, "" where the process has died or hangs."""
         assert process.stdout is not None
-        timer = threading.Timer(_CASE_TIMEOUT_S, process.kill)
+        timer = threading.Timer(limit_s, process.kill)
         timer.start()
         try:
             return process.stdout.readline()

@@ -10,7 +10,7 @@ from tests.differential.ops.campaign import Finding
 from tests.differential.ops.known import DIFFERENCES, WITHOUT
 from weft.framework import op_registry
 from weft.framework.dtypes import as_dtype
-from weft.framework.op_def import to_op_def_proto
+from weft.framework.op_def import AttrDef, to_op_def_proto
 
 
 def findings(found: Iterable[Finding], show: int, also_agreeing: bool) -> int:
@@ -50,7 +50,7 @@ def declarations(theirs: Sequence[op_def_pb2.OpDef]) -> int:
 
 
 def declaration_differences(theirs: op_def_pb2.OpDef) -> list[str]:
-    """In what an op of weft is declared otherwise than TensorFlow's, quantized types aside: weft has no arithmetic on them."""
+    """State, types and limits that weft declares otherwise; quantized types aside, on which it has no arithmetic."""
     own = op_registry.lookup(theirs.name)
     found = []
     is_stateful = to_op_def_proto(own).is_stateful
@@ -58,6 +58,8 @@ def declaration_differences(theirs: op_def_pb2.OpDef) -> list[str]:
         found.append(f"{theirs.name}: {'stateful' if is_stateful else 'not stateful'}, other than TensorFlow's")
     for attr in theirs.attr:
         ours = own.attrs.get(attr.name)
+        if ours is not None:
+            found.extend(_limit_differences(theirs.name, ours, attr))
         if ours is None or attr.type not in ("type", "list(type)"):
             continue
         wanted = {as_dtype(each) for each in attr.allowed_values.list.type}
@@ -65,4 +67,16 @@ def declaration_differences(theirs: op_def_pb2.OpDef) -> list[str]:
         names = sorted(each.name for each in lacking if not each.is_quantized and each.name != "variant")
         if names:
             found.append(f"{theirs.name}.{attr.name}: does not allow {', '.join(names)}")
+    return found
+
+
+def _limit_differences(op: str, ours: AttrDef, theirs: op_def_pb2.OpDef.AttrDef) -> list[str]:
+    """In what the limits of an attribute differ: its least value or length, the texts that it may be."""
+    found = []
+    least = theirs.minimum if theirs.has_minimum else None
+    if ours.minimum != least:
+        found.append(f"{op}.{ours.name}: the minimum is {ours.minimum}, TensorFlow's {least}")
+    choices = {each.decode() for each in theirs.allowed_values.list.s}
+    if set(ours.choices) != choices:
+        found.append(f"{op}.{ours.name}: may be one of {sorted(ours.choices)}, in TensorFlow of {sorted(choices)}")
     return found

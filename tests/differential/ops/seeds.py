@@ -45,6 +45,8 @@ _STATEFUL = [
     OpCase("CheckNumerics", [np.array([1.0, -2.0], np.float32)], {"message": "checked"}),
     OpCase("CheckNumerics", [np.array([1.0, np.nan], np.float32)], {"message": "checked"}),
     OpCase("CheckNumerics", [np.array([1.0, np.inf], np.float32)], {"message": "checked"}),
+    OpCase("CheckNumericsV2", [np.array([1.0, -2.0], np.float32)], {"message": "checked"}),
+    OpCase("CheckNumericsV2", [np.array([1.0, np.nan], np.float32)], {"message": "checked"}),
     OpCase("Assert", [np.array(True), [np.array([1, 2], np.int32)]]),
     OpCase("Assert", [np.array(False), [np.array([1, 2], np.int32), np.array(b"why", object)]]),
     OpCase("Empty", [_SHAPE], {"dtype": _F32, "init": True}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.differential.ops import page
 from tests.differential.ops.campaign import Finding
 from tests.differential.ops.results import resumed, stored
 
@@ -23,3 +24,18 @@ def test_ops_that_the_file_has_are_not_run_again_and_a_torn_line_counts_for_noth
     assert second[:2] == first
     assert [each.op for each in second] == ["A", "B", "C"]
     assert stored(path) == {each.op: each for each in second}
+
+
+def test_the_page_has_the_reasons_of_all_documented_differences() -> None:
+    text = (Path(__file__).parents[3] / "docs/op_agreement.md").read_text()
+    assert text.endswith(page.reasons()), (
+        "write it: python -m tests.differential.ops --results FILE --page docs/op_agreement.md"
+    )
+
+
+def test_the_page_counts_ops_and_cases() -> None:
+    found = [Finding("A", 3, 3, 0, []), Finding("B", 4, 4, 0, ["seed: differs"]), Finding("C", 1, 0, 1, [])]
+    text = page.page(found)
+    assert "| agree on all of their cases | 1 (50.0 %) |" in text
+    assert "| cases that agree | 6 (85.7 %) |" in text
+    assert "| `B` | 4 | 1 | seed: differs |" in text
