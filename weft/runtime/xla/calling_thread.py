@@ -12,9 +12,10 @@ from typing import Final
 from weft.framework.aliases import Array
 from weft.platform.jax_modules import jax, xla_client
 from weft.runtime.xla import engine_options
+from weft.runtime.xla.compiler_options import KEEP_BARRIERS
 
 # Makes code that is not divided between threads.
-COMPILER_OPTIONS: Final = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
+COMPILER_OPTIONS: Final = {"xla_disable_hlo_passes": f"{KEEP_BARRIERS},cpu-parallel-task-assigner"}
 
 
 class _Client:

@@ -3,6 +3,9 @@
 By default it hands convolutions to YNNPACK, where those in single precision take twice to four times as long as in Eigen, which
 it uses otherwise; YNNPACK's products and sums are the better ones. An option of each compilation says so, which changes nothing
 for other users of JAX in the process. It is not an official one: a version of XLA that does not know it compiles without.
+
+Barriers (`lax.optimization_barrier`) are kept up to the end, by leaving out the pass that takes them away before loops are
+fused: one says that a value is to be computed once, before what uses it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.platform.jax_modules import jax
 
-CPU_OPTIONS: Final = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"}
+KEEP_BARRIERS: Final = "cse_barrier_expander"
+CPU_OPTIONS: Final = {
+    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE",
+    "xla_disable_hlo_passes": KEEP_BARRIERS,
+}
 
 
 class Tuning:
