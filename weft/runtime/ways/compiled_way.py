@@ -29,7 +29,7 @@ from weft.runtime.state.variable_slot import held, locks_of
 from weft.runtime.ways.host_way import ContextOf, HostWay, nbytes
 from weft.runtime.ways.run_times import RunTimes
 from weft.runtime.ways.wiring import Wiring
-from weft.runtime.xla.calls_at_exit import calls_at_exit
+from weft.runtime.xla.calls_at_exit import LeftRunning, calls_at_exit
 from weft.runtime.xla.compile_thread import compile_thread
 from weft.runtime.xla.device import jax_device
 from weft.runtime.xla.turns import turns
@@ -79,6 +79,7 @@ class CompiledWay:
         self._updated_slots = [program.slots[n] for n in sorted(program.written_slots & program.read_slots)]
         self._locks = locks_of([*self._written_slots, *self._read_slots])
         self._light_bytes = 0
+        self._left_running = LeftRunning()
         self._compiled_before_s = 0.0
         self._sizes = ChangingSizes(len(program.nodes))
         self._lock = threading.Lock()  # for what follows
@@ -372,6 +373,7 @@ class CompiledWay:
             outputs, values = self._call(compiled, inputs, indices)
             for slot, value in zip(self._written_slots, values, strict=True):
                 slot.value = value
+        self._left_running.note(values)
         return outputs, values
 
     def _call(
