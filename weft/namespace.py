@@ -50,6 +50,7 @@ from weft.api import tpu as tpu
 from weft.api import train as train
 from weft.api import typing as typing
 from weft.api import version as version
+from weft.api import xla as xla
 from weft.autodiff import control_flow_gradients as _control_flow_gradients  # registers the gradients of If and While
 from weft.autodiff import symbolic_calls as _symbolic_calls  # registers the gradients of functions
 from weft.autodiff.aggregation import AggregationMethod as AggregationMethod

@@ -36,8 +36,6 @@ _RENAMED: Final = {
 }  # fmt: skip
 _REASONS: Final = {
     "lite": "weft trains and serves: tf.saved_model exports models in TensorFlow's format, which TensorFlow Lite converts.",
-    "xla": "weft compiles every step by XLA by itself.",
-    "contrib.compiler": "weft compiles every step by XLA by itself.",
     "contrib.distribute": "weft has the strategies of docs/strategies.md.",
     "distribute": "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec.",
     "CriticalSection": "A tf.FIFOQueue(1, ...) that holds one element is a lock: dequeue it before, and enqueue it after.",

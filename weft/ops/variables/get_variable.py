@@ -75,7 +75,7 @@ def get_variable(
     """
     if not isinstance(name, str):
         raise TypeError(f"The name of a variable must be a string, got {name!r}: tf.get_variable(name, shape), the name first")
-    if not name:
+    if not name and not get_variable_scope().name:
         raise ValueError("'' is not a valid node name: a variable needs a name, which follows that of its variable scope")
     found: Variable = get_variable_scope().get_variable(
         default_variable_store(), name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
