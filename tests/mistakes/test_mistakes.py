@@ -30,8 +30,8 @@ def _pins(part: str) -> bool:
     return "mistake.py" not in part or "(mistake.py" in part
 
 
-def test_the_table_has_twice_the_typical_mistakes() -> None:
-    assert len(_MISTAKES) >= 640
+def test_the_table_has_as_many_mistakes_as_it_had() -> None:
+    assert len(_MISTAKES) >= 1100
     assert len({mistake.title for mistake in _MISTAKES}) == len(_MISTAKES)
     # A line of the program alone, or a file's name, says nothing of the message.
     assert [mistake.title for mistake in _MISTAKES if not any(map(_pins, mistake.parts))] == []

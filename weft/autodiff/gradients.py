@@ -337,7 +337,9 @@ class _Walk:
             outgoing = _as_list(rule(op, *incoming))
             if len(outgoing) != len(op.inputs) and op.op_def.role is not Role.LOOP:
                 raise ValueError(
-                    f"Num gradients {len(outgoing)} generated for op {op.node_def} do not match num inputs {len(op.inputs)}"
+                    f"Num gradients {len(outgoing)} generated for op {op.name!r} (op type: {op.type}) do not match num inputs "
+                    f"{len(op.inputs)}: {[each.name for each in op.inputs]}. A gradient's function returns one for each input, "
+                    "None where there is none; of tf.custom_gradient one for each argument."
                 )
             if self._gate and sum(gradient is not None for gradient in outgoing) > 1:
                 with self._graph.device(None), self._graph.colocate_with(None, ignore_existing=True):
@@ -361,10 +363,14 @@ def _rule_of(op: Operation) -> Rule | None:
     try:
         return op_registry.lookup_gradient(op.attrs.get("_gradient_op_type") or op.type)
     except LookupError:
+        asked = op.attrs.get("_gradient_op_type")
+        registered = (
+            f" gradient_override_map asks for {asked!r}, which no @tf.RegisterGradient has registered." if asked else ""
+        )
         raise LookupError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}). In general every operation must have "
             "an associated `@tf.RegisterGradient` for correct autodiff, which this op is lacking. To treat its output "
-            "as a constant, pass it through `tf.stop_gradient`."
+            f"as a constant, pass it through `tf.stop_gradient`.{registered}"
         ) from None
 
 

@@ -116,6 +116,8 @@ class FetchPlan:
 def _value_hint(fetch: object) -> str:
     if isinstance(fetch, np.ndarray | np.generic | float | int | list):
         return " It is a value: was the name of a tensor used again for what `run` returned?"
+    if hasattr(fetch, "as_tensor"):
+        return " It is a variable in parts: fetch list(variable), or variable.as_tensor(), made before, which joins them."
     if hasattr(fetch, "make_one_shot_iterator"):
         return " Fetch dataset.make_one_shot_iterator().get_next()."
     if hasattr(fetch, "compute_gradients"):

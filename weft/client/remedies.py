@@ -128,9 +128,19 @@ def _of_blocked(message: str, graph: Graph) -> str:
                     f"Nothing fills the queue {queue!r}: call tf.train.start_queue_runners(sess=session) "
                     "before the first step that takes from it."
                 )
-        if op is not None and (asked := _more_than_capacity(op)):
+        if op is not None and (asked := _more_than_capacity(op) or _of_queue(op)):
             return asked
     return ""
+
+
+def _of_queue(op: Operation) -> str:
+    """What a queue waits for that no QueueRunner is of."""
+    if not op.inputs or "capacity" not in op.inputs[0].op.attrs:
+        return ""
+    queue, capacity = _queue_of(op), op.inputs[0].op.attrs["capacity"]
+    if op.outputs:  # what is blocked and gives something waits for elements, other nodes for room
+        return f"The queue {queue!r} is empty, and no QueueRunner fills it: run its enqueue, in another thread or before."
+    return f"The queue {queue!r} is full, it holds {capacity}: something has to take elements out, in another thread."
 
 
 def _more_than_capacity(op: Operation) -> str:

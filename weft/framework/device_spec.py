@@ -223,6 +223,11 @@ def as_string(device: object) -> str:
     """The text of a string or DeviceSpec; None is the empty one."""
     if device is None:
         return ""
+    if callable(device) and not hasattr(device, "to_string"):
+        raise TypeError(
+            f"A device is a name such as '/job:ps/task:0', got {device!r}. A function in tf.device is called with each "
+            "operation and returns a name; is the call that makes it lacking, as of tf.train.replica_device_setter(...)?"
+        )
     return device.to_string() if hasattr(device, "to_string") else str(device)
 
 

@@ -138,8 +138,9 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
     if (allow_tensor and isinstance(obj, Tensor)) or (allow_operation and isinstance(obj, Operation)):
         if obj.graph is not elements and obj.graph.outermost is not elements:
             kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
+            told = obj if isinstance(obj, Tensor) else repr(obj.name)
             raise ValueError(
-                f"{kind} {obj} is not an element of this graph. It is of {obj.graph.label}, this is {elements.label}: build "
+                f"{kind} {told} is not an element of this graph. It is of {obj.graph.label}, this is {elements.label}: build "
                 "the model and make the session inside of one `with graph.as_default():`, or pass Session(graph=...)."
             )
         return obj

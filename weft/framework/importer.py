@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Final, overload
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
@@ -84,7 +84,7 @@ def import_graph_def(
         if unused:
             raise ValueError(
                 "Attempted to map inputs that were not found in graph_def: "
-                f"[{', '.join(sorted(unused))}]{did_you_mean(unused[0].partition(':')[0], [node.name for node in proto.node])}"
+                f"[{', '.join(sorted(unused))}].{_meant(unused[0].partition(':')[0], [node.name for node in proto.node])}"
             )
         wanted = [e.decode() if isinstance(e, bytes) else e for e in return_elements or ()]
         found = [importer.find(element) for element in wanted]
@@ -150,6 +150,15 @@ def _replacement(graph: Graph, key: str, value: TensorLike) -> Any:
         element = graph.as_graph_element(value.lstrip("^") if isinstance(value, str) else value)
         return element.op if isinstance(element, Tensor) else element
     return value if isinstance(value, Tensor) else convert_to_tensor(value, name=f"_inputs/{key.replace(':', '_')}")
+
+
+# Of a graph's nodes that are shown where none of a name is there.
+_SHOWN_NODES: Final = 4
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """The node that was probably meant, or the last ones, of which a model's outputs are."""
+    return did_you_mean(name, known) or f" The last nodes are {', '.join(known[-_SHOWN_NODES:])}."
 
 
 class _Importer:
@@ -356,8 +365,8 @@ class _Importer:
         op = self._nodes.get(op_name)
         if op is None or (colon and not index.isdigit()):
             kind = "tensor" if colon else "node"
-            meant = did_you_mean(op_name, list(self._nodes))
-            raise ValueError(f"Requested return {kind} {element!r} not found in graph def{f'.{meant}' if meant else ''}")
+            meant = _meant(op_name, list(self._nodes))
+            raise ValueError(f"Requested return {kind} {element!r} not found in graph def.{meant}")
         if colon and int(index) >= len(op.outputs):
             raise ValueError(f"Invalid return output {index} of node {op_name!r}, which has {len(op.outputs)} output(s)")
         return op.outputs[int(index)] if colon else op

@@ -62,13 +62,16 @@ def shape_error(op: Operation, error: ValueError) -> ValueError:
 
 
 def _of_shapes(op: Operation, text: str) -> str:
-    """The next step where one number stands for a shape, and the other sizes perhaps for other arguments."""
-    if "must be rank 1 but is rank 0" not in text:
-        return ""
-    for argument, tensor in _operands(op):
-        if argument in _SHAPES and tensor.dims == ():
-            value = constant_value(tensor)
-            return f"{argument} is one list of sizes, such as [{'n' if value is None else np.asarray(value).item()}]."
+    """The next step where one value stands for a list, or a list for one value."""
+    if "must be rank 1 but is rank 0" in text:
+        for argument, tensor in _operands(op):
+            if tensor.dims == () and argument in _SHAPES:
+                value = constant_value(tensor)
+                return f"{argument} is one list of sizes, such as [{'n' if value is None else np.asarray(value).item()}]."
+        alone = next((argument for argument, tensor in _operands(op) if tensor.dims == ()), "")
+        return f"{alone} is a list: of one it is [{alone}]." if alone else ""
+    if "must be rank 0 but is rank 1" in text:
+        return "It takes one value at a time: tf.map_fn calls a function for each item of a list, and x[0] is the first."
     return ""
 
 
@@ -192,6 +195,9 @@ def _cast(shown: Iterable[tuple[str, Tensor]], misfit: TypeMisfit) -> str:
     found = [tensor for _, tensor in shown]
     if any(t.dtype.is_ref and not t.dtype.is_compatible_with(misfit.wanted[0]) for t in misfit.tensors):
         return ""
+    first = misfit.tensors[0]
+    if "does not match expected type" in str(misfit) and _is_number(first.dtype) and _is_number(misfit.wanted[0]):
+        return f"Convert it: {_conversion(first, misfit.wanted[0])}."
     wanted = _common_type([t.dtype.base_dtype for t in misfit.tensors], misfit.wanted)
     if wanted is None:
         return ""
@@ -200,6 +206,10 @@ def _cast(shown: Iterable[tuple[str, Tensor]], misfit: TypeMisfit) -> str:
         # A text in the program itself is no number that a conversion would find.
         return ""
     return f"Convert it: {_conversion(other, wanted)}."
+
+
+def _is_number(dtype: DType) -> bool:
+    return dtype.base_dtype.is_floating or dtype.base_dtype.is_integer
 
 
 def _common_type(found: Sequence[DType], wanted: Sequence[DType]) -> DType | None:

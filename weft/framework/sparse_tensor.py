@@ -140,11 +140,13 @@ def _check_shapes(indices: Tensor, values: Tensor, dense_shape: Tensor) -> None:
     rows = None if indices.dims is None else indices.dims[0]
     count = None if values.dims is None else values.dims[0]
     if rows is not None and count is not None and rows != count:
-        raise ValueError(f"Dimensions {rows} and {count} are not compatible")
+        text = f"Dimensions {rows} and {count} are not compatible"
+        raise ValueError(f"{text}: indices have a row for each value, and there are {rows} rows and {count} values.")
     rank = None if indices.dims is None else indices.dims[1]
     length = None if dense_shape.dims is None else dense_shape.dims[0]
     if rank is not None and length is not None and rank != length:
-        raise ValueError(f"Dimensions {rank} and {length} are not compatible")
+        text = f"Dimensions {rank} and {length} are not compatible: a row of indices has a number for each dimension"
+        raise ValueError(f"{text}, and rows have {rank} and dense_shape {length} numbers.")
 
 
 def is_sparse(value: object) -> bool:

@@ -114,8 +114,8 @@ def _convert(value: object, wanted: DType | None, name: str | None, as_ref: bool
             return _checked(result, wanted)
     if value is None:
         raise ValueError(
-            "None values not supported. None is what tf.gradients gives for a variable that the loss does not depend on, and "
-            "what a function returns that lacks its `return`."
+            "None values not supported. Was the argument given? None is also what tf.gradients gives for a variable that the "
+            "loss does not depend on, and what a function returns that lacks its `return`."
         )
     try:
         return _constant(value, dtype=wanted, name=name)

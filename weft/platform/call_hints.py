@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Final, Protocol
 
 from weft.platform.argument_hints import hint_for_arguments
-from weft.platform.failing_call import failing, failing_call, resolve
+from weft.platform.failing_call import failing, failing_call, resolve, value_of
 from weft.platform.spelling import did_you_mean
 from weft.platform.value_hints import hint_for_value
 
@@ -23,6 +23,10 @@ _SHOWN_FIELDS: Final = 12
 _UNEXPECTED: Final = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _COUNT: Final = re.compile(
     r"([\w.]+)\(\) (?:missing (?:\d+|a) required|takes .*positional argument|too many positional|got multiple)"
+)
+_UNREADABLE: Final = (
+    "The bytes are no such message. A text form (.pbtxt) is read by google.protobuf.text_format.Parse, a SavedModel by "
+    "tf.saved_model.loader.load, a meta graph (.meta) by tf.train.import_meta_graph; or the file is damaged."
 )
 # What makes a value of a message's field of another one.
 _CONVERSIONS: Final = {
@@ -64,7 +68,9 @@ def _hint_for_words(error: BaseException, text: str) -> str:
     if found := _NO_FIELD.search(text):
         return _field_hint(*found.groups())
     if isinstance(error, AttributeError):
-        return _attribute_hint(error)
+        return _attribute_hint(error) or _message_attribute_hint(error, text)
+    if type(error).__name__ == "DecodeError":
+        return _UNREADABLE
     if isinstance(error, KeyError):
         return _key_hint(error)
     if not isinstance(error, TypeError | ValueError):
@@ -133,6 +139,23 @@ def _attribute_hint(error: AttributeError) -> str:
     return did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]).lstrip()
 
 
+def _message_attribute_hint(error: AttributeError, text: str) -> str:
+    """For an attribute of a protocol buffer, of which protobuf says the name alone."""
+    found, frame = failing(error)
+    while isinstance(found, ast.Attribute) and found.attr != text:
+        found = found.value
+    if frame is None or not isinstance(found, ast.Attribute):
+        return ""
+    owner = value_of(found.value, frame)
+    descriptor = getattr(owner, "DESCRIPTOR", None)
+    if descriptor is None:
+        return ""
+    constants = [value.name for enum in descriptor.enum_types for value in enum.values] if isinstance(owner, type) else []
+    known = [*(field.name for field in descriptor.fields), *constants]
+    meant = did_you_mean(text, known).lstrip()
+    return f"{descriptor.name} has no {text!r}. {meant or 'It has ' + ', '.join(known[:_SHOWN_FIELDS]) + '.'}"
+
+
 def _key_hint(error: KeyError) -> str:
     """The keys of a dict of tensors, such as the features that weft gives to a function of the program."""
     key = error.args[0] if error.args else None
@@ -153,7 +176,10 @@ def _field_hint(message: str, field: str) -> str:
     if known is None:
         return ""
     fields = [each.name for each in known.DESCRIPTOR.fields]
+    inner = next((each for each in known.DESCRIPTOR.fields if field in getattr(each.message_type, "fields_by_name", ())), None)
     meant = did_you_mean(field, fields).lstrip()
+    if inner is not None and inner.message_type is not None:
+        return f"{meant} {inner.name} has it: {message}({inner.name}={inner.message_type.name}({field}=...)).".lstrip()
     if not meant and len(fields) == 1 and known.DESCRIPTOR.fields[0].message_type is not None:
         return f"{message} has {fields[0]}: {message}({fields[0]}={{...}})."
     return meant if meant or len(fields) > _SHOWN_FIELDS else f"{message} has {', '.join(fields)}."

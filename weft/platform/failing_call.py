@@ -89,6 +89,16 @@ def resolve(expression: ast.expr, frame: FrameType) -> object:
     return inspect.getattr_static(type(owner), expression.attr, None)
 
 
+def value_of(expression: ast.expr, frame: FrameType) -> object:
+    """What a dotted name stands for, attributes of protocol buffers included; None for any other."""
+    if not isinstance(expression, ast.Attribute):
+        return resolve(expression, frame)
+    owner = value_of(expression.value, frame)
+    if isinstance(owner, ModuleType | type) or hasattr(type(owner), "DESCRIPTOR"):
+        return getattr(owner, expression.attr, None)
+    return None
+
+
 def _item(owner: object, key: object) -> object:
     if type(owner) is dict:
         return owner.get(key)

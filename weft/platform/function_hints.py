@@ -12,6 +12,14 @@ _PART: Final = (
     "{0} is called with one argument, an element; of several elems it is a list of their elements: lambda parts: f(*parts)."
 )
 _FOLD: Final = "{0} is called with two arguments: what it returned the last time, and the next element."
+# The methods of a hook, and what they are called with.
+_HOOKS: Final = {
+    "begin": "self",
+    "after_create_session": "self, session, coord",
+    "before_run": "self, run_context",
+    "after_run": "self, run_context, run_values",
+    "end": "self, session",
+}
 # By the name of the argument that takes the function, and the function of weft.
 _CALLED_WITH: Final = {
     ("true_fn", "cond"): _NONE,
@@ -41,7 +49,9 @@ def hint_for_function(text: str, function: str, arguments: dict[str, object]) ->
     """
     if not _COUNT.search(text):
         return ""
-    called = text.partition("()")[0].rpartition(".")[2]
+    owner, _, called = text.partition("()")[0].rpartition(".")
+    if owner and called in _HOOKS:
+        return f"A hook's {called} is called as {called}({_HOOKS[called]})."
     found = [
         known.format(name)
         for name, value in arguments.items()

@@ -47,6 +47,17 @@ def hint_for_none(name: str, frame: FrameType, line: int) -> str:
     return ""
 
 
+def assigned_before(name: str, frame: FrameType, line: int) -> ast.expr | None:
+    """What a name was last given before a line, as far as the lines tell."""
+    for before in range(line - 1, max(line - _LOOKED_BACK, 0), -1):
+        statement = _statement_at(frame, before)
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(each, ast.Name) and each.id == name for each in statement.targets
+        ):
+            return statement.value
+    return None
+
+
 def _fetch_of(name: str, statement: ast.Assign) -> str | None:
     """The fetch whose value a statement gives to a name; None where it does not."""
     fetches, target = _fetches(statement.value), statement.targets[0]

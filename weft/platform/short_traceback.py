@@ -87,8 +87,11 @@ def _shorten(whole: traceback.TracebackException, error: BaseException | None) -
 
 def _says_the_same(error: BaseException | None, cause: BaseException) -> bool:
     """Whether a node has failed by what another node, inside of it, has raised: its words come once."""
-    if not isinstance(error, OpError) or not isinstance(cause, OpError):
+    if not isinstance(error, OpError):
         return False
+    if not isinstance(cause, OpError):
+        # A function of the program has failed in a node, whose message has its lines.
+        return f"{type(cause).__name__}: {cause}\nTraceback (most recent call last):" in error.message
     # A Saver says what a restore has failed by within words of its own.
     return cause.message.partition("\n")[0] in error.message.split("\n")
 

@@ -13,6 +13,7 @@ from types import FrameType, GeneratorType
 from typing import Final
 
 from weft.platform.failing_call import failing, failing_call, last_frame_of_program, passes_weft, resolve
+from weft.platform.none_hints import hint_for_attribute_of_none
 from weft.platform.program_frames import is_weft
 from weft.platform.run_hints import hint_for_none, hint_for_unpacking
 
@@ -26,6 +27,7 @@ _CONDITION: Final = "Using a `tf.Tensor` as a Python `bool`"
 _NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
 _NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable) is not JSON serializable")
 _NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
+_SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'")
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
 # What is looked through for tensors, so that None is likely to stand for a gradient.
 _MOST_NAMES: Final = 200
@@ -42,6 +44,8 @@ _RUN_ONLY: Final = (
 def hint_for_value(error: BaseException, text: str) -> str:
     """The next step for a value that the failing line of the program took for another; empty where none is known."""
     if isinstance(error, AttributeError):
+        if error.obj is None and text.startswith("'NoneType'"):
+            return hint_for_attribute_of_none(error)
         return _of_dict(error) or _of_operation(error)
     if isinstance(error, KeyError):
         return _of_key(error)
@@ -60,6 +64,11 @@ def hint_for_value(error: BaseException, text: str) -> str:
         return _of_fetches(error)
     if found := _NOT_A_TENSOR.search(text) or _NO_JSON.search(text):
         return _RUN_ONLY.format(found[1].lower())
+    if _SPARSE.search(text):
+        return (
+            "A SparseTensor has three parts, and arithmetic of its own: tf.sparse_add adds, `*` and `/` take a dense tensor, "
+            "tf.sparse_tensor_to_dense(s) makes a dense one, tf.SparseTensor(s.indices, f(s.values), s.dense_shape) others."
+        )
     for pattern, rule in _RULES.items():
         if pattern.search(text):
             expression, frame = failing(error)

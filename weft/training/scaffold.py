@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,8 @@ class Scaffold:
         self._init_op = given_or_copied(init_op, "_init_op")
         self._init_feed_dict: Feeds | None = given_or_copied(init_feed_dict, "_init_feed_dict")
         self._user_init_fn = given_or_copied(init_fn, "_user_init_fn")
+        if init_fn is not None:
+            _check_init_fn(init_fn)
         self._ready_op = given_or_copied(ready_op, "_ready_op")
         self._ready_for_local_init_op = given_or_copied(ready_for_local_init_op, "_ready_for_local_init_op")
         self._local_init_op = given_or_copied(local_init_op, "_local_init_op")
@@ -189,6 +192,20 @@ class Scaffold:
         """The operation that initializes the local variables and tables that there are now."""
         tables = get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS)
         return group(local_variables_initializer(), group(*tables, name="init_all_tables"))
+
+
+def _check_init_fn(function: Callable[..., None]) -> None:
+    """Raise TypeError for a function that does not take what it will be called with."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        name = getattr(function, "__name__", repr(function))
+        raise TypeError(
+            f"init_fn {name!r} of a Scaffold is called with the scaffold and the session, and cannot be: {error}. It is "
+            "such as lambda scaffold, session: saver.restore(session, path)."
+        ) from None
+    except ValueError:
+        return  # a builtin does not tell
 
 
 def _default_init_op() -> Operation:

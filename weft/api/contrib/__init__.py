@@ -46,5 +46,10 @@ from weft.api.contrib import util as util
 
 def __getattr__(name: str) -> object:
     if name == "keras":
-        return _importlib.import_module("weft.contrib.keras")
+        is_first = "weft.contrib.keras" not in _sys.modules
+        module = _importlib.import_module("weft.contrib.keras")
+        if is_first:
+            # The doors of Keras are loaded now, and are to answer misspelt names as those do that were there from the start.
+            _missing_names.watch_loaded()
+        return module
     _missing_names.refuse(_sys.modules[__name__], "contrib", name)

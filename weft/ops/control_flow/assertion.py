@@ -63,7 +63,7 @@ def assert_that(
         TypeError: `data` is no list.
     """
     if not isinstance(data, list | tuple):
-        raise TypeError(f"data must be a list of tensors and values, got {data!r}")
+        raise TypeError(f"data must be a list of tensors and values, got {data!r}: of one it is [{data!r}].")
     with get_default_graph().name_scope(name or "Assert"):
         return assert_node(condition, list(data), summarize=3 if summarize is None else summarize, name="Assert")
 

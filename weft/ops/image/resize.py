@@ -101,6 +101,14 @@ _METHODS: Final[dict[int, Callable[..., Tensor]]] = {
     ResizeMethod.AREA: resize_area,
 }
 
+# TensorFlow 2's names of them, which 1.15 takes as well.
+_NAMED: Final = {
+    "bilinear": ResizeMethod.BILINEAR,
+    "nearest": ResizeMethod.NEAREST_NEIGHBOR,
+    "bicubic": ResizeMethod.BICUBIC,
+    "area": ResizeMethod.AREA,
+}
+
 
 def resize_images(
     images: TensorLike,
@@ -134,9 +142,13 @@ def resize_images(
         known = constant_value(wanted)
         if known is not None and None not in known and tensor.shape.as_list()[1:3] == [int(each) for each in known]:
             return tensor if is_batch else squeeze(tensor, [0])
-        if method not in _METHODS:
-            raise ValueError("Resize method is not implemented.")
-        resized = _METHODS[method](tensor, wanted, align_corners=align_corners)
+        number = _NAMED.get(method, method) if isinstance(method, str) else method
+        if number not in _METHODS:
+            raise ValueError(
+                f"Resize method is not implemented. Got {method!r}; methods are tf.image.ResizeMethod.BILINEAR, "
+                f"NEAREST_NEIGHBOR, BICUBIC and AREA, or {', '.join(map(repr, _NAMED))}."
+            )
+        resized = _METHODS[number](tensor, wanted, align_corners=align_corners)
         return resized if is_batch else squeeze(resized, [0])
 
 
@@ -154,7 +166,9 @@ def _size_of(size: TensorLike) -> Tensor:
     try:
         wanted = convert_to_tensor(size, dtypes.int32, name="size")
     except (TypeError, ValueError):
-        raise ValueError("'size' must be a 1-D int32 Tensor") from None
+        raise ValueError(
+            f"'size' must be a 1-D int32 Tensor: [new_height, new_width] in whole numbers, got {size!r}; int(x) makes one."
+        ) from None
     if not wanted.shape.is_compatible_with([2]):
         raise ValueError(f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width; got {size!r}")
     return wanted

@@ -221,7 +221,7 @@ class ReaderBase:
 
 
 def _queue_ref(queue: QueueBase) -> Tensor:
-    if isinstance(queue, str | list | tuple):
+    if isinstance(queue, str | list | tuple) or (isinstance(queue, Tensor) and queue.dtype.base_dtype is dtypes.string):
         raise TypeError(
             f"A reader reads the files that a queue names, not {queue!r}: tf.train.string_input_producer([name]) makes such "
             "a queue."

@@ -12,7 +12,6 @@ import inspect
 import itertools
 import os
 import secrets
-import traceback
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, overload
@@ -37,9 +36,10 @@ from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process.host_value import HostValue
+from weft.platform import short_traceback
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import is_main_thread
-from weft.platform.program_frames import shown_name
+from weft.platform.program_frames import is_under_weft, is_weft, shown_name
 
 
 class _Registered:
@@ -144,8 +144,19 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
 
 def _translated(error: BaseException) -> OpError:
     kind = next((made for types, made in _ERRORS if isinstance(error, types)), UnknownError)
-    text = "".join(traceback.format_exception(error)).strip()
-    return kind.of(f"{type(error).__name__}: {error}\n{text}")
+    told = f"{type(error).__name__}: {error}"
+    return kind.of(f"{told}\n{short_traceback.text_of(error).strip()}" if _is_of_program(error) else told)
+
+
+def _is_of_program(error: BaseException) -> bool:
+    """Whether it was raised in lines that its author wrote, and not in weft's own around them."""
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not is_weft(file) and not is_under_weft(file):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _as_array(value: Array) -> Array:

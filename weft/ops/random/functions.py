@@ -9,6 +9,7 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, DynamicShape, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -172,6 +173,11 @@ def random_crop(value: TensorLike, size: DynamicShape, seed: int | None = None, 
     with input_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtypes.int32, name="size")
+        if value.dims is not None and size.dims not in (None, (len(value.dims),)):
+            raise ValueError(
+                f"size of random_crop has a number for each dimension of value: {described(size)} for {described(value)}. The "
+                "last one is the channels of an image."
+            )
         sizes = shape_of(value)
         fits = assert_that(reduce_all(sizes >= size), ["Need value.shape >= size, got ", sizes, size], summarize=1000)
         sizes = with_dependencies([fits], sizes)

@@ -54,6 +54,7 @@ def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
         value: a tensor of its shape and dtype.
         use_locking: recorded; updates are always whole.
     """
+    _check_variable(ref, "assign_add")
     if ref.dtype.is_ref:
         return state.assign_add(ref, value, name=name, **_given(use_locking=use_locking))
     updated: Tensor = ref.assign_add(value)
@@ -65,6 +66,7 @@ def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
 
     Args: those of `tf.assign_add`.
     """
+    _check_variable(ref, "assign_sub")
     if ref.dtype.is_ref:
         return state.assign_sub(ref, value, name=name, **_given(use_locking=use_locking))
     updated: Tensor = ref.assign_sub(value)

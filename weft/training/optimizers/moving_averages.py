@@ -9,6 +9,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import naming
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
@@ -138,7 +139,8 @@ class ExponentialMovingAverage:
         return slot_creator.create_zeros_slot(var, self._name, colocate_with_primary=beside)
 
     def _effective_decay(self) -> Any:
-        decay = convert_to_tensor(self._decay, dtype=dtypes.float32, name="decay")
+        with naming("It is a number below 1, such as 0.999.", decay=self._decay):
+            decay = convert_to_tensor(self._decay, dtype=dtypes.float32, name="decay")
         if self._num_updates is None:
             return decay
         count = cast(self._num_updates, dtypes.float32, name="num_updates")
