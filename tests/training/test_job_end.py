@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
+from weft.distributed.server import job_end
 from weft.distributed.server.local_cluster import free_addresses
+from weft.platform import wait_notice
 from weft.protocol import job_watch
 
 _PATIENCE_S = 30.0
@@ -136,3 +138,18 @@ def test_the_end_of_a_managed_session_is_that_of_the_job(cluster: Cluster) -> No
         session.run(count)
     cluster.worker.stop()
     assert [joined.end for joined in cluster.joined] == [0, 0]
+
+
+def test_a_server_that_nobody_has_used_says_for_what_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    told = threading.Event()
+    monkeypatch.setattr(job_end._LOG, "warning", lambda text, *arguments: (texts.append(text % arguments), told.set()))
+    texts: list[str] = []
+    address, other = free_addresses(2)
+    server = tf.train.Server({"ps": [address], "worker": [other]}, "ps", 0)
+    joined = Joined(server)
+    assert told.wait(_PATIENCE_S)
+    server.stop()
+    assert joined.end is None
+    assert "Server /job:ps/replica:0/task:0 has waited" in texts[0]
+    assert "in join() for its first session." in texts[0]

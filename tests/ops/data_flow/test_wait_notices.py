@@ -46,3 +46,28 @@ def test_who_waits_for_room_is_no_news(caplog: pytest.LogCaptureFixture) -> None
         session.run(put)
         run_for(session, put)
     assert not [record for record in caplog.records if record.name == "weft.queues"]
+
+
+def test_who_waits_for_tokens_is_told_of_the_chief(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        run_for(session, tf.FIFOQueue(2, tf.int64, shapes=[[]], shared_name="sync_token_q").dequeue())
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+    assert "The chief puts a token for each replica" in told
+    assert "start_queue_runners" not in told
+
+
+def test_a_wait_for_gradients_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[], name="sum")
+        session.run(accumulator.apply_grad(1.0, local_step=0))
+        run_for(session, accumulator.take_grad(2, name="mean"))
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.accumulators"]
+    assert "'mean' has waited 0 s for gradients in the accumulator 'sum', which has 1 of 2." in told
+
+
+def test_gradients_that_somebody_else_tells_of_are_not_told_twice(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        session.run(accumulator.report())
+        run_for(session, accumulator.take_grad(1))
+    assert not [record for record in caplog.records if record.name == "weft.accumulators"]

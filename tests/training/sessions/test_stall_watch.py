@@ -60,6 +60,14 @@ def test_the_accumulator_with_the_fewest_gradients_tells() -> None:
     assert watch.look(reports) == "Step 2 has 1/3 gradients; missing: replicas that have given none so far"
 
 
+def test_a_stall_is_told_again_only_when_others_are_missing() -> None:
+    watch = StallWatch()
+    assert watch.look([report(5, 1, replicas=[replica(0, 1), replica(1, 0)])]) is None
+    assert watch.look([report(5, 1, replicas=[replica(0, 1), replica(1, 0, age_s=20.0)])]) is not None
+    assert watch.look([report(5, 1, replicas=[replica(0, 1), replica(1, 0, age_s=30.0)])]) is None
+    assert watch.look([report(5, 1, replicas=[replica(0, 1), replica(2, 0)])]) is not None
+
+
 def test_nothing_is_told_while_no_chief_waits_or_all_gradients_are_there() -> None:
     watch = StallWatch()
     for _ in range(2):

@@ -13,6 +13,7 @@ from weft.ops.data_flow import replica_board
 from weft.ops.data_flow.replica_board import ReplicaBoard
 from weft.platform.process_name import this_process
 from weft.platform.stop_signals import StopSignals
+from weft.platform.wait_notice import WaitNotice
 from weft.protocol.job_watch import MEMBER, JobNote, JobOver, JobWatch
 from weft.runtime.worker import Worker
 
@@ -45,7 +46,9 @@ class JobEnd:
             signals: by them the scheduler says that the process will be killed: it serves until those that it serves have
                 left, or the grace is over.
         """
+        notice: WaitNotice | None = WaitNotice()
         while not stopped.wait(_LOOK_S):
+            notice = self._tell(notice)
             if signals.exit_code and (signals.is_overdue or not self._worker.sessions.is_used):
                 _LOG.info("Server %s ends: %s", self._worker.task, signals.name)
                 stop()
@@ -60,6 +63,18 @@ class JobEnd:
                 raise AbortedError.of(f"Server {task}: its training job is not done: {over.error}")
             # Programs go on behind `join`, which never returned to them, as if they were workers.
             raise SystemExit(signals.exit_code)
+
+    def _tell(self, notice: WaitNotice | None) -> WaitNotice | None:
+        """Say that nobody has come yet; returns None once somebody has."""
+        if notice is None or self._worker.sessions.is_used:
+            return None
+        if notice.is_due():
+            _LOG.warning(
+                "Server %s has waited %.0f s in join() for its first session. It serves those that clients open at any "
+                "task of its cluster: look whether they run, and whether their ClusterSpec has this task's address.",
+                self._worker.task, notice.waited_s,
+            )  # fmt: skip
+        return notice
 
     def _look(self) -> JobOver | None:
         sessions = self._worker.sessions

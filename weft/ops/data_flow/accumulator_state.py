@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.data_flow.contributors import Contributors
+from weft.platform.wait_notice import WaitNotice
+
+_LOG: Final = logging.getLogger("weft.accumulators")
 
 
 class AccumulatorState:
@@ -44,6 +48,8 @@ class AccumulatorState:
         self._dropped = 0
         self._limit: int | None = None
         self._is_gone = False
+        # Somebody looks at it and tells of updates that wait, as SyncReplicasOptimizer does.
+        self._is_watched = False
 
     def check_same(self, dtype: DType, shape: Dims, reduction_type: str) -> None:
         """Refuse a program that declares the accumulator otherwise."""
@@ -72,6 +78,7 @@ class AccumulatorState:
     def report(self) -> dict[str, Any]:
         """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
         with self._changed:
+            self._is_watched = True
             needed = self._needed(self._takers[0][1]) if self._takers else None
             replicas = self._contributors.report(time.monotonic())
             return {"step": self._step, "count": self._count, "needed": needed, "replicas": replicas}
@@ -144,6 +151,7 @@ class AccumulatorState:
                 waiter[0] = True
                 self._changed.notify_all()
 
+        notice: WaitNotice | None = None
         with self._changed:
             self._takers.append(waiter)
         withdraw = ctx.on_cancel(cancel)
@@ -155,13 +163,23 @@ class AccumulatorState:
                             ctx.raise_if_cancelled()
                         if waiter[0] or self._is_gone:
                             raise CancelledError.of("TakeGrad operation was cancelled")
-                        self._changed.wait()
+                        notice = notice or WaitNotice()
+                        self._changed.wait(notice.left_s)
+                        if notice.is_due() and not self._is_watched:
+                            self._tell(ctx, num_required, notice.waited_s)
                     return self._reset()
                 finally:
                     self._takers.remove(waiter)
                     self._changed.notify_all()
         finally:
             withdraw()
+
+    def _tell(self, ctx: OpContext, num_required: int, waited_s: float) -> None:
+        _LOG.warning(
+            "%s %r has waited %.0f s for gradients in the accumulator %r, which has %d of %d. Run apply_grad as often, in "
+            "other threads or tasks; gradients whose local_step is below its step are dropped (%d so far).",
+            ctx.op.type, ctx.op.name, waited_s, self.name, self._count, self._needed(num_required), self._dropped,
+        )  # fmt: skip
 
     def _reset(self) -> Tensor:
         taken = self._taken(self._count)

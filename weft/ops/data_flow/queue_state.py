@@ -33,6 +33,12 @@ _NONE_YET: Final = (
     "Nobody has put any yet. The threads of an input pipeline begin with tf.train.start_queue_runners(sess=session); "
     "in a cluster, look whether the tasks run that are to put them."
 )
+# The queue of SyncReplicasOptimizer, which replicas wait at for an update.
+_TOKENS: Final = "'sync_token_q'"
+_OF_TOKENS: Final = (
+    "The chief puts a token for each replica once as many gradients are there as an update needs: look whether the chief runs, "
+    "with optimizer.make_session_run_hook(is_chief=True) among its hooks, and whether as many replicas run as it waits for."
+)
 _MORE: Final = "Those that came before are taken; look whether the threads or tasks still run that put them."
 
 
@@ -244,8 +250,13 @@ class QueueState:
         self._quiet_until_s = now_s + (RARELY_S if self._quiet_until_s else SECOND_S - FIRST_S) - 1
         _LOG.warning(
             "%s has waited %.0f s for elements of %s, which has %d. %s",
-            _where(ctx.op), waited_s, self._description, len(self._store), _MORE if self._moved else _NONE_YET,
+            _where(ctx.op), waited_s, self._description, len(self._store), self._advice(),
         )  # fmt: skip
+
+    def _advice(self) -> str:
+        if _TOKENS in self._description:
+            return _OF_TOKENS
+        return _MORE if self._moved else _NONE_YET
 
     def _ask(self, line: deque[_Request], ctx: OpContext, request: _Request) -> None:
         """Have a request served in its line, and wait for that where it takes others."""

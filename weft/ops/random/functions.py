@@ -169,6 +169,9 @@ def random_crop(value: TensorLike, size: DynamicShape, seed: int | None = None, 
 
     Returns:
         [*size] tensor of the same dtype.
+
+    Raises:
+        ValueError: `size` has another number of elements than `value` has dimensions.
     """
     with input_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")

@@ -13,6 +13,7 @@ from weft import errors
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike, TensorLike
 from weft.platform import tf_logging
+from weft.platform.wait_notice import RARELY_S, SECOND_S
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.quorum import Count, Quorum, Report
@@ -34,6 +35,8 @@ class StallWatch:
     def __init__(self, silent: Callable[[Collection[str]], Sequence[str]] = lambda known: ()) -> None:
         self._last_step: int | None = None
         self._silent = silent
+        self._last_told: tuple[object, ...] = ()
+        self._quiet_until_s = 0.0
 
     def look(self, reports: Sequence[Report]) -> str | None:
         """The stall in words, or None when steps go on or no chief waits for gradients.
@@ -47,13 +50,28 @@ class StallWatch:
             return None
         slowest = min(waited_for, key=lambda report: (report["step"], report["count"]))
         is_stalled, self._last_step = slowest["step"] == self._last_step, slowest["step"]
-        return self._told(slowest) if is_stalled else None
+        return self._told(slowest) if is_stalled and self._is_news(slowest) else None
+
+    def _is_news(self, report: Report) -> bool:
+        """Whether a stall is told of: at first, when others are missing, after a minute, and then every ten minutes."""
+        now_s = time.monotonic()
+        told = (report["step"], report["count"], *(_task(each) for each in _late(report)))
+        is_first = told != self._last_told
+        if not is_first and now_s < self._quiet_until_s:
+            return False
+        self._quiet_until_s = now_s + (SECOND_S if is_first else RARELY_S)
+        self._last_told = told
+        return True
 
     def _told(self, report: Report) -> str:
-        missing = [_replica(replica) for replica in report["replicas"] if not replica["count"]]
+        missing = [_replica(replica) for replica in _late(report)]
         missing += self._silent({_task(replica) for replica in report["replicas"]})
         names = ", ".join(missing) if missing else "replicas that have given none so far"
         return f"Step {report['step']} has {report['count']}/{report['needed']} gradients; missing: {names}"
+
+
+def _late(report: Report) -> list[Mapping[str, Any]]:
+    return [replica for replica in report["replicas"] if not replica["count"]]
 
 
 def _replica(replica: Mapping[str, Any]) -> str:
@@ -116,7 +134,10 @@ class WatchedQueueRunner(QueueRunner):
     def _watch(self, sess: SessionLike, coord: Coordinator) -> None:
         watch, quorum = StallWatch(SilentTasks(sess).of), None if self._follow is None else self._follow()
         look_at = time.monotonic() + WATCH_EVERY_S
-        while not coord.wait_for_stop(WATCH_EVERY_S if quorum is None else min(FOLLOW_EVERY_S, WATCH_EVERY_S)):
+        # The accumulators learn early that somebody tells of their waits.
+        wait_s = min(FOLLOW_EVERY_S, WATCH_EVERY_S)
+        while not coord.wait_for_stop(wait_s):
+            wait_s = WATCH_EVERY_S if quorum is None else wait_s
             try:
                 reports = [json.loads(report) for report in sess.run(self._reports)]
                 if quorum is not None:
