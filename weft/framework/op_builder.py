@@ -21,6 +21,7 @@ from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
+from weft.platform.spelling import did_you_mean
 
 _PLAIN_KINDS: Final = frozenset(("bool", "float", "int"))
 
@@ -43,7 +44,6 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
         if value is None and attr.kind in _PLAIN_KINDS and attr.default is not REQUIRED:
             continue  # TensorFlow's functions take None for the default
         values[key] = as_attr(attr, value, definition)
-        _check_limits(attr, values[key], definition)
     tensors: list[Tensor] = []
     try:
         for arg, value in zip(definition.inputs, inputs, strict=True):
@@ -53,6 +53,7 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
                 tensors.append(_one(definition, graph, name, arg, value, values, tensors))
     except TypeMisfit as misfit:
         raise node_errors.type_error(name, misfit, _same_type(definition, misfit.arg, tensors)) from None
+    _check_all_limits(definition, {key: values[key] for key in attrs if key in values}, tensors)
     for key, attr in definition.attrs.items():
         if key not in values:
             if attr.default is REQUIRED:
@@ -121,6 +122,19 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
     )
 
 
+def _check_all_limits(definition: OpDef, values: dict[str, Any], tensors: Sequence[Tensor]) -> None:
+    """Raise ValueError for an attribute outside of its limits, with the node's inputs."""
+    try:
+        for key, value in values.items():
+            _check_limits(definition.attrs[key], value, definition)
+    except ValueError:
+        if any(arg.is_list for arg in definition.inputs):
+            raise
+        shown = {arg.name: tensor for arg, tensor in zip(definition.inputs, tensors, strict=False)}
+        with node_errors.naming("", **shown):
+            raise
+
+
 def _check_limits(attr: AttrDef, value: Sequence[object] | int | str, definition: OpDef) -> None:
     if attr.minimum is not None:
         given, what = (value, "") if isinstance(value, int | str) else (len(value), "list of length ")
@@ -130,7 +144,8 @@ def _check_limits(attr: AttrDef, value: Sequence[object] | int | str, definition
             )
     if attr.choices and value not in attr.choices:
         choices = '", "'.join(attr.choices)
-        raise ValueError(f'Attr {attr.name!r} of {definition.name!r} Op passed string {value!r} not in: "{choices}".')
+        meant = did_you_mean(str(value), attr.choices)
+        raise ValueError(f'Attr {attr.name!r} of {definition.name!r} Op passed string {value!r} not in: "{choices}".{meant}')
 
 
 def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:

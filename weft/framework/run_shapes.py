@@ -23,7 +23,8 @@ from weft.framework.ranks import check_ranks, check_values
 # The shapes that passed are forgotten once there are so many: what comes in another shape each time is asked of each time.
 _KEPT: Final = 256
 _HANDLES: Final = (dtypes.resource, dtypes.variant)
-_NOT_ASKED: Final = frozenset((Role.ALIAS, Role.VARIABLE, Role.READ, Role.CONSTANT, Role.DEFAULT))
+# An assignment compares the shapes itself, in words that name the variable.
+_NOT_ASKED: Final = frozenset((Role.ALIAS, Role.VARIABLE, Role.READ, Role.CONSTANT, Role.DEFAULT, Role.ASSIGNMENT))
 
 
 class RunShapes:
