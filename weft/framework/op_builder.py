@@ -122,7 +122,7 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
     )
 
 
-def _check_all_limits(definition: OpDef, values: dict[str, Any], tensors: Sequence[Tensor]) -> None:
+def _check_all_limits(definition: OpDef, values: dict[str, Sequence[object] | int | str], tensors: Sequence[Tensor]) -> None:
     """Raise ValueError for an attribute outside of its limits, with the node's inputs."""
     try:
         for key, value in values.items():
