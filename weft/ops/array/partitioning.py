@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
@@ -55,7 +56,8 @@ def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, nu
             f"partitions.shape = {brackets(partitions.shape)}"
         )
     check_indices(partitions, num_partitions, "partitions")
-    flat = data.reshape(-1, *data.shape[partitions.ndim :])
+    # Not -1, which no empty array tells.
+    flat = data.reshape(partitions.size, *data.shape[partitions.ndim :])
     numbers = partitions.ravel()
     return [flat.compress(numbers == number, axis=0) for number in range(num_partitions)]
 
@@ -114,7 +116,7 @@ def _stitch_gradient(node: Operation, grad: Tensor) -> Gradients:
 def _stitch(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Array:
     rows = _row_count(indices)
     rest = tuple(data[0].shape[len(indices[0].shape) :])
-    flat = [part.reshape(-1, *rest) for part in data]
+    flat = [part.reshape(math.prod(index.shape), *rest) for index, part in zip(indices, data, strict=True)]
     if xp is np:
         return _stitch_here(indices, flat, rows)
     # Of the rows with one index the last one counts, and XLA's scatter leaves open which that is.

@@ -175,7 +175,7 @@ def fake_quant_with_min_max_vars_per_channel(
 
 @op("FakeQuantWithMinMaxVarsPerChannelGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
-    infer=lambda node: [node.inputs[0].dims, node.inputs[2].dims, node.inputs[3].dims])  # fmt: skip
+    ranks={"min": 1, "max": 1}, infer=lambda node: [node.inputs[0].dims, node.inputs[2].dims, node.inputs[3].dims])  # fmt: skip
 def fake_quant_with_min_max_vars_per_channel_gradient(
     xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Result, Result, Result]:
