@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,8 @@ def test_the_error_of_a_failed_thread_is_kept_as_the_cause() -> None:
     assert "The thread that fills it has failed: InvalidArgumentError: bad" in str(caught.value)
     text = text_of(caught.value)
     assert text.index("InvalidArgumentError: bad") < text.index("OutOfRangeError")
+
+
+def test_the_start_of_a_thread_is_left_out() -> None:
+    session = str(Path(short_traceback.__file__).parents[1] / "client" / "session.py")
+    assert kept_frames([threading.__file__, threading.__file__, "/home/user/train.py", session]) == [2, 3]

@@ -56,6 +56,8 @@ def kept_frames(files: Sequence[str]) -> list[int]:
     kept: list[int] = []
     below_weft: int | None = None
     for index, file in enumerate(files):
+        if not kept and file == threading.__file__:
+            continue  # the start of a thread
         if is_weft(file):
             below_weft = index if below_weft is None else below_weft
         elif below_weft is None or not is_under_weft(file):
