@@ -78,7 +78,7 @@ WITHOUT: Final[dict[str, str]] = {
         "CSVDataset", "FixedLengthRecordDatasetV2", "FixedLengthRecordReaderV2", "IdentityReaderV2", "MergeV2Checkpoints",
         "InitializeTableFromTextFileV2", "ReaderNumRecordsProducedV2", "ReaderNumWorkUnitsCompletedV2", "ReaderReadUpToV2",
         "ReaderReadV2", "ReaderResetV2", "ReaderRestoreStateV2", "ReaderSerializeStateV2", "Restore", "RestoreSlice",
-        "RestoreV2", "Save", "SaveSlices", "SaveV2",
+        "DatasetToTFRecord", "RestoreV2", "Save", "SaveSlices", "SaveV2",
         "TFRecordDataset", "TFRecordDatasetV2", "TFRecordReaderV2", "TextLineReaderV2", "WholeFileReaderV2", "WriteFile",
     ), _FILES),
     **dict.fromkeys((
