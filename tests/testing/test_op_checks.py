@@ -18,6 +18,7 @@ X = np.array([1.0, 2.0], np.float32)
 @pytest.fixture
 def declared(monkeypatch: pytest.MonkeyPatch) -> None:
     """A place for declarations that the test leaves nothing of behind."""
+    op_registry.registered()  # what is declared late is declared before
     monkeypatch.setattr(op_registry, "_REGISTRY", dict(op_registry._REGISTRY))
 
 

@@ -91,6 +91,11 @@ def is_registered(name: str) -> bool:
 def registered() -> list[OpDef]:
     """All declarations, in order of name."""
     _load_rare_families()
+    return declared()
+
+
+def declared() -> list[OpDef]:
+    """The declarations of the packages that are imported, in order of name."""
     return [_REGISTRY[name] for name in sorted(_REGISTRY)]
 
 

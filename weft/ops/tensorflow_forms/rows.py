@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weft.framework.op_builder import build
 from weft.framework.op_def import OpDef
-from weft.framework.op_registry import registered
+from weft.framework.op_registry import declared
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.sets import unique_node
 from weft.ops.array.shape_ops import size
@@ -49,7 +49,7 @@ def _update(definition: OpDef, values: str, indices: str) -> Form:
 
 
 def _register_updates() -> None:
-    for definition in registered():
+    for definition in declared():
         names = {arg.name for arg in definition.inputs}
         if definition.by_row and definition.updates and {"grad", "indices"} <= names:
             register(definition, _update(definition, "grad", "indices"))
