@@ -64,7 +64,7 @@ _LINES, _FUNCTION_LINES, _METHODS = 400, 50, 25
 _LONG_FILES = {
     # One class that programs are given whole, by TensorFlow's names; what its methods do stands elsewhere.
     "datasets/dataset.py": 440,
-    "estimators/estimator.py": 470,
+    "estimators/estimator.py": 480,
     "models/distributions/distribution.py": 440,
     "models/linear_operators/operator.py": 430,
     "ops/ragged/tensor.py": 560,

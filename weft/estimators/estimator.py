@@ -50,10 +50,6 @@ _OVERRIDABLE: Final = frozenset(("model_fn", "_params_of"))
 class Estimator:
     """A model and its directory, in which checkpoints, events and exports are.
 
-        estimator = tf.estimator.Estimator(model_fn, model_dir, params={"learning_rate": 0.1})
-        estimator.train(input_fn, steps=1000)
-        print(estimator.evaluate(input_fn, steps=10))
-
     Each call builds a graph of its own, and its variables come from the last checkpoint.
 
     Args:
@@ -66,6 +62,17 @@ class Estimator:
 
     Raises:
         ValueError: the function's arguments are not these, or `config` and `model_dir` contradict each other.
+
+    >>> def model_fn(features, labels, mode):
+    ...     weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer())
+    ...     loss = tf.reduce_mean(tf.square(features["x"] * weight - labels))
+    ...     train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    ...     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    >>> def input_fn():
+    ...     return tf.data.Dataset.from_tensors(({"x": [1.0, 2.0]}, [3.0, 6.0])).repeat()
+    >>> estimator = tf.estimator.Estimator(model_fn).train(input_fn, steps=20)
+    >>> print(round(float(estimator.get_variable_value("weight")), 3))
+    3.0
     """
 
     def __init__(

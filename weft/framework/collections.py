@@ -8,7 +8,12 @@ from typing import Any, Final
 
 
 class GraphKeys:
-    """The standard names of collections."""
+    """The standard names of collections.
+
+    >>> bias = tf.get_variable("bias", [2], initializer=tf.zeros_initializer())
+    >>> tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES) == [bias]
+    True
+    """
 
     GLOBAL_VARIABLES: Final = "variables"
     VARIABLES: Final = "variables"

@@ -28,6 +28,15 @@ def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] |
 
     Raises:
         SystemExit: always; None and 0 mean success, as for `sys.exit`.
+
+    >>> def main(arguments):
+    ...     print(arguments[1:])
+    >>> try:
+    ...     tf.app.run(main, ["program.py", "data.csv"])
+    ... except SystemExit as end:
+    ...     print(end.code)
+    ['data.csv']
+    None
     """
     _absl_app.define_help_flags()
     arguments = flags.FLAGS.parse(sys.argv if argv is None else list(argv))

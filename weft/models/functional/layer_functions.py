@@ -134,6 +134,10 @@ def fully_connected(
 
     Raises:
         ValueError: `num_outputs` is no int.
+
+    >>> logits = tf.contrib.slim.fully_connected(tf.ones([2, 3]), 10, activation_fn=None, scope="logits")
+    >>> logits.shape.as_list(), [variable.op.name for variable in tf.contrib.slim.get_model_variables()]
+    ([2, 10], ['logits/weights', 'logits/biases'])
     """
     options = dict(locals())
     if not isinstance(num_outputs, int):

@@ -173,6 +173,11 @@ def read_data_sets(
     Raises:
         NotFoundError: a file is not in the directory.
         ValueError: a file is no MNIST file, or `validation_size` exceeds the training images.
+
+    >>> from weft.examples.tutorials.mnist import input_data
+    >>> images, labels = input_data.read_data_sets("", fake_data=True, one_hot=True).train.next_batch(3, fake_data=True)
+    >>> len(images), len(images[0]), labels[0]
+    (3, 784, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     """
     if fake_data:
         fake = [DataSet([], [], True, one_hot, dtype, reshape, seed) for _ in range(3)]
