@@ -22,7 +22,8 @@ def _exported(module: types.ModuleType) -> Iterator[tuple[str, bool]]:
 
     A re-export is `from a import b as c`; other imports are a module's own business.
     """
-    assert module.__file__ is not None
+    if getattr(module, "__file__", None) is None:  # a path of TensorFlow's that another test has imported
+        return
     for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
         match node:
             case ast.ImportFrom(names=names):

@@ -41,7 +41,10 @@ _REASONS: Final = {
     "CriticalSection": "A tf.FIFOQueue(1, ...) that holds one element is a lock: dequeue it before, and enqueue it after.",
     "config.experimental_connect_to_cluster": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
     "config.experimental_connect_to_host": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
-    "keras.applications.nasnet": "MobileNetV2 and InceptionResNetV2 of tf.keras.applications are networks of such sizes.",
+    **dict.fromkeys(
+        (f"keras.applications.{name}" for name in ("nasnet", "NASNetLarge", "NASNetMobile")),
+        "MobileNetV2 and InceptionResNetV2 of tf.keras.applications are networks of such sizes.",
+    ),
     "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",
 }
 

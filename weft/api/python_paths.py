@@ -282,7 +282,6 @@ _PATHS_OF: Final = {
         "ops.distributions.uniform"
     ),
     "test": "ops.gradient_checker platform.benchmark platform.googletest platform.test",
-    "resource_loader": "platform.resource_loader",
     "layers": "layers.base layers.convolutional layers.core layers.layers layers.normalization layers.pooling",
     "feature_column": (
         "feature_column.feature_column feature_column.feature_column_lib feature_column.feature_column_v2 "

@@ -13,12 +13,13 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.filling import zeros_like
+from weft.ops.array.filling import zeros, zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad
 from weft.ops.array.ranges import range_of
-from weft.ops.array.shape_ops import rank, shape_internal
+from weft.ops.array.shape_ops import rank as tensor_rank
+from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import strided_slice
 from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import roll
@@ -283,12 +284,15 @@ def _padded(tensor: Tensor, length: Tensor, rank: int, from_half: bool) -> Tenso
         if not missing.any():
             return tensor
         return pad(tensor, [(0, 0)] * (len(dims) - rank) + [(0, int(count)) for count in missing])
-    if dims is None:
-        return tensor
     wanted = length - half * (length - length // 2 - 1) if from_half else length
     missing = maximum(wanted - strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max]), 0)
     inner = stack([zeros_like(missing), missing], 1)
-    return pad(tensor, concat([np.zeros((len(dims) - rank, 2), np.int32), inner], 0))
+    outer: TensorLike
+    if dims is None:
+        outer = zeros(stack([tensor_rank(tensor) - rank, 2]), dtypes.int32)
+    else:
+        outer = np.zeros((len(dims) - rank, 2), np.int32)
+    return pad(tensor, concat([outer, inner], 0))
 
 
 def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_real: bool) -> Callable[..., Tensor]:
@@ -328,7 +332,7 @@ def _shifted(x: TensorLike, axes: TensorLike | None, default: str, name: str | N
     with input_scope(name, default, (x, axes)):
         tensor = convert_to_tensor(x)
         if axes is None:
-            axes = range_of(rank(tensor))
+            axes = range_of(tensor_rank(tensor))
             by = shape_internal(tensor)
         else:
             by = gather(shape_internal(tensor), axes)
