@@ -8,15 +8,18 @@ from weft.framework import dtypes, nest
 from weft.framework.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike, VariableLike
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graph_functions import control_dependencies
 from weft.framework.op_builder import graph_of
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.debugging.rank_checks import assert_scalar
+from weft.ops.math.comparison import logical_not
 from weft.ops.process.script import py_func as flat_py_func
-from weft.ops.variables.assign import assign
+from weft.ops.variables.assign import assign, is_variable_initialized
 
 
 def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Tensor:
@@ -66,7 +69,7 @@ def get_placeholders(graph: Graph) -> list[Tensor]:
 
 
 def zero_initializer(ref: VariableLike, use_locking: bool = True, name: str = "zero_initializer") -> Tensor:
-    """The operation that sets a variable to zeros.
+    """The operation that sets a variable without a value to zeros; InvalidArgumentError in the run where it has one.
 
     Args:
         ref: the variable, of known shape.
@@ -75,7 +78,9 @@ def zero_initializer(ref: VariableLike, use_locking: bool = True, name: str = "z
     Returns:
         The variable's value after it.
     """
-    made: Tensor = assign(ref, zeros(ref.shape.as_list(), ref.dtype.base_dtype), use_locking=use_locking, name=name)
+    is_new = assert_that(logical_not(is_variable_initialized(ref)), [f"{ref.op.name}: input is already initialized"])
+    with control_dependencies([is_new]):
+        made: Tensor = assign(ref, zeros(ref.shape.as_list(), ref.dtype.base_dtype), use_locking=use_locking, name=name)
     return made
 
 
