@@ -72,6 +72,8 @@ class SequenceEnqueuer:
             except queue.Empty:
                 continue
             if ready is _ENDED:
+                # For those who ask again.
+                self.queue.put_nowait(_ENDED)
                 return
             try:
                 batch = ready.result() if isinstance(ready, Future) else ready
@@ -82,6 +84,16 @@ class SequenceEnqueuer:
                 yield batch
 
     def _run(self) -> None:
+        try:
+            self._enqueue()
+        except BaseException as error:
+            failed: Future[Nest] = Future()
+            failed.set_exception(error)
+            self._put(failed)
+        self._put(_ENDED)
+
+    def _enqueue(self) -> None:
+        """Put batches, or Futures of them, until there are no more or `_put` is False."""
         raise NotImplementedError
 
     def _put(self, value: Nest) -> bool:
@@ -108,21 +120,20 @@ class OrderedEnqueuer(SequenceEnqueuer):
         super().__init__(sequence, use_multiprocessing)
         self.shuffle = shuffle
 
-    def _run(self) -> None:
-        with ThreadPoolExecutor(self.workers) as pool:
-            while not self._stop.is_set():
-                order = list(range(len(self.sequence)))
-                if self.shuffle:
-                    random.shuffle(order)
-                futures: list[Future[Nest]] = []
+    def _enqueue(self) -> None:
+        while not self._stop.is_set():
+            order = list(range(len(self.sequence)))
+            if not order:
+                raise ValueError(f"OrderedEnqueuer: {self.sequence!r} has no batches: its `__len__` gives 0.")
+            if self.shuffle:
+                random.shuffle(order)
+            # Its end waits for the epoch's batches, which only the queue keeps.
+            with ThreadPoolExecutor(self.workers) as pool:
                 for index in order:
-                    futures.append(pool.submit(self.sequence.__getitem__, index))
-                    if not self._put(futures[-1]):
+                    if not self._put(pool.submit(self.sequence.__getitem__, index)):
                         return
-                for each in futures:
-                    each.exception()
-                if hasattr(self.sequence, "on_epoch_end"):
-                    self.sequence.on_epoch_end()
+            if hasattr(self.sequence, "on_epoch_end"):
+                self.sequence.on_epoch_end()
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
@@ -138,15 +149,9 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         super().__init__(sequence, use_multiprocessing)
         self.random_seed = random_seed
 
-    def _run(self) -> None:
+    def _enqueue(self) -> None:
         if self.random_seed is not None:
             np.random.seed(self.random_seed)
-        try:
-            for each in self.sequence:
-                if not self._put(each):
-                    return
-        except BaseException as error:
-            failed: Future[Nest] = Future()
-            failed.set_exception(error)
-            self._put(failed)
-        self._put(_ENDED)
+        for each in self.sequence:
+            if not self._put(each):
+                return

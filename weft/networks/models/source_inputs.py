@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from weft.framework import nest
@@ -23,21 +25,37 @@ def get_source_inputs(tensor: Tensor, layer: KerasObject = None, node_index: int
         layer: the layer, where another one than that which is known.
         node_index: which of the layer's calls.
     """
-    known = history.history_of(tensor)
-    if known is None:
+    if history.history_of(tensor) is None:
         return tensor
-    maker, index = (known.layer, known.node_index) if layer is None or node_index is None else (layer, node_index)
-    if not maker.call_record.inbound:
+    call = _call_of(tensor)
+    if layer is not None and node_index is not None:
+        call = layer.call_record.inbound[node_index] if layer.call_record.inbound else None
+    if call is None:
         return [tensor]
-    node = maker.call_record.inbound[index]
-    if isinstance(maker, InputLayer):
-        return nest.flatten(node.output_tensors)
     found: dict[str, Tensor] = {}
-    for each in node.inputs():
-        sources = get_source_inputs(each)
-        for source in sources if isinstance(sources, list) else [sources]:
-            found.setdefault(history.key_of(source), source)
+    # Each call on the way is looked at once: residual networks have very many ways.
+    seen: set[history.Node] = set()
+    waiting = [call]
+    while waiting:
+        call = waiting.pop()
+        if call in seen:
+            continue
+        seen.add(call)
+        ends = isinstance(call.outbound_layer, InputLayer)
+        for each in nest.flatten(call.output_tensors) if ends else reversed(call.inputs()):
+            before = None if ends else _call_of(each)
+            if before is None:
+                found.setdefault(history.key_of(each), each)
+            else:
+                waiting.append(before)
     return list(found.values())
+
+
+def _call_of(tensor: Tensor) -> history.Node | None:
+    """The call of a layer that made a tensor; None where none is known."""
+    known = history.history_of(tensor)
+    calls: Sequence[history.Node] = () if known is None else known.layer.call_record.inbound
+    return calls[known.node_index] if known is not None and calls else None
 
 
 def convert_all_kernels_in_model(model: KerasObject) -> None:

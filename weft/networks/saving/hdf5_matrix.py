@@ -41,28 +41,29 @@ class HDF5Matrix:
         self.start = start
         self.end = self.data.shape[0] if end is None else end
         self.normalizer = normalizer
-        self._base_shape = self._normal(self.data[0:1]).shape[1:]
-        self._base_dtype = self._normal(self.data[0:1]).dtype
+        example = self._normal(self.data[0:1])
+        self._base_shape, self._base_dtype = example.shape[1:], example.dtype
 
     def __len__(self) -> int:
         return int(self.end - self.start)
 
     def __getitem__(self, key: Nest) -> Array:
         if isinstance(key, slice):
-            first = 0 if key.start is None else key.start
-            last = len(self) if key.stop is None else key.stop
-            if last + self.start > self.end:
-                raise IndexError(f"rows to {last} of {len(self)} were asked for")
-            return self._normal(self.data[slice(first + self.start, last + self.start)])
-        if isinstance(key, int | np.integer):
-            if key + self.start >= self.end:
-                raise IndexError(f"row {key} of {len(self)} was asked for")
-            return self._normal(self.data[key + self.start])
+            if key.stop is not None and key.stop > len(self):
+                raise IndexError(f"rows to {key.stop} of {len(self)} were asked for")
+            first, last, step = key.indices(len(self))
+            if step < 0:
+                return self[np.arange(first, last, step)]
+            return self._normal(self.data[first + self.start : last + self.start : step])
         rows = np.asarray(key)
-        if len(rows) and rows.max() + self.start >= self.end:
-            raise IndexError(f"row {rows.max()} of {len(self)} was asked for")
+        wrong = rows[(rows < -len(self)) | (rows >= len(self))]
+        if wrong.size:
+            raise IndexError(f"row {wrong.flat[0]} of {len(self)} was asked for")
+        rows = rows % max(len(self), 1) + self.start
+        if rows.ndim == 0:
+            return self._normal(self.data[int(rows)])
         # HDF5 reads rows in ascending order, each once.
-        order, places = np.unique(rows + self.start, return_inverse=True)
+        order, places = np.unique(rows, return_inverse=True)
         return self._normal(self.data[order.tolist()][places])
 
     def _normal(self, rows: Array) -> Array:

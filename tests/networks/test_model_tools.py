@@ -1,0 +1,87 @@
+"""Tools beside models: enqueuers that end with errors, sources of deep networks, and rows of HDF5 files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import weft as tf
+
+utils = tf.keras.utils
+
+
+class _Three(utils.Sequence):
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: int):
+        return np.full((2,), index)
+
+
+class _FailsAtTheEnd(_Three):
+    def on_epoch_end(self) -> None:
+        raise RuntimeError("no further epoch")
+
+
+class _Empty(_Three):
+    def __len__(self) -> int:
+        return 0
+
+
+@pytest.mark.timeout(20)
+def test_what_the_end_of_an_epoch_raises_reaches_those_who_take_batches() -> None:
+    enqueuer = utils.OrderedEnqueuer(_FailsAtTheEnd())
+    enqueuer.start()
+    batches = enqueuer.get()
+    assert [int(next(batches)[0]) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="no further epoch"):
+        next(batches)
+    assert not enqueuer.is_running()
+    enqueuer.stop()
+
+
+@pytest.mark.timeout(20)
+def test_a_sequence_without_batches_is_an_error() -> None:
+    enqueuer = utils.OrderedEnqueuer(_Empty())
+    enqueuer.start()
+    with pytest.raises(ValueError, match="has no batches: its `__len__` gives 0"):
+        next(enqueuer.get())
+    enqueuer.stop()
+
+
+@pytest.mark.timeout(20)
+def test_batches_of_a_generator_that_has_ended_can_be_asked_for_again() -> None:
+    enqueuer = utils.GeneratorEnqueuer(iter([np.ones(1)]))
+    enqueuer.start()
+    assert len(list(enqueuer.get())) == 1
+    assert list(enqueuer.get()) == []
+    enqueuer.stop()
+
+
+@pytest.mark.timeout(20)
+def test_the_inputs_behind_many_residual_blocks_are_found() -> None:
+    with tf.Graph().as_default():
+        x = entrance = tf.keras.Input((2,))
+        for _ in range(40):
+            x = tf.keras.layers.add([x, x])
+        assert utils.get_source_inputs(x) == [entrance]
+    tf.keras.backend.clear_session()
+
+
+def test_rows_of_a_file_are_counted_from_the_end_as_well(tmp_path: Path) -> None:
+    path = str(tmp_path / "rows.h5")
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(10)
+    rows = utils.HDF5Matrix(path, "x", 2, 8)
+    try:
+        assert rows[-1] == 7
+        assert rows[-3:-1].tolist() == [5, 6]
+        assert rows[::2].tolist() == [2, 4, 6]
+        assert rows[[-1, 0, -1]].tolist() == [7, 2, 7]
+        with pytest.raises(IndexError, match="row -7 of 6 was asked for"):
+            rows[-7]
+    finally:
+        utils.HDF5Matrix.refs.pop(path).close()
