@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import http.server
+import json
+import threading
+import urllib.parse
+
 import numpy as np
 import pytest
 
@@ -54,3 +59,42 @@ def test_event_files_have_the_values_of_each_epoch(model, tmp_path) -> None:
     (path,) = tmp_path.iterdir()
     found = [(value.tag, event.step) for event in tf.train.summary_iterator(str(path)) for value in event.summary.value]
     assert found == [("epoch_loss", 0), ("epoch_loss", 1)]
+
+
+def test_a_server_gets_the_values_of_each_epoch_and_its_faults_do_not_end_training(model, caplog) -> None:
+    got: list[dict[str, float]] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            got.append(json.loads(form["data"][0]))
+            if len(got) == 1:
+                self.send_response(200)
+                self.end_headers()
+            else:
+                self.wfile.write(b"no HTTP\r\n\r\n")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("localhost", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        monitor = keras.callbacks.RemoteMonitor(f"http://localhost:{server.server_port}")
+        losses = model.fit(X, Y, epochs=2, verbose=0, callbacks=[monitor]).history["loss"]
+        server.shutdown()
+        thread.join()
+    assert [each["epoch"] for each in got] == [0, 1]
+    np.testing.assert_allclose([each["loss"] for each in got], losses)
+    assert "could not reach RemoteMonitor root server" in caplog.text
+
+
+def test_the_base_logger_averages_batches_by_their_sizes() -> None:
+    logger = keras.callbacks.BaseLogger(stateful_metrics=["accuracy"])
+    logger.set_params({"metrics": ["loss", "accuracy"]})
+    logger.on_epoch_begin(0)
+    logger.on_batch_end(0, {"size": 3, "loss": 1.0, "accuracy": 0.25})
+    logger.on_batch_end(1, {"size": 1, "loss": 5.0, "accuracy": 0.5})
+    logs: dict[str, float] = {}
+    logger.on_epoch_end(0, logs)
+    assert logs == {"loss": 2.0, "accuracy": 0.5}

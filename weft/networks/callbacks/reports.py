@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
 import json
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Mapping
@@ -80,7 +80,7 @@ class RemoteMonitor(Callback):
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S):
                 pass
-        except (urllib.error.URLError, OSError) as error:
+        except (OSError, http.client.HTTPException) as error:
             tf_logging.warning("Warning: could not reach RemoteMonitor root server at %s: %s", self.root, error)
 
 
