@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Protocol
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
 from weft.networks.datasets.files import cache_home
 from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import Input
-from weft.networks.layers.core import Activation
+from weft.networks.layers.core import Activation, Dense
 from weft.networks.layers.normalization import BatchNormalization
 from weft.networks.layers.spatial.convolutional import Conv2D
 from weft.networks.layers.spatial.pooling import GlobalAveragePooling2D, GlobalMaxPooling2D
@@ -21,6 +22,7 @@ from weft.networks.models.source_inputs import get_source_inputs
 from weft.networks.state.defaults import image_data_format
 
 Sizes = tuple[int | None, ...]
+Names = tuple[str | None, str | None]
 
 
 @dataclass
@@ -43,8 +45,7 @@ class Wanted:
     pooling: str | None
     classes: int
 
-    def check(self) -> None:
-        """Raise ValueError for weights that are none, or another number of classes than ImageNet's for its weights."""
+    def _check(self) -> None:
         if self.weights not in (None, "imagenet") and not os.path.exists(str(self.weights)):
             raise ValueError(
                 "The `weights` argument should be either `None` (random initialization), `imagenet` (pre-training on "
@@ -60,7 +61,17 @@ class Wanted:
             )
 
     def inputs(self, default_size: int, least: int) -> Tensor:
-        """The Input, or the given tensor, of a checked shape."""
+        """The Input, or the given tensor, of a checked shape.
+
+        Args:
+            default_size: the usual number of rows and columns.
+            least: the least one.
+
+        Raises:
+            ValueError: the shape does not fit, the weights are none, or are ImageNet's with another number of classes.
+            NotImplementedError: the layout that was set is channels_first.
+        """
+        self._check()
         shape = self._shape(default_size, least)
         if self.input_tensor is None:
             made: Tensor = Input(shape=shape)
@@ -101,12 +112,37 @@ class Wanted:
             return made
         return x
 
-    def model(self, inputs: Tensor, x: Tensor, name: str, files: tuple[str, str]) -> Model:
-        """The network, with its weights; `files` has ImageNet's with and without the layers for classes."""
+    def classified(self, x: Tensor, name: str, average: str | None = "avg_pool", pooled: Names = (None, None)) -> Tensor:
+        """The probabilities of the classes, or the outputs without the layers for classes.
+
+        Args:
+            x: the last images.
+            name: that of the layer that gives the probabilities.
+            average: that of the layer that takes the means before it.
+            pooled: those of the layers for means and greatest values without it.
+        """
+        if not self.include_top:
+            return self.pooled(x, *pooled)
+        made: Tensor = GlobalAveragePooling2D(name=average)(x)
+        made = Dense(self.classes, activation="softmax", name=name)(made)
+        return made
+
+    def model(self, inputs: Tensor, x: Tensor, name: str, files: tuple[str, str] | None = None) -> Model:
+        """The network, with its weights.
+
+        Args:
+            inputs: what `inputs` gave.
+            x: the outputs.
+            name: the model's name.
+            files: the names of Keras's files of ImageNet's weights, with and without the layers for classes, where they do not
+                follow from the model's.
+        """
         sources = inputs if self.input_tensor is None else get_source_inputs(self.input_tensor)
         made = Model(sources, x, name=name)
         if self.weights == "imagenet":
-            made.load_weights(_cached(name, files[0] if self.include_top else files[1]))
+            usual = f"{name}_weights_tf_dim_ordering_tf_kernels"
+            whole, bare = files or (f"{usual}.h5", f"{usual}_notop.h5")
+            made.load_weights(_cached(name, whole if self.include_top else bare))
         elif self.weights is not None:
             made.load_weights(self.weights)
         return made
@@ -123,12 +159,70 @@ def _cached(name: str, file: str) -> str:
     return str(path)
 
 
+_DOC: Final = """{sentence}
+
+Args:
+    include_top: whether the layers for classes are part of it.
+    weights: None for random ones, or the path of an HDF5 file of weights; "imagenet" reads Keras's file from the folder
+        `models` of Keras's cache, `~/.keras` or KERAS_HOME, and downloads nothing.
+    input_tensor: what the model is called on; an Input when None.
+    input_shape: the images' `(height, width, channels)`; the usual size when None, or any without the layers for classes.
+    pooling: "avg" or "max", the mean or greatest value of each channel, or None for images, without the layers for classes.
+    classes: how many classes.
+
+Returns:
+    The model.
+"""
+
+
+class ReadyMade(Protocol):
+    """The function that makes a network."""
+
+    def __call__(
+        self, include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None,
+        input_shape: Sizes | None = None, pooling: str | None = None, classes: int = 1000,
+    ) -> Model:  # fmt: skip
+        """The network."""
+
+
+def ready_made(build: Callable[[Wanted], Model]) -> ReadyMade:
+    """The function that programs call for a network, with the arguments of all of these.
+
+    Args:
+        build: makes the network of what is wanted; its name, module and docstring, a sentence, become the function's.
+    """
+
+    def made(
+        include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
+        pooling: str | None = None, classes: int = 1000,
+    ) -> Model:  # fmt: skip
+        return build(Wanted(include_top, weights, input_tensor, input_shape, pooling, classes))
+
+    made.__name__, made.__qualname__, made.__module__ = build.__name__, build.__qualname__, build.__module__
+    made.__doc__ = _DOC.format(sentence=build.__doc__)
+    return made
+
+
+def normalized(x: Tensor, name: str | None = None, epsilon: float = 1e-3) -> Tensor:
+    """Batch normalization over the channels."""
+    made: Tensor = BatchNormalization(axis=3, epsilon=epsilon, name=name)(x)
+    return made
+
+
+def relu(x: Tensor, name: str) -> Tensor:
+    """What is positive, in a layer of its own."""
+    made: Tensor = Activation("relu", name=name)(x)
+    return made
+
+
 def convolved(
     x: Tensor, filters: int, size: Sequence[int] | int, strides: Sequence[int] | int = 1, padding: str = "same",
-    name: str | None = None, norm: str | None = None, scale: bool = False, activation: str | None = "relu",
-    activation_name: str | None = None,
+    activation: str | None = "relu", use_bias: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A convolution without bias, batch normalization and an activation."""
-    x = Conv2D(filters, size, strides=strides, padding=padding, use_bias=False, name=name)(x)
-    x = BatchNormalization(axis=3, scale=scale, name=norm)(x)
-    return x if activation is None else Activation(activation, name=activation_name)(x)
+    """A convolution with a bias, or with batch normalization in its place, and an activation: `NAME`, `NAME_bn`, `NAME_ac`."""
+    x = Conv2D(filters, size, strides=strides, padding=padding, use_bias=use_bias, name=name)(x)
+    if not use_bias:
+        x = BatchNormalization(axis=3, scale=False, name=None if name is None else f"{name}_bn")(x)
+    if activation is not None:
+        x = Activation(activation, name=None if name is None else f"{name}_ac")(x)
+    return x

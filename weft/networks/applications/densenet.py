@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.networks.applications.common import Sizes, Wanted
-from weft.networks.layers.core import Activation, Dense
+from weft.networks.applications.common import Wanted, normalized, ready_made, relu
 from weft.networks.layers.merging import Concatenate
-from weft.networks.layers.normalization import BatchNormalization
 from weft.networks.layers.spatial.borders import ZeroPadding2D
 from weft.networks.layers.spatial.convolutional import Conv2D
-from weft.networks.layers.spatial.pooling import AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D
+from weft.networks.layers.spatial.pooling import AveragePooling2D, MaxPooling2D
 from weft.networks.models.model import Model
 
 _GROWTH = 32
 
 
-def _activated(x: Tensor, norm: str, relu: str) -> Tensor:
-    x = BatchNormalization(axis=3, epsilon=1.001e-5, name=norm)(x)
-    made: Tensor = Activation("relu", name=relu)(x)
-    return made
+def _activated(x: Tensor, norm_name: str, relu_name: str) -> Tensor:
+    return relu(normalized(x, norm_name, epsilon=1.001e-5), relu_name)
 
 
 def _dense_block(x: Tensor, count: int, name: str) -> Tensor:
@@ -43,7 +38,6 @@ def _transition(x: Tensor, name: str) -> Tensor:
 
 
 def _densenet(wanted: Wanted, name: str, counts: Sequence[int]) -> Model:
-    wanted.check()
     inputs = wanted.inputs(224, 32)
     x = ZeroPadding2D(padding=((3, 3), (3, 3)))(inputs)
     x = Conv2D(64, 7, strides=2, use_bias=False, name="conv1/conv")(x)
@@ -55,55 +49,23 @@ def _densenet(wanted: Wanted, name: str, counts: Sequence[int]) -> Model:
         if number < 5:
             x = _transition(x, f"pool{number}")
     x = _activated(x, "bn", "relu")
-    if wanted.include_top:
-        x = GlobalAveragePooling2D(name="avg_pool")(x)
-        x = Dense(wanted.classes, activation="softmax", name="fc1000")(x)
-    else:
-        x = wanted.pooled(x, "avg_pool", "max_pool")
-    file = f"{name}_weights_tf_dim_ordering_tf_kernels"
-    return wanted.model(inputs, x, name, (f"{file}.h5", f"{file}_notop.h5"))
+    x = wanted.classified(x, "fc1000", pooled=("avg_pool", "max_pool"))
+    return wanted.model(inputs, x, name)
 
 
-def DenseNet121(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """DenseNet of 121 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _densenet(Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "densenet121", (6, 12, 24, 16))
+@ready_made
+def DenseNet121(wanted: Wanted) -> Model:
+    """DenseNet of 121 layers, a model of images."""
+    return _densenet(wanted, "densenet121", (6, 12, 24, 16))
 
 
-def DenseNet169(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """DenseNet of 169 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _densenet(Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "densenet169", (6, 12, 32, 32))
+@ready_made
+def DenseNet169(wanted: Wanted) -> Model:
+    """DenseNet of 169 layers, a model of images."""
+    return _densenet(wanted, "densenet169", (6, 12, 32, 32))
 
 
-def DenseNet201(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """DenseNet of 201 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _densenet(Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "densenet201", (6, 12, 48, 32))
+@ready_made
+def DenseNet201(wanted: Wanted) -> Model:
+    """DenseNet of 201 layers, a model of images."""
+    return _densenet(wanted, "densenet201", (6, 12, 48, 32))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.networks.applications.common import Sizes, Wanted, convolved
-from weft.networks.layers.core import Dense
+from weft.networks.applications.common import Wanted, convolved, ready_made
 from weft.networks.layers.merging import concatenate
-from weft.networks.layers.spatial.pooling import AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D
+from weft.networks.layers.spatial.pooling import AveragePooling2D, MaxPooling2D
 from weft.networks.models.model import Model
 
 
@@ -47,20 +45,9 @@ def _forked(x: Tensor, number: int) -> Tensor:
     return made
 
 
-def InceptionV3(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """InceptionV3, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
-    wanted.check()
+@ready_made
+def InceptionV3(wanted: Wanted) -> Model:
+    """InceptionV3, a model of images."""
     inputs = wanted.inputs(299, 75)
     x = convolved(inputs, 32, (3, 3), (2, 2), "valid")
     x = convolved(convolved(x, 32, (3, 3), padding="valid"), 64, (3, 3))
@@ -80,10 +67,5 @@ def InceptionV3(
     x = concatenate([of_three, of_seven, MaxPooling2D((3, 3), strides=(2, 2))(x)], axis=3, name="mixed8")
     for number in range(2):
         x = _forked(x, number)
-    if include_top:
-        x = GlobalAveragePooling2D(name="avg_pool")(x)
-        x = Dense(classes, activation="softmax", name="predictions")(x)
-    else:
-        x = wanted.pooled(x)
-    file = "inception_v3_weights_tf_dim_ordering_tf_kernels"
-    return wanted.model(inputs, x, "inception_v3", (f"{file}.h5", f"{file}_notop.h5"))
+    x = wanted.classified(x, "predictions")
+    return wanted.model(inputs, x, "inception_v3")

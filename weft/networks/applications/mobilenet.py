@@ -6,7 +6,7 @@ from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
 from weft.networks.applications.common import Sizes, Wanted
 from weft.networks.layers.activation_layers import ReLU
-from weft.networks.layers.core import Activation, Dense, Dropout, Reshape
+from weft.networks.layers.core import Activation, Dropout, Reshape
 from weft.networks.layers.merging import Add
 from weft.networks.layers.normalization import BatchNormalization
 from weft.networks.layers.spatial.borders import ZeroPadding2D
@@ -53,7 +53,6 @@ def MobileNet(
         The model.
     """
     wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
-    wanted.check()
     inputs = wanted.inputs(224, 32)
     x = ZeroPadding2D(((0, 1), (0, 1)), name="conv1_pad")(inputs)
     x = Conv2D(int(32 * alpha), (3, 3), padding="valid", use_bias=False, strides=(2, 2), name="conv1")(x)
@@ -130,7 +129,6 @@ def MobileNetV2(
         The model.
     """
     wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
-    wanted.check()
     inputs = wanted.inputs(224, 32)
     x = ZeroPadding2D(padding=_correction(inputs), name="Conv1_pad")(inputs)
     x = Conv2D(_divisible(32 * alpha), 3, strides=(2, 2), padding="valid", use_bias=False, name="Conv1")(x)
@@ -143,11 +141,7 @@ def MobileNetV2(
     last = _divisible(1280 * alpha) if alpha > 1 else 1280
     x = Conv2D(last, 1, use_bias=False, name="Conv_1")(x)
     x = _relu6(_slow_norm(x, "Conv_1_bn"), "out_relu")
-    if include_top:
-        x = GlobalAveragePooling2D()(x)
-        x = Dense(classes, activation="softmax", use_bias=True, name="Logits")(x)
-    else:
-        x = wanted.pooled(x)
+    x = wanted.classified(x, "Logits", average=None)
     rows = _rows(inputs)
     file = f"mobilenet_v2_weights_tf_dim_ordering_tf_kernels_{alpha}_{rows or 224}"
     return wanted.model(inputs, x, f"mobilenetv2_{alpha:0.2f}_{rows}", (f"{file}.h5", f"{file}_no_top.h5"))

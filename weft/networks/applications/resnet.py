@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.networks.applications.common import Sizes, Wanted
-from weft.networks.layers.core import Activation, Dense
+from weft.networks.applications.common import Wanted, normalized, ready_made, relu
 from weft.networks.layers.merging import Add
-from weft.networks.layers.normalization import BatchNormalization
 from weft.networks.layers.spatial.borders import ZeroPadding2D
 from weft.networks.layers.spatial.convolutional import Conv2D
-from weft.networks.layers.spatial.pooling import GlobalAveragePooling2D, MaxPooling2D
+from weft.networks.layers.spatial.pooling import MaxPooling2D
 from weft.networks.models.model import Model
-
-_EPSILON = 1.001e-5
 
 
 def _norm(x: Tensor, name: str) -> Tensor:
-    made: Tensor = BatchNormalization(axis=3, epsilon=_EPSILON, name=name)(x)
-    return made
-
-
-def _relu(x: Tensor, name: str) -> Tensor:
-    made: Tensor = Activation("relu", name=name)(x)
-    return made
+    return normalized(x, name, epsilon=1.001e-5)
 
 
 def _block(x: Tensor, filters: int, name: str, stride: int, has_shortcut: bool) -> Tensor:
@@ -33,11 +22,11 @@ def _block(x: Tensor, filters: int, name: str, stride: int, has_shortcut: bool) 
     if has_shortcut:
         shortcut = _norm(Conv2D(4 * filters, 1, strides=stride, name=f"{name}_0_conv")(x), f"{name}_0_bn")
     x = Conv2D(filters, 1, strides=stride, name=f"{name}_1_conv")(x)
-    x = _relu(_norm(x, f"{name}_1_bn"), f"{name}_1_relu")
+    x = relu(_norm(x, f"{name}_1_bn"), f"{name}_1_relu")
     x = Conv2D(filters, 3, padding="same", name=f"{name}_2_conv")(x)
-    x = _relu(_norm(x, f"{name}_2_bn"), f"{name}_2_relu")
+    x = relu(_norm(x, f"{name}_2_bn"), f"{name}_2_relu")
     x = _norm(Conv2D(4 * filters, 1, name=f"{name}_3_conv")(x), f"{name}_3_bn")
-    return _relu(Add(name=f"{name}_add")([shortcut, x]), f"{name}_out")
+    return relu(Add(name=f"{name}_add")([shortcut, x]), f"{name}_out")
 
 
 def _stack(x: Tensor, filters: int, count: int, name: str, stride: int) -> Tensor:
@@ -48,16 +37,16 @@ def _stack(x: Tensor, filters: int, count: int, name: str, stride: int) -> Tenso
 
 
 def _second_block(x: Tensor, filters: int, name: str, stride: int, has_shortcut: bool) -> Tensor:
-    before = _relu(_norm(x, f"{name}_preact_bn"), f"{name}_preact_relu")
+    before = relu(_norm(x, f"{name}_preact_bn"), f"{name}_preact_relu")
     if has_shortcut:
         shortcut = Conv2D(4 * filters, 1, strides=stride, name=f"{name}_0_conv")(before)
     else:
         shortcut = MaxPooling2D(1, strides=stride)(x) if stride > 1 else x
     x = Conv2D(filters, 1, strides=1, use_bias=False, name=f"{name}_1_conv")(before)
-    x = _relu(_norm(x, f"{name}_1_bn"), f"{name}_1_relu")
+    x = relu(_norm(x, f"{name}_1_bn"), f"{name}_1_relu")
     x = ZeroPadding2D(padding=((1, 1), (1, 1)), name=f"{name}_2_pad")(x)
     x = Conv2D(filters, 3, strides=stride, use_bias=False, name=f"{name}_2_conv")(x)
-    x = _relu(_norm(x, f"{name}_2_bn"), f"{name}_2_relu")
+    x = relu(_norm(x, f"{name}_2_bn"), f"{name}_2_relu")
     x = Conv2D(4 * filters, 1, name=f"{name}_3_conv")(x)
     made: Tensor = Add(name=f"{name}_out")([shortcut, x])
     return made
@@ -71,12 +60,11 @@ def _second_stack(x: Tensor, filters: int, count: int, name: str, stride: int) -
 
 
 def _resnet(wanted: Wanted, name: str, counts: Sequence[int], is_second: bool) -> Model:
-    wanted.check()
     inputs = wanted.inputs(224, 32)
     x = ZeroPadding2D(padding=((3, 3), (3, 3)), name="conv1_pad")(inputs)
     x = Conv2D(64, 7, strides=2, name="conv1_conv")(x)
     if not is_second:
-        x = _relu(_norm(x, "conv1_bn"), "conv1_relu")
+        x = relu(_norm(x, "conv1_bn"), "conv1_relu")
     x = ZeroPadding2D(padding=((1, 1), (1, 1)), name="pool1_pad")(x)
     x = MaxPooling2D(3, strides=2, name="pool1_pool")(x)
     stack: Callable[..., Tensor] = _second_stack if is_second else _stack
@@ -84,115 +72,42 @@ def _resnet(wanted: Wanted, name: str, counts: Sequence[int], is_second: bool) -
     for number, (count, filters, stride) in enumerate(zip(counts, (64, 128, 256, 512), strides, strict=True), 2):
         x = stack(x, filters, count, f"conv{number}", stride)
     if is_second:
-        x = _relu(_norm(x, "post_bn"), "post_relu")
-    if wanted.include_top:
-        x = GlobalAveragePooling2D(name="avg_pool")(x)
-        x = Dense(wanted.classes, activation="softmax", name="probs")(x)
-    else:
-        x = wanted.pooled(x, "avg_pool", "max_pool")
-    file = f"{name}_weights_tf_dim_ordering_tf_kernels"
-    return wanted.model(inputs, x, name, (f"{file}.h5", f"{file}_notop.h5"))
+        x = relu(_norm(x, "post_bn"), "post_relu")
+    x = wanted.classified(x, "probs", pooled=("avg_pool", "max_pool"))
+    return wanted.model(inputs, x, name)
 
 
-def ResNet50(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """ResNet of 50 layers, a model of images.
-
-    Args:
-        include_top: whether the layers for classes are part of it.
-        weights: None for random ones, or the path of an HDF5 file of weights; "imagenet" reads Keras's file from the folder
-            `models` of Keras's cache, `~/.keras` or KERAS_HOME, and downloads nothing.
-        input_tensor: what the model is called on; an Input when None.
-        input_shape: the images' `(height, width, channels)`; the usual size when None, or any without the layers for classes.
-        pooling: "avg" or "max", the mean or greatest value of each channel, or None for images, without the layers for classes.
-        classes: how many classes.
-
-    Returns:
-        The model.
-    """
-    wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
+@ready_made
+def ResNet50(wanted: Wanted) -> Model:
+    """ResNet of 50 layers, a model of images."""
     return _resnet(wanted, "resnet50", (3, 4, 6, 3), False)
 
 
-def ResNet101(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """ResNet of 101 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
+@ready_made
+def ResNet101(wanted: Wanted) -> Model:
+    """ResNet of 101 layers, a model of images."""
     return _resnet(wanted, "resnet101", (3, 4, 23, 3), False)
 
 
-def ResNet152(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """ResNet of 152 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
+@ready_made
+def ResNet152(wanted: Wanted) -> Model:
+    """ResNet of 152 layers, a model of images."""
     return _resnet(wanted, "resnet152", (3, 8, 36, 3), False)
 
 
-def ResNet50V2(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """The second ResNet of 50 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
+@ready_made
+def ResNet50V2(wanted: Wanted) -> Model:
+    """The second ResNet of 50 layers, a model of images."""
     return _resnet(wanted, "resnet50v2", (3, 4, 6, 3), True)
 
 
-def ResNet101V2(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """The second ResNet of 101 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _resnet(
-        Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "resnet101v2", (3, 4, 23, 3), True
-    )
+@ready_made
+def ResNet101V2(wanted: Wanted) -> Model:
+    """The second ResNet of 101 layers, a model of images."""
+    return _resnet(wanted, "resnet101v2", (3, 4, 23, 3), True)
 
 
-def ResNet152V2(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """The second ResNet of 152 layers, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _resnet(
-        Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "resnet152v2", (3, 8, 36, 3), True
-    )
+@ready_made
+def ResNet152V2(wanted: Wanted) -> Model:
+    """The second ResNet of 152 layers, a model of images."""
+    return _resnet(wanted, "resnet152v2", (3, 8, 36, 3), True)

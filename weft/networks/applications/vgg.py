@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest
-from weft.networks.applications.common import Sizes, Wanted
+from weft.networks.applications.common import Wanted, ready_made
 from weft.networks.layers.core import Dense, Flatten
 from weft.networks.layers.spatial.convolutional import Conv2D
 from weft.networks.layers.spatial.pooling import MaxPooling2D
@@ -13,7 +12,6 @@ from weft.networks.models.model import Model
 
 
 def _vgg(wanted: Wanted, name: str, counts: Sequence[int]) -> Model:
-    wanted.check()
     x = inputs = wanted.inputs(224, 32)
     for block, (count, filters) in enumerate(zip(counts, (64, 128, 256, 512, 512), strict=True), 1):
         for number in range(1, count + 1):
@@ -26,35 +24,16 @@ def _vgg(wanted: Wanted, name: str, counts: Sequence[int]) -> Model:
         x = Dense(wanted.classes, activation="softmax", name="predictions")(x)
     else:
         x = wanted.pooled(x)
-    file = f"{name}_weights_tf_dim_ordering_tf_kernels"
-    return wanted.model(inputs, x, name, (f"{file}.h5", f"{file}_notop.h5"))
+    return wanted.model(inputs, x, name)
 
 
-def VGG16(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """VGG16, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _vgg(Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "vgg16", (2, 2, 3, 3, 3))
+@ready_made
+def VGG16(wanted: Wanted) -> Model:
+    """VGG16, a model of images."""
+    return _vgg(wanted, "vgg16", (2, 2, 3, 3, 3))
 
 
-def VGG19(
-    include_top: bool = True, weights: str | None = "imagenet", input_tensor: Nest = None, input_shape: Sizes | None = None,
-    pooling: str | None = None, classes: int = 1000,
-) -> Model:  # fmt: skip
-    """VGG19, a model of images; see `tf.keras.applications.ResNet50` for the arguments.
-
-    Args:
-        include_top, weights, input_tensor, input_shape, pooling, classes: as of `ResNet50`.
-
-    Returns:
-        The model.
-    """
-    return _vgg(Wanted(include_top, weights, input_tensor, input_shape, pooling, classes), "vgg19", (2, 2, 4, 4, 4))
+@ready_made
+def VGG19(wanted: Wanted) -> Model:
+    """VGG19, a model of images."""
+    return _vgg(wanted, "vgg19", (2, 2, 4, 4, 4))
