@@ -45,24 +45,10 @@ def convolution3d_transpose(
 ) -> Tensor:  # fmt: skip
     """`activation_fn` of the transpose of a convolution with weights and biases, which makes volumes larger.
 
-    Args:
-        inputs: `[batch, depth, height, width, channels]` floats, or with the channels second for "NCDHW".
-        num_outputs: the number of output channels.
-        kernel_size: the size of the window, one int or one for each spatial dimension.
-        stride: how far the window moves, one int or one for each spatial dimension.
-        padding: "SAME", which pads with zeros, or "VALID", which uses whole windows only.
-        data_format: "NDHWC", channels last, or "NCDHW", channels second.
-        activation_fn: a function of the outputs; relu by default, None for none.
-        normalizer_fn: a function such as `batch_norm`, in place of the biases.
-        normalizer_params: a dict of its further arguments.
-        weights_initializer, biases_initializer: make the variables' first values; there are no biases where theirs is None.
-        weights_regularizer, biases_regularizer: functions of the variable; what they return is added to the collection
-            REGULARIZATION_LOSSES.
-        reuse: whether the variables exist already; needs `scope`.
-        variables_collections: collections for the variables, or a dict of them by the variable's name.
-        outputs_collections: the collection, or collections, that the outputs are added to; none when None.
-        trainable: whether the variables are added to the collection TRAINABLE_VARIABLES.
-        scope: the variable scope, "Conv3d_transpose" when None.
+    It is `convolution2d_transpose` of `[batch, depth, height, width, channels]`, or of volumes with the channels second where
+    `data_format` is "NCDHW"; the scope is "Conv3d_transpose" when None.
+
+    Args: those of `tf.contrib.layers.convolution2d_transpose`.
 
     Returns:
         The activated outputs, with `num_outputs` channels.

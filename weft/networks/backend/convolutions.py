@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Sequence
 
 from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
 from weft.models.layers import conv
 from weft.networks.backend.spatial import repeat_elements
+from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
+from weft.networks.layers.spatial.local import locally_convolved
 from weft.networks.state.defaults import layout_or_default
-from weft.ops.array.shape_ops import reshape
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack
-from weft.ops.array.transposing import transpose
-from weft.ops.math.products import matmul
 from weft.ops.nn import conv as convolutions
 from weft.ops.nn import separable_conv
 
@@ -36,20 +33,20 @@ def conv2d_transpose(
         dilation_rate: the distance of the kernel's elements, a number or one for each spatial dimension.
     """
     sizes = list(output_shape) if isinstance(output_shape, list | tuple) else output_shape
-    first = layout_or_default(data_format) == "channels_first"
-    inputs = transpose(x, [0, 2, 3, 1]) if first else x
+    layout = layout_or_default(data_format)
+    first = layout == "channels_first"
     if isinstance(sizes, list):
         sizes = [shape_of(x)[0] if sizes[0] is None else sizes[0], *(sizes[2:] + sizes[1:2] if first else sizes[1:])]
         wanted: Nest = stack(sizes)
     else:
         wanted = stack([sizes[each] for each in (0, 2, 3, 1)]) if first else sizes
     made = convolutions.conv2d_transpose(
-        inputs, kernel, wanted, conv.per_axis(strides, 2, "strides"), conv.padding_of(padding).upper(),
-        dilations=conv.per_axis(dilation_rate, 2, "dilation_rate"),
+        with_channels_last(x, layout, 2), kernel, wanted, conv.per_axis(strides, 2, "strides"),
+        conv.padding_of(padding).upper(), dilations=conv.per_axis(dilation_rate, 2, "dilation_rate"),
     )  # fmt: skip
     if isinstance(sizes, list):
         made.set_shape([each if isinstance(each, int) else None for each in sizes])
-    return transpose(made, [0, 3, 1, 2]) if first else made
+    return in_layout(made, layout, 2)
 
 
 def separable_conv2d(
@@ -67,13 +64,12 @@ def separable_conv2d(
         data_format: "channels_last", or "channels_first" for channels before the rest; `image_data_format()` when None.
         dilation_rate: the distance of the first kernel's elements, a number or one for each spatial dimension.
     """
-    first = layout_or_default(data_format) == "channels_first"
-    inputs = transpose(x, [0, 2, 3, 1]) if first else x
+    layout = layout_or_default(data_format)
     made = separable_conv.separable_conv2d(
-        inputs, depthwise_kernel, pointwise_kernel, [1, *conv.per_axis(strides, 2, "strides"), 1],
+        with_channels_last(x, layout, 2), depthwise_kernel, pointwise_kernel, [1, *conv.per_axis(strides, 2, "strides"), 1],
         conv.padding_of(padding).upper(), conv.per_axis(dilation_rate, 2, "dilation_rate"),
     )  # fmt: skip
-    return transpose(made, [0, 3, 1, 2]) if first else made
+    return in_layout(made, layout, 2)
 
 
 def local_conv1d(inputs: Tensor, kernel: Tensor, kernel_size: Sizes, strides: Sizes, data_format: str | None = None) -> Tensor:
@@ -116,26 +112,11 @@ def local_conv2d(
 
 
 def _local(
-    inputs: Tensor,
-    kernel: Tensor,
-    window: Sequence[int],
-    strides: Sequence[int],
-    places: Sequence[int],
+    inputs: Tensor, kernel: Tensor, window: Sequence[int], strides: Sequence[int], places: Sequence[int],
     data_format: str | None,
-) -> Tensor:
-    rank, first = len(window), layout_or_default(data_format) == "channels_first"
-    rows = transpose(inputs, [0, *range(2, rank + 2), 1]) if first else inputs
-    parts = []
-    for offsets in itertools.product(*map(range, window)):
-        taken = [
-            slice(offset, offset + (count - 1) * stride + 1, stride)
-            for offset, count, stride in zip(offsets, places, strides, strict=True)
-        ]
-        parts.append(rows[(slice(None), *taken)])
-    seen = reshape(stack(parts, axis=-1 if first else -2), [-1, math.prod(places), int(kernel.shape.as_list()[1] or 0)])
-    made = transpose(matmul(transpose(seen, [1, 0, 2]), kernel), [1, 0, 2])
-    made = reshape(made, [-1, *places, int(kernel.shape.as_list()[2] or 0)])
-    return transpose(made, [0, rank + 1, *range(1, rank + 1)]) if first else made
+) -> Tensor:  # fmt: skip
+    layout = layout_or_default(data_format)
+    return in_layout(locally_convolved(inputs, kernel, window, strides, places, layout), layout, len(window))
 
 
 def resize_volumes(x: Tensor, depth_factor: int, height_factor: int, width_factor: int, data_format: str) -> Tensor:

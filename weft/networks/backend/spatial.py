@@ -8,12 +8,12 @@ from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
 from weft.models.layers import conv
 from weft.networks.layers.spatial.borders import UpSampling2D
+from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.joining import concat, split
 from weft.ops.array.padding import pad
 from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import reverse as reversed_along
-from weft.ops.array.transposing import transpose
 from weft.ops.nn.convolution import convolution
 from weft.ops.nn.pool import pool
 
@@ -23,11 +23,10 @@ def _convolved(
 ) -> Tensor:
     layout = layout_or_default(data_format)
     how = conv.padding_of(padding).upper()
-    first = layout == "channels_first"
-    inputs = transpose(x, [0, *range(2, rank + 2), 1]) if first else x
+    inputs = with_channels_last(x, layout, rank)
     apart = conv.per_axis(dilation_rate, rank, "dilation_rate")
     made: Tensor = convolution(inputs, kernel, how, conv.per_axis(strides, rank, "strides"), apart)
-    return transpose(made, [0, rank + 1, *range(1, rank + 1)]) if first else made
+    return in_layout(made, layout, rank)
 
 
 def conv1d(
@@ -96,11 +95,11 @@ def _pooled(
 ) -> Tensor:
     if pool_mode not in ("max", "avg"):
         raise ValueError("Invalid pooling mode: " + str(pool_mode))
-    first = layout_or_default(data_format) == "channels_first"
-    inputs = transpose(x, [0, *range(2, rank + 2), 1]) if first else x
+    layout = layout_or_default(data_format)
+    inputs = with_channels_last(x, layout, rank)
     window, steps = conv.per_axis(pool_size, rank, "pool_size"), conv.per_axis(strides, rank, "strides")
     made: Tensor = pool(inputs, window, pool_mode.upper(), conv.padding_of(padding).upper(), strides=steps)
-    return transpose(made, [0, rank + 1, *range(1, rank + 1)]) if first else made
+    return in_layout(made, layout, rank)
 
 
 def pool2d(

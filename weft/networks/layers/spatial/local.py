@@ -4,21 +4,50 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import Nest, ShapeLike, Sizes
+from weft.framework.aliases import Nest, ShapeLike, Sizes, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import conv
 from weft.networks.config import Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
+from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.stacking import stack
 from weft.ops.array.transposing import transpose
 from weft.ops.math.products import matmul
+
+
+def locally_convolved(
+    inputs: Tensor, kernel: VariableLike, window: Sequence[int], strides: Sequence[int], places: Sequence[int], layout: str
+) -> Tensor:
+    """The products of what each place sees with its own filters, `[batch, *places, filters]`.
+
+    Args:
+        inputs: sequences or images of the layout.
+        kernel: `[places, size * channels, filters]`.
+        window: what a place sees, by axis.
+        strides: the distance of places, by axis.
+        places: how many there are, by axis.
+        layout: "channels_last" or "channels_first".
+    """
+    rows = with_channels_last(inputs, layout, len(window))
+    parts = []
+    for offsets in itertools.product(*map(range, window)):
+        taken = [
+            slice(offset, offset + (count - 1) * stride + 1, stride)
+            for offset, count, stride in zip(offsets, places, strides, strict=True)
+        ]
+        parts.append(rows[(slice(None), *taken)])
+    together = stack(parts, axis=-1 if layout == "channels_first" else -2)
+    _, seen, filters = (int(size or 0) for size in kernel.shape.as_list())
+    by_place = transpose(reshape(together, [-1, math.prod(places), seen]), [1, 0, 2])
+    return reshape(transpose(matmul(by_place, kernel), [1, 0, 2]), [-1, *places, filters])
 
 
 class _LocallyConnected(Layer):
@@ -88,30 +117,9 @@ class _LocallyConnected(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated products of what each place sees with its filters."""
-        channels_first = self.data_format == "channels_first"
-        rank = self.rank
-        if channels_first:
-            inputs = transpose(inputs, [0, *range(2, rank + 2), 1])
-        seen = self._seen(inputs, channels_first)
-        made = transpose(matmul(transpose(seen, [1, 0, 2]), self.kernel), [1, 0, 2])
-        made = reshape(made, [-1, *self.places, self.filters])
-        if self.bias is not None:
-            made = made + self.bias
-        if channels_first:
-            made = transpose(made, [0, rank + 1, *range(1, rank + 1)])
+        made = locally_convolved(inputs, self.kernel, self.kernel_size, self.strides, self.places, self.data_format)
+        made = in_layout(made if self.bias is None else made + self.bias, self.data_format, self.rank)
         return made if self.activation is None else self.activation(made)
-
-    def _seen(self, inputs: Tensor, channels_first: bool) -> Tensor:
-        """What each place sees: `[batch, places, size * channels]`, in the layout's order."""
-        parts = []
-        for offsets in itertools.product(*map(range, self.kernel_size)):
-            taken = [
-                slice(offset, offset + (count - 1) * stride + 1, stride)
-                for offset, count, stride in zip(offsets, self.places, self.strides, strict=True)
-            ]
-            parts.append(inputs[(slice(None), *taken)])
-        together = stack(parts, axis=-1 if channels_first else -2)
-        return reshape(together, [-1, math.prod(self.places), int(self.kernel.shape.as_list()[1])])
 
 
 class LocallyConnected1D(_LocallyConnected):
