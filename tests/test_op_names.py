@@ -27,17 +27,7 @@ NAMES = {definition.name for definition in op_registry.registered()}
 # A node's or a declaration's name of its op: `op.type`, `definition.name`, `node_def.op`.
 NAMING = ("type", "name", "op")
 
-_LIMITS = "TensorFlow says which limits its ops' attributes have: nearly all are of an attribute's name, these of an op's"
 EXCEPTIONS = {
-    ("framework/attr_limits.py", "If, StatelessIf, StatelessWhile, While"): _LIMITS,
-    ("framework/attr_limits.py", "Stage, StageClear, StagePeek, StageSize, Unstage"): _LIMITS,
-    ("framework/attr_limits.py", "Conv2D, Conv2DBackpropFilter, Conv2DBackpropInput, DepthwiseConv2dNative, "
-     "DepthwiseConv2dNativeBackpropFilter, DepthwiseConv2dNativeBackpropInput"): _LIMITS,
-    ("framework/attr_limits.py", "AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolGradGrad, "
-     "MaxPoolGradGradWithArgmax, MaxPoolGradWithArgmax, MaxPoolWithArgmax"): _LIMITS,
-    ("framework/attr_limits.py", "AvgPool3D, AvgPool3DGrad, MaxPool3D, MaxPool3DGrad, MaxPool3DGradGrad"): _LIMITS,
-    ("framework/attr_limits.py", "Conv3D, Conv3DBackpropFilterV2, Conv3DBackpropInputV2"): _LIMITS,
-    ("framework/attr_limits.py", "FusedBatchNorm, FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormV2"): _LIMITS,
     ("framework/later_attrs.py", "AssignVariableOp, CTCGreedyDecoder, ConcatOffset, Dequantize, InitializeTableFromTextFileV2, "
      "MergeV2Checkpoints, QuantizeAndDequantizeV2, QuantizeV2, TensorListGetItem, TensorListSetItem, TopKV2, TridiagonalSolve, "
      "VarHandleOp"): "TensorFlow 1.15 says which attributes its ops have",
@@ -52,7 +42,6 @@ EXCEPTIONS = {
     ("ops/data_flow/accumulators.py", "SparseConditionalAccumulator"): "a shape rule that the module's own ops share",
     ("ops/nn/conv_op.py", "Conv2DBackpropInput"): "a shape rule that the module's own ops share",
     ("ops/nn/conv_op.py", "Conv3D"): "a shape rule that the module's own ops share",
-    ("ops/nn/pool_op.py", "MaxPool, MaxPoolGrad"): "a shape rule that the module's own ops share",
     ("testing/environment.py", "Const"): "TensorFlow's tests compare serial graphs so",
 }  # fmt: skip
 

@@ -57,3 +57,10 @@ def test_all_declarations_are_listed_in_order() -> None:
 def test_the_role_of_an_op_that_weft_does_not_have_is_a_computation() -> None:
     assert op_registry.role_of("Const") is Role.CONSTANT
     assert op_registry.role_of("OfAnotherVersion") is Role.COMPUTATION
+
+
+def test_limits_of_what_is_no_attribute_are_refused() -> None:
+    def kernel(x: Any, *, count: int) -> Any: ...
+
+    with pytest.raises(ValueError, match=r"Op 'LimitsTest': limits of \['counts'\], which are none of its attributes"):
+        op_registry.declare("LimitsTest", "x: T -> y: T", kernel, infer=no_shape, gradient=None, limits={"counts": 1})

@@ -6,15 +6,14 @@ TensorFlow's, which refuses a node outside of them when it is built or imported,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-Limit: TypeAlias = int | tuple[str, ...] | None
+Limit: TypeAlias = int | Sequence[str] | None
+"""The least value of a number, or length of a list; the values that a string may have; None for no limit."""
 
-_PADDINGS: Final = ("SAME", "VALID")
-_EXPLICIT_PADDINGS: Final = (*_PADDINGS, "EXPLICIT")
-_PLANES: Final = ("NHWC", "NCHW")
-_VOLUMES: Final = ("NDHWC", "NCDHW")
+Limits: TypeAlias = Mapping[str, Limit]
+"""Those of an op's attributes, by their names."""
 
 # By attribute and kind.
 _COMMON: Final[dict[tuple[str, str], Limit]] = {
@@ -55,77 +54,10 @@ _COMMON: Final[dict[tuple[str, str], Limit]] = {
     ("squeeze_dims", "list(int)"): 0,
     ("align", "string"): ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"),
     ("reduction_type", "string"): ("MEAN", "SUM"),
-    ("padding", "string"): _PADDINGS,
-}  # fmt: skip
-
-_FUNCTIONAL: Final = ("If", "StatelessIf", "StatelessWhile", "While")
-_STAGING: Final = ("Stage", "StageClear", "StagePeek", "StageSize", "Unstage")
-_CONVOLUTIONS: Final = (
-    "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropFilter",
-    "DepthwiseConv2dNativeBackpropInput",
-)  # fmt: skip
-_POOLS: Final = (
-    "AvgPool", "AvgPoolGrad", "MaxPool", "MaxPoolGrad", "MaxPoolGradGrad", "MaxPoolGradGradWithArgmax", "MaxPoolGradWithArgmax",
-    "MaxPoolWithArgmax",
-)  # fmt: skip
-_POOLS_3D: Final = ("AvgPool3D", "AvgPool3DGrad", "MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad")
-_CONVOLUTIONS_3D: Final = ("Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2")
-_NORMS: Final = ("FusedBatchNorm", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormV2")
-
-
-def _each(ops: Sequence[str], attrs: Sequence[str], limit: Limit) -> dict[tuple[str, str], Limit]:
-    return {(op, attr): limit for op in ops for attr in attrs}
-
-
-# By op and attribute: these names say other things in other ops.
-_OF_OPS: Final[dict[tuple[str, str], Limit]] = {
-    **_each(_FUNCTIONAL, ("output_shapes",), None),
-    **_each(("StatelessWhile", "StringFormat", "While"), ("T",), 0),
-    **_each(("Save", "SaveSlices"), ("T",), 1),
-    **_each(("Print",), ("U",), 0),
-    **_each(("IteratorFromStringHandle", "IteratorFromStringHandleV2"), ("output_shapes", "output_types"), 0),
-    **_each(("PriorityQueueV2",), ("component_types",), 0),
-    **_each(_STAGING, ("capacity",), 0),
-    **_each(("RestoreV2", "SaveV2", "Stage", "StagePeek", "Unstage"), ("dtypes",), 1),
-    **_each((
-        "AccumulateNV2", "DirectedInterleaveDataset", "DynamicStitch", "Einsum", "PaddedBatchDataset", "PaddedBatchDatasetV2",
-        "ParallelConcat", "ParallelDynamicStitch", "ShapeN", "ZipDataset",
-    ), ("N",), 1),
-    **_each((
-        "ChooseFastestDataset", "Concat", "ConcatOffset", "ExperimentalChooseFastestDataset", "SparseConcat",
-    ), ("N",), 2),
-    **_each(("RaggedTensorFromVariant",), ("input_ragged_rank",), -1),
-    **_each(("RaggedTensorFromVariant",), ("output_ragged_rank",), 0),
-    **_each(("RaggedTensorToVariant",), ("RAGGED_RANK",), 0),
-    **_each(("SparseCross", "StringJoin"), ("N",), 0),
-    **_each(("SparseCross",), ("num_buckets",), 0),
-    **_each(("AudioSummaryV2",), ("max_outputs",), 1),
-    **_each(("InitializeTableFromTextFileV2",), ("key_index", "value_index"), -2),
-    **_each(("InitializeTableFromTextFileV2",), ("vocab_size",), -1),
-    **_each(("TopK",), ("k",), 0),
-    **_each(("Unpack",), ("num",), 0),
-    **_each(("_Arg",), ("index",), 0),
-    **_each(_POOLS, ("ksize", "strides"), 4),
-    **_each(_POOLS_3D, ("ksize", "strides"), 5),
-    **_each(_CONVOLUTIONS_3D, ("strides",), 5),
-    **_each(("Dilation2D", "ExtractImagePatches"), ("ksizes", "rates", "strides"), 4),
-    **_each((*_CONVOLUTIONS, "MaxPool", "MaxPoolGrad"), ("padding",), _EXPLICIT_PADDINGS),
-    **_each((*_CONVOLUTIONS, *_POOLS, *_NORMS, "BiasAdd", "BiasAddGrad", "MaxPoolGradV2"), ("data_format",), _PLANES),
-    **_each((*_CONVOLUTIONS_3D, *_POOLS_3D), ("data_format",), _VOLUMES),
-    **_each(("DepthToSpace", "MaxPool", "MaxPoolV2", "SpaceToDepth"), ("data_format",), (*_PLANES, "NCHW_VECT_C")),
-    **_each(("FusedBatchNormGradV3", "FusedBatchNormV3"), ("data_format",), _PLANES + _VOLUMES),
-    **_each(("CropAndResize", "CropAndResizeGradImage"), ("method",), ("bilinear", "nearest")),
-    **_each(("CropAndResizeGradBoxes",), ("method",), ("bilinear",)),
-    **_each(("Dequantize", "QuantizeV2"), ("mode",), ("MIN_COMBINED", "MIN_FIRST", "SCALED")),
-    **_each(("MirrorPad", "MirrorPadGrad"), ("mode",), ("REFLECT", "SYMMETRIC")),
-    **_each(("QuantizeAndDequantizeV2",), ("round_mode",), ("HALF_TO_EVEN", "HALF_UP")),
-    **_each(("QuantizeV2",), ("round_mode",), ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")),
-    **_each(("EncodeJpeg",), ("format",), ("", "grayscale", "rgb")),
-    **_each(("EncodeJpeg",), ("density_unit",), ("in", "cm")),
+    ("padding", "string"): ("SAME", "VALID"),
 }  # fmt: skip
 
 
-def limit_of(op: str, attr: str, kind: str) -> Limit:
-    """The limit of an op's attribute, None for one without."""
-    own = (op, attr)
-    return _OF_OPS[own] if own in _OF_OPS else _COMMON.get((attr, kind))
+def limit_of(attr: str, kind: str) -> Limit:
+    """The limit of the attributes of a name and kind; None where they have none."""
+    return _COMMON.get((attr, kind))

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Final, Unpack
 
-from weft.framework.attr_limits import limit_of
+from weft.framework.attr_limits import Limits, limit_of
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_def import REQUIRED, AttrDef, OfNode, OpDef, Rule, Traits
@@ -150,7 +150,7 @@ def declare(
     gradient: Rule | None,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, object] | None = None,
-    limits: Mapping[str, int | Sequence[str]] | None = None,
+    limits: Limits | None = None,
     **traits: Unpack[Traits],
 ) -> OpDef:
     """Make and register an OpDef from a kernel and its signature; see `op_def` for the rules.
@@ -163,7 +163,7 @@ def declare(
         gradient: the gradient rule.
         types: the dtypes that each type attribute may take.
         defaults: defaults of attributes that the signature names.
-        limits: the least value of an integer attribute, or length of a list; the values that a string may have.
+        limits: those of attributes, where they differ from what `attr_limits` has for all attributes of a name.
         **traits: what else is known of the op; see `OpDef`.
     """
     parameters = dict(inspect.signature(kernel).parameters)
@@ -179,13 +179,15 @@ def declare(
     types, defaults, limits = types or {}, defaults or {}, limits or {}
 
     def attr(key: str, kind: str, default: object) -> AttrDef:
-        limit = limits[key] if key in limits else limit_of(name, key, kind)
+        limit = limits[key] if key in limits else limit_of(key, kind)
         minimum, choices = (limit, ()) if isinstance(limit, int) else (None, tuple(limit or ()))
         return AttrDef(key, kind, defaults.get(key, default), tuple(types.get(key, ())), minimum, choices)
 
     attrs = {key: attr(key, kind, REQUIRED) for key, kind in kinds.items()}
     for key, parameter in keyword_only.items():
         attrs[key] = attr(key, kinds.get(key) or _ANNOTATION_KINDS[str(parameter.annotation)], parameter.default)
+    if unknown := sorted(limits.keys() - attrs.keys()):
+        raise ValueError(f"Op {name!r}: limits of {unknown}, which are none of its attributes")
     op_def = OpDef(
         name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, kernel_attrs=tuple(keyword_only),
         infer=infer, gradient=gradient, is_host=is_host, takes_xp=takes_xp, takes_run_index=takes_run_index, **traits,

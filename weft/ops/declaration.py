@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.framework import op_registry
 from weft.framework.aliases import ArrayModule
+from weft.framework.attr_limits import Limits
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import ShapeMisfit
@@ -100,7 +101,7 @@ def op(
     gradient: Gradient,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, object] | None = None,
-    limits: Mapping[str, int | Sequence[str]] | None = None,
+    limits: Limits | None = None,
     **traits: Unpack[Traits],
 ) -> Decorator:
     """Declare an op by its kernel; the decorated name builds a node and returns its output, outputs or the Operation.
@@ -114,7 +115,7 @@ def op(
             `weft.ops.symbolic_gradient`) to take JAX's derivative of the kernel.
         types: the dtypes that each type attribute may take.
         defaults: defaults of attributes that the signature names.
-        limits: the least value of an integer attribute, or length of a list; the values that a string may have.
+        limits: those of attributes, where they differ from what `attr_limits` has for all attributes of a name.
         **traits: what passes and the runtime know of the op: its role, the state that it touches, what must be known to
             compile it; `weft.framework.op_def.OpDef` says what each means.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 
 # Depth and space.
+
+_LAYOUTS: Final = ("NHWC", "NCHW", "NCHW_VECT_C")
 
 
 def size_times(size: int | None, factor: int) -> int | None:
@@ -70,7 +72,7 @@ def _space_to_depth_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SpaceToDepth", "input: T -> output: T", infer=_deeper,
-    gradient=_space_to_depth_gradient)  # fmt: skip
+    gradient=_space_to_depth_gradient, limits={"data_format": _LAYOUTS})  # fmt: skip
 def space_to_depth_node(xp: ArrayModule, input: Array, *, block_size: int, data_format: str = "NHWC") -> Result:
     """Each block of `b` x `b` pixels (b is `block_size`) as the channels of one.
 
@@ -88,7 +90,7 @@ def space_to_depth_node(xp: ArrayModule, input: Array, *, block_size: int, data_
 
 
 @op("DepthToSpace", "input: T -> output: T", infer=_wider,
-    gradient=lambda node, grad: [space_to_depth_node(grad, **_attrs(node))])  # fmt: skip
+    gradient=lambda node, grad: [space_to_depth_node(grad, **_attrs(node))], limits={"data_format": _LAYOUTS})  # fmt: skip
 def depth_to_space_node(xp: ArrayModule, input: Array, *, block_size: int, data_format: str = "NHWC") -> Result:
     """The channels of each pixel as a block of `b` x `b` pixels (b is `block_size`).
 

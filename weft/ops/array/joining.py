@@ -121,7 +121,7 @@ def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
 @op("Concat", "concat_dim: int32, values: N*T -> output: T",
     ranks={"concat_dim": 0}, memory_bound=True, static=("concat_dim",),
     infer=lambda node: [_concat_dims([tensor.dims for tensor in node.inputs[1:]], node.inputs[0])],
-    gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)])  # fmt: skip
+    gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)], limits={"N": 2})  # fmt: skip
 def concat_v1(xp: ArrayModule, concat_dim: Array, values: list[Array]) -> Result:
     """The older form of ConcatV2, for graphs from elsewhere.
 
@@ -143,7 +143,7 @@ def _offset_shapes(node: Operation) -> list[Dims]:
     ranks={"concat_dim": 0, "shape": 1},
     gradient=not_differentiable,
     infer=_offset_shapes, types={"shape_type": INDEX},
-    static=("concat_dim", "shape"))  # fmt: skip
+    static=("concat_dim", "shape"), limits={"N": 2})  # fmt: skip
 def concat_offset(xp: ArrayModule, concat_dim: Array, shape: list[Array], *, shape_type: DType = dtypes.int32) -> list[Result]:
     """Where each of the tensors of these shapes begins in their concatenation: `scalar, N*[rank] -> N*[rank]`."""
     at, start, offsets = int(np.ravel(concat_dim)[0]), 0, []

@@ -252,7 +252,7 @@ def _mirror_pad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MirrorPad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, static=("paddings",),
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
-    gradient=_mirror_pad_gradient)  # fmt: skip
+    gradient=_mirror_pad_gradient, limits={"mode": ("REFLECT", "SYMMETRIC")})  # fmt: skip
 def mirror_pad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:
     """The input within margins that mirror it, with (SYMMETRIC) or without (REFLECT) the border itself.
 
@@ -276,7 +276,8 @@ def _unpadded(node: Operation) -> list[Dims]:
 @op("MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T",
     ranks={"paddings": 2}, infer=_unpadded, static=("paddings",),
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
-    gradient=lambda node, grad: [mirror_pad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
+    gradient=lambda node, grad: [mirror_pad(grad, node.inputs[1], mode=node.attrs["mode"]), None],
+    limits={"mode": ("REFLECT", "SYMMETRIC")})  # fmt: skip
 def mirror_pad_grad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:
     """The middle, with the margins folded back onto it: `[before_i + n_i + after_i, ...], [rank, 2] -> [n_i, ...]`."""
     offset = 1 if mode == "REFLECT" else 0

@@ -154,7 +154,7 @@ def _stitch_here(indices: list[Array], parts: list[Array], rows: int) -> Array:
 
 
 @op("DynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape, gradient=_stitch_gradient,
-    static=("indices",))  # fmt: skip
+    static=("indices",), limits={"N": 1})  # fmt: skip
 def dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Result:
     """The slices of all `data` at the positions in `indices`; of equal positions the last one counts.
 
@@ -164,7 +164,7 @@ def dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]
 
 
 @op("ParallelDynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape,
-    gradient=_stitch_gradient, static=("indices",))  # fmt: skip
+    gradient=_stitch_gradient, static=("indices",), limits={"N": 1})  # fmt: skip
 def parallel_dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Result:
     """As DynamicStitch: `N*[*places_i], N*[*places_i, *inner] -> [rows, *inner]`."""
     return _stitch(xp, indices, data)

@@ -33,7 +33,13 @@ def _patches_shape(node: Operation) -> list[Dims]:
     return [(dims[0], rows, columns, size_times(dims[3], kernel[1] * kernel[2]))]
 
 
-@op("ExtractImagePatches", "images: T -> patches: T", infer=_patches_shape, gradient=vjp)
+@op(
+    "ExtractImagePatches",
+    "images: T -> patches: T",
+    infer=_patches_shape,
+    gradient=vjp,
+    limits={"ksizes": 4, "rates": 4, "strides": 4},
+)
 def extract_image_patches_node(
     xp: ArrayModule, images: Array, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str
 ) -> Result:

@@ -53,7 +53,7 @@ def shape_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32)
 
 
 @op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=not_differentiable, shape_only=True,
-    types={"out_type": INDEX})  # fmt: skip
+    types={"out_type": INDEX}, limits={"N": 1})  # fmt: skip
 def shape_n(xp: ArrayModule, input: list[Array], *, out_type: DType = dtypes.int32) -> list[Result]:
     """The sizes of all dimensions of each input: `N*[...] -> N*[rank]`.
 

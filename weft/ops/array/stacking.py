@@ -123,7 +123,7 @@ def _unpack_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
     return [pack(filled_gradients(node, grads), axis=node.attrs["axis"])]
 
 
-@op("Unpack", "value: T -> output: num*T", infer=_unpack_shape, gradient=_unpack_gradient)
+@op("Unpack", "value: T -> output: num*T", infer=_unpack_shape, gradient=_unpack_gradient, limits={"num": 0})
 def unpack(xp: ArrayModule, value: Array, *, num: int, axis: int = 0) -> list[Result]:
     """The slices along `axis`, without that axis: `[*outer, num, *inner] -> num*[*outer, *inner]`."""
     if value.shape[axis] != num:
@@ -183,7 +183,7 @@ def _whole_shape(node: Operation) -> list[Dims]:
 
 
 @op("ParallelConcat", "values: N*T -> output: T", infer=_whole_shape,
-    gradient=_parallel_concat_gradient)  # fmt: skip
+    gradient=_parallel_concat_gradient, limits={"N": 1})  # fmt: skip
 def parallel_concat(xp: ArrayModule, values: list[Array], *, shape: Dims) -> Result:
     """The inputs, each of size 1 along the first axis, one after the other along it: `N*[1, *inner] -> [N, *inner]`."""
     return xp.concatenate(values, 0)

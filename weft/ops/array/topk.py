@@ -85,7 +85,7 @@ def _top(xp: ArrayModule, input: Array, k: int) -> tuple[Array, Array]:
 
 
 @op("TopK", "input: T -> values: T, indices: int32", gradient=_top_gradient, types={"T": REAL},
-    infer=lambda node: _top_shapes(node, node.attrs["k"]))  # fmt: skip
+    infer=lambda node: _top_shapes(node, node.attrs["k"]), limits={"k": 0})  # fmt: skip
 def top_k_v1_node(xp: ArrayModule, input: Array, *, k: int, sorted: bool = True) -> tuple[Result, Result]:
     """The older form of TopKV2: `[..., n] -> [..., k], [..., k]`."""
     return _top(xp, input, k)

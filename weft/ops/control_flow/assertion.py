@@ -77,7 +77,7 @@ class _PrintCount:
 
 
 @op("Print", "input: T, data: [U] -> output: T", infer=same_as_input, stateful=True,
-    gradient=lambda node, grad: [grad] + [None] * (len(node.inputs) - 1))  # fmt: skip
+    gradient=lambda node, grad: [grad] + [None] * (len(node.inputs) - 1), limits={"U": 0})  # fmt: skip
 def print_node(
     ctx: OpContext, input: Array, data: Array, *, U: list[DType], message: str = "", first_n: int = -1, summarize: int = 3
 ) -> Result:

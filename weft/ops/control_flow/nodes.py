@@ -43,7 +43,7 @@ def _not_called(node_type: str) -> InternalError:
 
 def _declare_if(name: str, stateful: bool) -> None:
     @op(name, "cond: Tcond, input: [Tin] -> output: [Tout]", infer=_declared_shapes, gradient=None, stateful=stateful,
-        role=Role.BRANCH, bodies=("then_branch", "else_branch"))  # fmt: skip
+        role=Role.BRANCH, bodies=("then_branch", "else_branch"), limits={"output_shapes": None})  # fmt: skip
     def kernel(
         xp: ArrayModule, cond: Array, input: Array, *, Tin: list[DType], Tout: list[DType], then_branch: Function,
         else_branch: Function, output_shapes: list[Dims] = [],  # noqa: B006 - a declaration
@@ -54,7 +54,7 @@ def _declare_if(name: str, stateful: bool) -> None:
 
 def _declare_while(name: str, stateful: bool) -> None:
     @op(name, "input: [T] -> output: [T]", infer=_declared_shapes, gradient=None, stateful=stateful,
-        role=Role.LOOP, bodies=("cond", "body"))  # fmt: skip
+        role=Role.LOOP, bodies=("cond", "body"), limits={"T": 0, "output_shapes": None})  # fmt: skip
     def kernel(
         xp: ArrayModule, input: Array, *, T: list[DType], cond: Function, body: Function,
         output_shapes: list[Dims] = [], parallel_iterations: int = 10,  # noqa: B006 - a declaration

@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError, OpError, UnimplementedError, from_status
 from weft.framework.aliases import Array
+from weft.framework.attr_limits import Limits
 from weft.framework.op_context import Caller, OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, scalar_shape
@@ -171,7 +172,7 @@ def source_of(value: Array) -> Source:
 
 
 def dataset_op(
-    name: str, inputs: str, calls: Sequence[str] = (), stateful: bool = False
+    name: str, inputs: str, calls: Sequence[str] = (), stateful: bool = False, limits: Limits | None = None
 ) -> Callable[[Callable[..., Source]], Callable[..., Tensor]]:
     """Declare an op whose kernel makes a dataset: `inputs -> scalar variant`."""
 
@@ -182,7 +183,7 @@ def dataset_op(
 
         declare = op(
             name, f"{inputs} -> handle: variant", infer=scalar_shape, gradient=not_differentiable, calls=calls,
-            stateful=stateful, allows_uninitialized=bool(calls),
+            stateful=stateful, allows_uninitialized=bool(calls), limits=limits,
         )  # fmt: skip
         made: Callable[..., Tensor] = declare(boxing)
         return made

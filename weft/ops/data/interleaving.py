@@ -290,7 +290,7 @@ class Directed(Source):
         return DirectedIterator(self._selector.iterate(iteration), inputs, self._stops_on_empty)
 
 
-@dataset_op("DirectedInterleaveDataset", "selector_input_dataset: variant, data_input_datasets: N*variant")
+@dataset_op("DirectedInterleaveDataset", "selector_input_dataset: variant, data_input_datasets: N*variant", limits={"N": 1})
 def directed_interleave_dataset(
     ctx: OpContext, selector_input_dataset: Array, data_input_datasets: Sequence[Array], *, output_types: list[DType],
     output_shapes: list[Dims], stop_on_empty_dataset: bool = False,

@@ -99,7 +99,7 @@ def iterator_to_string_handle(ctx: OpContext, resource_handle: Array) -> Result:
 
 def _declare_from_handle(name: str) -> Callable[..., Tensor]:
     @op(name, "string_handle: string -> resource_handle: resource", infer=scalar_shape, gradient=not_differentiable,
-        stateful=True)  # fmt: skip
+        stateful=True, limits={"output_types": 0, "output_shapes": 0})  # fmt: skip
     def iterator_from_string_handle(
         ctx: OpContext, string_handle: Array, *, output_types: list[DType] = [], output_shapes: list[Dims] = [],  # noqa: B006
     ) -> Result:  # fmt: skip

@@ -83,7 +83,7 @@ def _padded(parts: Sequence[Array], wanted: Sequence[int], value: Array, place: 
 
 
 @dataset_op("PaddedBatchDatasetV2", "input_dataset: variant, batch_size: int64, padded_shapes: N*int64, "
-            "padding_values: [Toutput_types], drop_remainder: bool")  # fmt: skip
+            "padding_values: [Toutput_types], drop_remainder: bool", limits={"N": 1})  # fmt: skip
 def padded_batch_dataset_v2(
     ctx: OpContext, input_dataset: Array, batch_size: Array, padded_shapes: Sequence[Array], padding_values: Sequence[Array],
     drop_remainder: Array, *, parallel_copy: bool = False, Toutput_types: list[DType], output_shapes: list[Dims],
@@ -94,7 +94,7 @@ def padded_batch_dataset_v2(
 
 
 @dataset_op("PaddedBatchDataset", "input_dataset: variant, batch_size: int64, padded_shapes: N*int64, "
-            "padding_values: [Toutput_types]")  # fmt: skip
+            "padding_values: [Toutput_types]", limits={"N": 1})  # fmt: skip
 def padded_batch_dataset(
     ctx: OpContext, input_dataset: Array, batch_size: Array, padded_shapes: Sequence[Array], padding_values: Sequence[Array], *,
     Toutput_types: list[DType], output_shapes: list[Dims],

@@ -341,7 +341,7 @@ def concatenate_dataset(
     return Chain([source_of(input_dataset), source_of(another_dataset)], 2)
 
 
-@dataset_op("ZipDataset", "input_datasets: N*variant")
+@dataset_op("ZipDataset", "input_datasets: N*variant", limits={"N": 1})
 def zip_dataset(
     ctx: OpContext, input_datasets: Sequence[Array], *, output_types: list[DType], output_shapes: list[Dims]
 ) -> Source:

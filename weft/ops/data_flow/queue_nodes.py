@@ -123,7 +123,7 @@ def random_shuffle_queue_v2(
     return _handle(ctx, signature, lambda: ShuffleStore(seed, seed2))
 
 
-@op("PriorityQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
+@op("PriorityQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True, limits={"component_types": 0})
 def priority_queue_v2(
     ctx: OpContext, *, component_types: list[DType] = [], shapes: list[Dims], capacity: int = -1, container: str = "",  # noqa: B006 - a declaration
     shared_name: str = "",

@@ -24,7 +24,7 @@ def _buffer(ctx: OpContext, capacity: int, memory_limit: int) -> StagingBuffer:
     return ctx.find_or_create(StagingBuffer, lambda: StagingBuffer(capacity, memory_limit))
 
 
-@op("Stage", "values: [dtypes] ->", infer=no_outputs, gradient=None, stateful=True)
+@op("Stage", "values: [dtypes] ->", infer=no_outputs, gradient=None, stateful=True, limits={"capacity": 0, "dtypes": 1})
 def stage(
     ctx: OpContext, values: Array, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0,
     container: str = "", shared_name: str = "",
@@ -34,7 +34,7 @@ def stage(
     return ()
 
 
-@op("Unstage", "-> values: [dtypes]", infer=unknown, gradient=None, stateful=True)
+@op("Unstage", "-> values: [dtypes]", infer=unknown, gradient=None, stateful=True, limits={"capacity": 0, "dtypes": 1})
 def unstage(
     ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "", shared_name: str = ""
 ) -> Array:
@@ -42,7 +42,14 @@ def unstage(
     return _buffer(ctx, capacity, memory_limit).get(ctx)
 
 
-@op("StagePeek", "index: int32 -> values: [dtypes]", infer=unknown, gradient=None, stateful=True)
+@op(
+    "StagePeek",
+    "index: int32 -> values: [dtypes]",
+    infer=unknown,
+    gradient=None,
+    stateful=True,
+    limits={"capacity": 0, "dtypes": 1},
+)
 def stage_peek(
     ctx: OpContext, index: Array, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0,
     container: str = "", shared_name: str = "",
@@ -51,14 +58,14 @@ def stage_peek(
     return _buffer(ctx, capacity, memory_limit).peek(ctx, int(index))
 
 
-@op("StageSize", "-> size: int32", infer=scalar_shape, gradient=None, stateful=True)
+@op("StageSize", "-> size: int32", infer=scalar_shape, gradient=None, stateful=True, limits={"capacity": 0})
 def stage_size(ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                shared_name: str = "") -> Result:  # fmt: skip
     """The number of elements in it: `-> scalar int32`."""
     return np.asarray(_buffer(ctx, capacity, memory_limit).size, np.int32)
 
 
-@op("StageClear", "->", infer=no_outputs, gradient=None, stateful=True)
+@op("StageClear", "->", infer=no_outputs, gradient=None, stateful=True, limits={"capacity": 0})
 def stage_clear(ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                 shared_name: str = "") -> tuple[()]:  # fmt: skip
     """Drop all elements: `->`."""

@@ -74,7 +74,7 @@ def _to_variant_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("RaggedTensorToVariant", "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: Tvalues -> encoded_ragged: variant",
-    infer=_variant_shape, gradient=_to_variant_gradient, types=_SPLITS, defaults=_INT64)  # fmt: skip
+    infer=_variant_shape, gradient=_to_variant_gradient, types=_SPLITS, defaults=_INT64, limits={"RAGGED_RANK": 0})  # fmt: skip
 def ragged_tensor_to_variant(
     ctx: OpContext, rt_nested_splits: Sequence[Array], rt_dense_values: Array, *, batched_input: bool
 ) -> Result:
@@ -112,7 +112,8 @@ def _joined(found: Sequence[_RaggedValue], shape: tuple[int, ...], kind: type, v
 
 @op("RaggedTensorFromVariant",
     "encoded_ragged: variant -> output_nested_splits: output_ragged_rank*Tsplits, output_dense_values: Tvalues",
-    infer=_from_variant_shapes, gradient=None, types=_SPLITS, defaults=_INT64)  # fmt: skip
+    infer=_from_variant_shapes, gradient=None, types=_SPLITS, defaults=_INT64,
+    limits={"input_ragged_rank": -1, "output_ragged_rank": 0})  # fmt: skip
 def ragged_tensor_from_variant(
     ctx: OpContext, encoded_ragged: Array, *, input_ragged_rank: int, output_ragged_rank: int, Tvalues: DType, Tsplits: DType
 ) -> Array:

@@ -59,7 +59,7 @@ def optimize_dataset_v2(
     return source_of(input_dataset)
 
 
-@dataset_op("ChooseFastestDataset", "input_datasets: N*variant")
+@dataset_op("ChooseFastestDataset", "input_datasets: N*variant", limits={"N": 2})
 def choose_fastest_dataset(
     ctx: OpContext, input_datasets: Sequence[Array], *, num_experiments: int, output_types: list[DType],
     output_shapes: list[Dims],

@@ -62,7 +62,8 @@ def _image_size(node: Operation) -> list[Dims]:
 
 @op("CropAndResizeGradImage", "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T",
     ranks={"image_size": 1}, infer=_image_size,
-    gradient=None, static=("image_size",), types={"T": _FLOATS}, compiled_only=True)  # fmt: skip
+    gradient=None, static=("image_size",), types={"T": _FLOATS}, compiled_only=True,
+    limits={"method": ("bilinear", "nearest")})  # fmt: skip
 def crop_and_resize_grad_image(
     xp: ArrayModule, grads: Array, boxes: Array, box_ind: Array, image_size: Array, *, T: DType, method: str = "bilinear"
 ) -> Result:
@@ -79,7 +80,7 @@ def _like_boxes(node: Operation) -> list[Dims]:
 
 
 @op("CropAndResizeGradBoxes", "grads: float, image: T, boxes: float, box_ind: int32 -> output: float", infer=_like_boxes,
-    gradient=None, types={"T": _PIXELS}, compiled_only=True)  # fmt: skip
+    gradient=None, types={"T": _PIXELS}, compiled_only=True, limits={"method": ("bilinear",)})  # fmt: skip
 def crop_and_resize_grad_boxes(
     xp: ArrayModule, grads: Array, image: Array, boxes: Array, box_ind: Array, *, method: str = "bilinear"
 ) -> Result:

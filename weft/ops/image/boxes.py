@@ -70,7 +70,8 @@ def _sampled(xp: ArrayModule, begin: Array, end: Array, size: int, count: int) -
 
 
 @op("CropAndResize", "image: T, boxes: float, box_ind: int32, crop_size: int32 -> crops: float", infer=_cropped_shape,
-    gradient=vjp, static=("crop_size",), types={"T": _PIXELS}, check=_check_crops)  # fmt: skip
+    gradient=vjp, static=("crop_size",), types={"T": _PIXELS}, check=_check_crops,
+    limits={"method": ("bilinear", "nearest")})  # fmt: skip
 def crop_and_resize_node(
     xp: ArrayModule, image: Array, boxes: Array, box_ind: Array, crop_size: Array, *, method: str = "bilinear",
     extrapolation_value: float = 0.0,

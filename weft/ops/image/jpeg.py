@@ -73,7 +73,13 @@ def _decoded_jpeg(data: bytes, channels: int, ratio: int) -> np.ndarray:
     return np.asarray(shrunk).reshape(size[1], size[0], -1)
 
 
-@op("EncodeJpeg", "image: uint8 -> contents: string", infer=one_image, gradient=None)
+@op(
+    "EncodeJpeg",
+    "image: uint8 -> contents: string",
+    infer=one_image,
+    gradient=None,
+    limits={"format": ("", "grayscale", "rgb"), "density_unit": ("in", "cm")},
+)
 def encode_jpeg(
     ctx: OpContext,
     image: Array,

@@ -50,7 +50,7 @@ def check_counts(names: list[str], slices: list[str], tensors: int) -> None:
 
 
 @op("SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: [dtypes] ->",
-    infer=no_outputs, gradient=None, stateful=True, one_moment=True)  # fmt: skip
+    infer=no_outputs, gradient=None, stateful=True, one_moment=True, limits={"dtypes": 1})  # fmt: skip
 def save_v2(
     ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, tensors: Array, *, dtypes: list[DType]
 ) -> tuple[()]:
@@ -96,7 +96,7 @@ def _add_slice(writer: BundleWriter | SliceFileWriter, name: str, box: str, valu
 
 
 @op("RestoreV2", "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: [dtypes]",
-    infer=unknown, gradient=None, stateful=True)  # fmt: skip
+    infer=unknown, gradient=None, stateful=True, limits={"dtypes": 1})  # fmt: skip
 def restore_v2(ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, *, dtypes: list[DType]) -> Array:
     """Read tensors, or the boxes of them that shape-and-slices name, from a checkpoint of the V2 format.
 

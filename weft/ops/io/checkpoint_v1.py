@@ -20,7 +20,7 @@ def _write(ctx: OpContext, path: str, names: list[str], slices: list[str], data:
 
 
 @op("SaveSlices", "filename: string, tensor_names: string, shapes_and_slices: string, data: [T] ->",
-    infer=no_outputs, gradient=None, stateful=True, one_moment=True)  # fmt: skip
+    infer=no_outputs, gradient=None, stateful=True, one_moment=True, limits={"T": 1})  # fmt: skip
 def save_slices(
     ctx: OpContext, filename: Array, tensor_names: Array, shapes_and_slices: Array, data: Array, *, T: list[DType]
 ) -> tuple[()]:
@@ -33,7 +33,7 @@ def save_slices(
 
 
 @op("Save", "filename: string, tensor_names: string, data: [T] ->", infer=no_outputs, gradient=None, stateful=True,
-    one_moment=True)  # fmt: skip
+    one_moment=True, limits={"T": 1})  # fmt: skip
 def save(ctx: OpContext, filename: Array, tensor_names: Array, data: Array, *, T: list[DType]) -> tuple[()]:
     """Write a file of the V1 format: `scalar string, [n] string, n*[*shape] ->`."""
     names = texts(tensor_names)

@@ -105,7 +105,7 @@ def initialize_table_v2(ctx: OpContext, table_handle: Array, keys: Array, values
 
 
 @op("InitializeTableFromTextFileV2", "table_handle: resource, filename: string ->", infer=no_outputs, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, limits={"key_index": -2, "value_index": -2, "vocab_size": -1})  # fmt: skip
 def initialize_table_from_text_file_v2(
     ctx: OpContext, table_handle: Array, filename: Array, *, key_index: int, value_index: int, vocab_size: int = -1,
     delimiter: str = "\t", offset: int = 0,

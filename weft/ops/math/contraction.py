@@ -97,7 +97,7 @@ def _einsum_gradient(node: Operation, grad: Tensor) -> Gradients:
     return result
 
 
-@op("Einsum", "inputs: N*T -> output: T", infer=_einsum_shape, gradient=_einsum_gradient)
+@op("Einsum", "inputs: N*T -> output: T", infer=_einsum_shape, gradient=_einsum_gradient, limits={"N": 1})
 def einsum_node(xp: ArrayModule, inputs: list[Array], *, equation: str) -> Result:
     """The sum of products that an equation such as `ij,jk->ik` describes: `N*[*labels_i] -> [*labels]`."""
     return xp.einsum(equation, *inputs)

@@ -314,7 +314,7 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
 
 
 @op("AccumulateNV2", "inputs: N*T -> sum: T", infer=lambda node: [node.attrs["shape"]], gradient=_add_n_gradient,
-    types={"T": NUMBERS})  # fmt: skip
+    types={"T": NUMBERS}, limits={"N": 1})  # fmt: skip
 def accumulate_n_v2(xp: ArrayModule, inputs: list[Array], *, shape: Dims) -> Result:
     """The sum of the inputs, all of the shape given: `N*[...] -> [...]`."""
     return functools.reduce(operator.add, inputs)

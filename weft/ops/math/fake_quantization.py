@@ -210,7 +210,8 @@ def _and_back_shape(node: Operation) -> list[Dims]:
 
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
     ranks={"input_min": 0, "input_max": 0}, infer=_and_back_shape,
-    gradient=lambda node, grad: [grad, None, None], types=_FLOATS)  # fmt: skip
+    gradient=lambda node, grad: [grad, None, None], types=_FLOATS,
+    limits={"round_mode": ("HALF_TO_EVEN", "HALF_UP")})  # fmt: skip
 def quantize_and_dequantize_v2(
     xp: ArrayModule,
     input: Array,

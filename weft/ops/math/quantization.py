@@ -55,7 +55,8 @@ def _quantized_shapes(node: Operation) -> list[Dims]:
 
 @op("QuantizeV2", "input: float32, min_range: float32, max_range: float32 -> output: T, output_min: float32, "
     "output_max: float32",
-    ranks={"min_range": 0, "max_range": 0}, infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED})  # fmt: skip
+    ranks={"min_range": 0, "max_range": 0}, infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED},
+    limits={"mode": _MODES, "round_mode": ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")})  # fmt: skip
 def quantize_v2_node(
     ctx: OpContext, input: Array, min_range: Array, max_range: Array, *, T: DType, mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO", narrow_range: bool = False, axis: int = -1,
@@ -85,7 +86,8 @@ def _away_from_zero(x: Array) -> Array:
 
 
 @op("Dequantize", "input: T, min_range: float32, max_range: float32 -> output: dtype", infer=same_as_input, gradient=None,
-    types={"T": _QUANTIZED, "dtype": (dtypes.bfloat16, dtypes.float32)}, defaults={"dtype": dtypes.float32})  # fmt: skip
+    types={"T": _QUANTIZED, "dtype": (dtypes.bfloat16, dtypes.float32)}, defaults={"dtype": dtypes.float32},
+    limits={"mode": _MODES})  # fmt: skip
 def dequantize_node(
     ctx: OpContext,
     input: Array,

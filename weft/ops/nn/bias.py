@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.node_errors import ShapeMisfit
@@ -18,10 +20,12 @@ from weft.ops.math.products import matmul
 from weft.ops.math.reductions import sum_node
 from weft.ops.nn.activation import relu
 
+_LAYOUTS: Final = ("NHWC", "NCHW")
+
 
 def check_layout(data_format: str) -> None:
     """Raise ValueError unless `data_format` is a layout of images."""
-    if data_format not in ("NHWC", "NCHW"):
+    if data_format not in _LAYOUTS:
         raise ValueError(
             f'Value for attr \'data_format\' of "{data_format}" is not in the list of allowed values: "NHWC", "NCHW"'
         )
@@ -53,7 +57,7 @@ def _bias_add_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("BiasAdd", "value: T, bias: T -> output: T", infer=_with_bias, types={"T": NUMBERS},
-    gradient=_bias_add_gradient)  # fmt: skip
+    gradient=_bias_add_gradient, limits={"data_format": _LAYOUTS})  # fmt: skip
 def bias_add_node(xp: ArrayModule, value: Array, bias: Array, *, data_format: str = "NHWC") -> Result:
     """`value` plus one number per channel; channels are the last dimension, or the second in NCHW.
 
@@ -85,7 +89,7 @@ def _bias_add_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("BiasAddGrad", "out_backprop: T -> output: T", infer=_channels, gradient=_bias_add_grad_gradient,
-    types={"T": NUMBERS})  # fmt: skip
+    types={"T": NUMBERS}, limits={"data_format": _LAYOUTS})  # fmt: skip
 def bias_add_grad(xp: ArrayModule, out_backprop: Array, *, data_format: str = "NHWC") -> Result:
     """The sum over all dimensions but the channels, which come second in NCHW.
 

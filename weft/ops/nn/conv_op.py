@@ -15,11 +15,19 @@ from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.nn.convolve import Convolution, convolve, to_filter, to_input
-from weft.ops.nn.window import check_filter_rank, check_rank, check_window_attrs, output_size, spatial_axes
+from weft.ops.nn.window import (
+    LAYOUTS_2D,
+    LAYOUTS_3D,
+    PADDINGS,
+    check_filter_rank,
+    check_rank,
+    check_window_attrs,
+    output_size,
+    spatial_axes,
+)
 
-_LAYOUTS_2D: Final = ("NHWC", "NCHW")
-_LAYOUTS_3D: Final = ("NDHWC", "NCDHW")
-_PADDINGS: Final = ("SAME", "VALID", "EXPLICIT")
+_LIMITS_2D: Final = {"padding": PADDINGS, "data_format": LAYOUTS_2D}
+_LIMITS_3D: Final[dict[str, int | tuple[str, ...]]] = {"strides": 5, "data_format": LAYOUTS_3D}
 _CONV_TYPES: Final = (*FLOATS, dtypes.int32)
 
 
@@ -34,10 +42,9 @@ def _how(
 
 def _checked(node: Operation) -> tuple[str, tuple[int, ...], int]:
     """The layout, its spatial dimensions and that of the channels, after checks of the attributes."""
-    layouts = _LAYOUTS_3D if "Conv3D" in node.type else _LAYOUTS_2D
-    paddings = _PADDINGS if layouts is _LAYOUTS_2D else _PADDINGS[:2]
+    layouts = LAYOUTS_3D if "Conv3D" in node.type else LAYOUTS_2D
     attrs = node.attrs
-    check_window_attrs(node.type, attrs, layouts, paddings)
+    check_window_attrs(node.type, attrs, layouts)
     layout = attrs["data_format"]
     for name in ("strides", "dilations"):
         if attrs[name][0] != 1 or attrs[name][layout.index("C")] != 1:
@@ -154,7 +161,7 @@ def _gradients(family: str, which: str) -> Any:
 
 
 @op("Conv2D", "input: T, filter: T -> output: T", infer=_convolved, gradient=_gradients("2D", "forward"),
-    types={"T": _CONV_TYPES})  # fmt: skip
+    types={"T": _CONV_TYPES}, limits=_LIMITS_2D)  # fmt: skip
 def conv2d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
     explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
@@ -169,7 +176,8 @@ def conv2d_node(
 
 @op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     ranks={"input_sizes": 1, "filter": 4}, infer=_input_shape,
-    gradient=_gradients("2D", "input"), static=("input_sizes",), droppable=True, types={"T": _CONV_TYPES})  # fmt: skip
+    gradient=_gradients("2D", "input"), static=("input_sizes",), droppable=True, types={"T": _CONV_TYPES},
+    limits=_LIMITS_2D)  # fmt: skip
 def conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int],
     use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
@@ -186,7 +194,7 @@ def conv2d_backprop_input(
 
 @op("Conv2DBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     ranks={"filter_sizes": 1}, infer=_filter_shape,
-    gradient=_gradients("2D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
+    gradient=_gradients("2D", "filter"), static=("filter_sizes",), types={"T": FLOATS}, limits=_LIMITS_2D)  # fmt: skip
 def conv2d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int],
     use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
@@ -211,7 +219,7 @@ def _as_groups(shape: Array) -> list[int]:
 
 
 @op("DepthwiseConv2dNative", "input: T, filter: T -> output: T", infer=_convolved,
-    gradient=_gradients("Depthwise", "forward"), types={"T": FLOATS})  # fmt: skip
+    gradient=_gradients("Depthwise", "forward"), types={"T": FLOATS}, limits=_LIMITS_2D)  # fmt: skip
 def depthwise_conv2d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], padding: str,
     explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
@@ -228,7 +236,7 @@ def depthwise_conv2d_node(
 @op("DepthwiseConv2dNativeBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     ranks={"input_sizes": 1},
     infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), droppable=True,
-    types={"T": FLOATS})  # fmt: skip
+    types={"T": FLOATS}, limits=_LIMITS_2D)  # fmt: skip
 def depthwise_conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
     explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
@@ -253,7 +261,8 @@ def depthwise_conv2d_backprop_input(
 
 @op("DepthwiseConv2dNativeBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     ranks={"filter_sizes": 1},
-    infer=_filter_shape, gradient=_gradients("Depthwise", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
+    infer=_filter_shape, gradient=_gradients("Depthwise", "filter"), static=("filter_sizes",), types={"T": FLOATS},
+    limits=_LIMITS_2D)  # fmt: skip
 def depthwise_conv2d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
     explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
@@ -281,7 +290,7 @@ def depthwise_conv2d_backprop_filter(
 
 
 @op("Conv3D", "input: T, filter: T -> output: T", infer=_convolved, gradient=_gradients("3D", "forward"),
-    types={"T": FLOATS})  # fmt: skip
+    types={"T": FLOATS}, limits=_LIMITS_3D)  # fmt: skip
 def conv3d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], padding: str, data_format: str = "NDHWC",
     dilations: Sequence[int] = (1, 1, 1, 1, 1),
@@ -297,7 +306,7 @@ def conv3d_node(
 @op("Conv3DBackpropInputV2", "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
     ranks={"input_sizes": 1}, infer=_input_shape,
     gradient=_gradients("3D", "input"), static=("input_sizes",), droppable=True, types={"T": FLOATS, "Tshape": INDEX},
-    defaults={"Tshape": dtypes.int32})  # fmt: skip
+    defaults={"Tshape": dtypes.int32}, limits=_LIMITS_3D)  # fmt: skip
 def conv3d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
     data_format: str = "NDHWC", dilations: Sequence[int] = (1, 1, 1, 1, 1),
@@ -312,7 +321,7 @@ def conv3d_backprop_input(
 
 @op("Conv3DBackpropFilterV2", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     ranks={"filter_sizes": 1}, infer=_filter_shape,
-    gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
+    gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS}, limits=_LIMITS_3D)  # fmt: skip
 def conv3d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
     data_format: str = "NDHWC", dilations: Sequence[int] = (1, 1, 1, 1, 1),

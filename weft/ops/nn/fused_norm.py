@@ -21,7 +21,8 @@ from weft.ops.nn.window import check_rank
 from weft.ops.symbolic_gradient import vjp
 
 _HALF_TO_SINGLE: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32)
-_LAYOUTS: Final = ("NHWC", "NCHW", "NDHWC", "NCDHW")
+_IMAGES: Final = ("NHWC", "NCHW")
+_LAYOUTS: Final = (*_IMAGES, "NDHWC", "NCDHW")
 # What NVIDIA's library asks for at least.
 _LEAST_EPSILON: Final = 1.001e-5
 
@@ -103,7 +104,7 @@ def _normalized_gradient(version: str) -> Any:
     "y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T",
     ranks={"x": 4},
     infer=_normalized_shapes,
-    gradient=_normalized_gradient(""), types={"T": (dtypes.float32,)})  # fmt: skip
+    gradient=_normalized_gradient(""), types={"T": (dtypes.float32,)}, limits={"data_format": _IMAGES})  # fmt: skip
 def fused_batch_norm_v1(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
     exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
@@ -120,7 +121,8 @@ def fused_batch_norm_v1(
     "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U",
     ranks={"x": 4},
     infer=_normalized_shapes,
-    gradient=_normalized_gradient("V2"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
+    gradient=_normalized_gradient("V2"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)},
+    limits={"data_format": _IMAGES})  # fmt: skip
 def fused_batch_norm_v2(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
     exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
@@ -136,7 +138,8 @@ def fused_batch_norm_v2(
 @op("FusedBatchNormV3", "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, "
     "reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
     ranks={"mean": 1, "variance": 1}, infer=_normalized_shapes,
-    gradient=_normalized_gradient("V3"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.bfloat16, dtypes.float32)})  # fmt: skip
+    gradient=_normalized_gradient("V3"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.bfloat16, dtypes.float32)},
+    limits={"data_format": _LAYOUTS})  # fmt: skip
 def fused_batch_norm_v3(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
     exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
@@ -189,7 +192,7 @@ def _back(
 @op("FusedBatchNormGrad", "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T -> "
     "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
     ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1, "y_backprop": 4, "x": 4}, infer=_back_shapes,
-    gradient=vjp, types={"T": (dtypes.float32,)})  # fmt: skip
+    gradient=vjp, types={"T": (dtypes.float32,)}, limits={"data_format": _IMAGES})  # fmt: skip
 def fused_batch_norm_grad_v1(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
@@ -205,7 +208,7 @@ def fused_batch_norm_grad_v1(
 @op("FusedBatchNormGradV2", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U -> "
     "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
     ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1, "y_backprop": 4, "x": 4}, infer=_back_shapes,
-    gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
+    gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)}, limits={"data_format": _IMAGES})  # fmt: skip
 def fused_batch_norm_grad_v2(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
@@ -221,7 +224,8 @@ def fused_batch_norm_grad_v2(
 @op("FusedBatchNormGradV3", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U, "
     "reserve_space_3: U -> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
     ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1},
-    infer=_back_shapes, gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
+    infer=_back_shapes, gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)},
+    limits={"data_format": _LAYOUTS})  # fmt: skip
 def fused_batch_norm_grad_v3(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,
     reserve_space_3: Array, *, epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,

@@ -45,7 +45,7 @@ def _dilated(node: Operation) -> list[Dims]:
     return [(dims[0], *spatial, dims[3] if filters[2] is None else filters[2])]
 
 
-@op("Dilation2D", "input: T, filter: T -> output: T", infer=_dilated, gradient=vjp)
+@op("Dilation2D", "input: T, filter: T -> output: T", infer=_dilated, gradient=vjp, limits={"rates": 4, "strides": 4})
 def dilation2d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], rates: list[int], padding: str
 ) -> Result:

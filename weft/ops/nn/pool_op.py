@@ -18,23 +18,22 @@ from weft.ops.array.shape_ops import INDEX, shape_internal
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS, REAL
 from weft.ops.nn import pooling as pooling
-from weft.ops.nn.window import Window, check_rank, check_window_attrs, output_size, place
+from weft.ops.nn.window import LAYOUTS_2D, LAYOUTS_3D, PADDINGS, Window, check_rank, check_window_attrs, output_size, place
 
-_LAYOUTS_2D: Final = ("NHWC", "NCHW")
-_LAYOUTS_3D: Final = ("NDHWC", "NCDHW")
+_PACKED_LAYOUTS: Final = (*LAYOUTS_2D, "NCHW_VECT_C")
+_SIZES_2D: Final = {"ksize": 4, "strides": 4}
+_LIMITS_2D: Final[dict[str, int | tuple[str, ...]]] = {**_SIZES_2D, "data_format": LAYOUTS_2D}
+_LIMITS_3D: Final[dict[str, int | tuple[str, ...]]] = {"ksize": 5, "strides": 5, "data_format": LAYOUTS_3D}
 _MAX_TYPES: Final = tuple(dtype for dtype in REAL if dtype not in (dtypes.uint32, dtypes.uint64))
 _HALF_TO_SINGLE: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32)
 
 
-def _checked(node: Operation) -> tuple[str, ...]:
-    layouts = _LAYOUTS_3D if "3D" in node.type else _LAYOUTS_2D
-    paddings = ("SAME", "VALID", "EXPLICIT") if node.type in ("MaxPool", "MaxPoolGrad") else ("SAME", "VALID")
-    check_window_attrs(node.type, node.attrs, layouts, paddings)
-    return layouts
+def _checked_rank(node: Operation) -> int:
+    return check_window_attrs(node.type, node.attrs, LAYOUTS_3D if "3D" in node.type else LAYOUTS_2D)
 
 
 def _pooled_dims(node: Operation, size: Array, strides: Array) -> Dims:
-    rank = len(_checked(node)[0])
+    rank = _checked_rank(node)
     dims = node.inputs[0].dims
     check_rank(dims, rank)
     if dims is None or size is None or strides is None:
@@ -65,13 +64,13 @@ def _pooled_v2(node: Operation) -> list[Dims]:
 
 
 def _like_input(node: Operation) -> list[Dims]:
-    rank = len(_checked(node)[0])
+    rank = _checked_rank(node)
     check_rank(dims := node.inputs[0].dims, rank)
     return [(None,) * rank if dims is None else dims]
 
 
 def _from_shape(node: Operation) -> list[Dims]:
-    rank = len(_checked(node)[0])
+    rank = _checked_rank(node)
     known = constant_dims(node.inputs[0])
     check_rank(known, rank)
     return [(None,) * rank if known is None else known]
@@ -94,7 +93,7 @@ def _max_pool_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPool", "input: T -> output: T", infer=_pooled, types={"T": _MAX_TYPES}, defaults={"T": dtypes.float32},
-    gradient=_max_pool_gradient)  # fmt: skip
+    gradient=_max_pool_gradient, limits={**_LIMITS_2D, "padding": PADDINGS, "data_format": _PACKED_LAYOUTS})  # fmt: skip
 def max_pool_node(
     xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str,
     explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
@@ -112,7 +111,7 @@ def _max_pool_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPoolV2", "input: T, ksize: int32, strides: int32 -> output: T",
-    ranks={"ksize": 1, "strides": 1}, infer=_pooled_v2, types={"T": _MAX_TYPES},
+    ranks={"ksize": 1, "strides": 1}, infer=_pooled_v2, types={"T": _MAX_TYPES}, limits={"data_format": _PACKED_LAYOUTS},
     defaults={"T": dtypes.float32}, static=("ksize", "strides"), gradient=_max_pool_v2_gradient)  # fmt: skip
 def max_pool_v2_node(
     xp: ArrayModule, input: Array, ksize: Array, strides: Array, *, padding: str, data_format: str = "NHWC"
@@ -131,7 +130,7 @@ def _max_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPoolGrad", "orig_input: T, orig_output: T, grad: T -> output: T", infer=_like_input, types={"T": REAL},
-    defaults={"T": dtypes.float32}, gradient=_max_grad_gradient)  # fmt: skip
+    defaults={"T": dtypes.float32}, gradient=_max_grad_gradient, limits={**_LIMITS_2D, "padding": PADDINGS})  # fmt: skip
 def max_pool_grad(
     xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, *, ksize: list[int], strides: list[int],
     padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
@@ -147,7 +146,7 @@ def max_pool_grad(
 
 @op("MaxPoolGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
     infer=_like_input, types={"T": REAL}, defaults={"T": dtypes.float32}, static=("ksize", "strides"),
-    gradient=None)  # fmt: skip
+    gradient=None, limits={"data_format": LAYOUTS_2D})  # fmt: skip
 def max_pool_grad_v2(
     xp: ArrayModule,
     orig_input: Array,
@@ -175,7 +174,7 @@ def _max_grad_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPoolGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
-    infer=_pooled_again, gradient=_max_grad_grad_gradient)  # fmt: skip
+    infer=_pooled_again, gradient=_max_grad_grad_gradient, limits=_LIMITS_2D)  # fmt: skip
 def max_pool_grad_grad(
     xp: ArrayModule,
     orig_input: Array,
@@ -204,7 +203,7 @@ def _max_pool3d_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPool3D", "input: T -> output: T", infer=_pooled, types={"T": _HALF_TO_SINGLE},
-    gradient=_max_pool3d_gradient)  # fmt: skip
+    gradient=_max_pool3d_gradient, limits=_LIMITS_3D)  # fmt: skip
 def max_pool3d_node(
     xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
 ) -> Result:
@@ -217,7 +216,7 @@ def max_pool3d_node(
 
 @op("MaxPool3DGrad", "orig_input: TInput, orig_output: TInput, grad: T -> output: T", infer=_like_input,
     types={"T": _HALF_TO_SINGLE, "TInput": _HALF_TO_SINGLE}, gradient=_max_grad_gradient,
-    defaults={"T": dtypes.float32, "TInput": dtypes.float32})  # fmt: skip
+    defaults={"T": dtypes.float32, "TInput": dtypes.float32}, limits=_LIMITS_3D)  # fmt: skip
 def max_pool3d_grad(
     xp: ArrayModule,
     orig_input: Array,
@@ -239,7 +238,7 @@ def max_pool3d_grad(
 
 
 @op("MaxPool3DGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
-    infer=_pooled_again, gradient=_max_grad_grad_gradient)  # fmt: skip
+    infer=_pooled_again, gradient=_max_grad_grad_gradient, limits=_LIMITS_3D)  # fmt: skip
 def max_pool3d_grad_grad(
     xp: ArrayModule,
     orig_input: Array,
@@ -273,7 +272,7 @@ def _mean_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [None, forward(grad, **_attrs(node))]
 
 
-@op("AvgPool", "value: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
+@op("AvgPool", "value: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS}, limits=_LIMITS_2D)
 def avg_pool_node(
     xp: ArrayModule, value: Array, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"
 ) -> Result:
@@ -286,7 +285,7 @@ def avg_pool_node(
 
 @op("AvgPoolGrad", "orig_input_shape: int32, grad: T -> output: T",
     ranks={"orig_input_shape": 1}, infer=_from_shape, gradient=_mean_grad_gradient,
-    static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
+    static=("orig_input_shape",), types={"T": FLOATS}, limits=_LIMITS_2D)  # fmt: skip
 def avg_pool_grad(
     xp: ArrayModule,
     orig_input_shape: Array,
@@ -305,7 +304,7 @@ def avg_pool_grad(
     return pooling.mean_gradient(xp, shape, grad, _window(shape, ksize, strides, padding))
 
 
-@op("AvgPool3D", "input: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
+@op("AvgPool3D", "input: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS}, limits=_LIMITS_3D)
 def avg_pool3d_node(
     xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
 ) -> Result:
@@ -318,7 +317,7 @@ def avg_pool3d_node(
 
 @op("AvgPool3DGrad", "orig_input_shape: int32, grad: T -> output: T",
     ranks={"orig_input_shape": 1}, infer=_from_shape, gradient=_mean_grad_gradient,
-    static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
+    static=("orig_input_shape",), types={"T": FLOATS}, limits=_LIMITS_3D)  # fmt: skip
 def avg_pool3d_grad(
     xp: ArrayModule,
     orig_input_shape: Array,
@@ -347,7 +346,7 @@ def _argmax_gradient(node: Operation, grad: Tensor, position_grad: Tensor) -> Gr
 
 
 @op("MaxPoolWithArgmax", "input: T -> output: T, argmax: Targmax", infer=_pooled, gradient=_argmax_gradient,
-    types={"T": REAL, "Targmax": INDEX})  # fmt: skip
+    types={"T": REAL, "Targmax": INDEX}, limits=_SIZES_2D)  # fmt: skip
 def max_pool_with_argmax_node(
     xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], Targmax: DType = dtypes.int64,
     padding: str, include_batch_in_index: bool = False,
@@ -377,7 +376,7 @@ def _flat_positions(shape: Array, argmax: Array, with_batch: bool) -> Array:
 
 
 @op("MaxPoolGradWithArgmax", "input: T, grad: T, argmax: Targmax -> output: T", infer=_like_input,
-    gradient=_argmax_grad_gradient, types={"T": REAL, "Targmax": INDEX})  # fmt: skip
+    gradient=_argmax_grad_gradient, types={"T": REAL, "Targmax": INDEX}, limits=_SIZES_2D)  # fmt: skip
 def max_pool_grad_with_argmax(
     xp: ArrayModule, input: Array, grad: Array, argmax: Array, *, ksize: list[int], strides: list[int], padding: str,
     include_batch_in_index: bool = False, Targmax: DType,
@@ -406,7 +405,7 @@ def _argmax_second_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("MaxPoolGradGradWithArgmax", "input: T, grad: T, argmax: Targmax -> output: T", infer=_argmax_second_shape,
-    gradient=_argmax_second_gradient, types={"T": REAL, "Targmax": INDEX})  # fmt: skip
+    gradient=_argmax_second_gradient, types={"T": REAL, "Targmax": INDEX}, limits=_SIZES_2D)  # fmt: skip
 def max_pool_grad_grad_with_argmax(
     xp: ArrayModule, input: Array, grad: Array, argmax: Array, *, ksize: list[int], strides: list[int], padding: str,
     include_batch_in_index: bool = False, Targmax: DType,

@@ -9,13 +9,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 from weft.framework.aliases import Array
 from weft.framework.dims import Dims
 from weft.framework.node_errors import ShapeMisfit
-from weft.platform.spelling import nearest
 
 Slices = tuple[slice, ...]
+
+LAYOUTS_2D: Final = ("NHWC", "NCHW")
+LAYOUTS_3D: Final = ("NDHWC", "NCDHW")
+PADDINGS: Final = ("SAME", "VALID", "EXPLICIT")
 
 
 @dataclass(frozen=True)
@@ -125,15 +129,12 @@ def spatial_axes(data_format: str) -> tuple[int, ...]:
     return tuple(index for index, letter in enumerate(data_format) if letter not in "NC")
 
 
-def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str], paddings: Sequence[str]) -> None:
-    """Raise ValueError unless layout, padding, strides, window and dilations are such as ops of that rank have."""
-    for name, allowed in (("data_format", layouts), ("padding", paddings)):
-        value = attrs.get(name, allowed[0])
-        if value not in allowed:
-            listed = ", ".join(f'"{each}"' for each in allowed)
-            text = f"Attr '{name}' of '{op}' Op passed string '{value}' not in: {listed}."
-            meant = nearest(str(value), allowed)
-            raise ShapeMisfit(text, f'Did you mean "{meant}"?') if meant else ValueError(text)
+def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str]) -> int:
+    """The rank of the layouts; ValueError unless layout, strides, window and dilations are such as ops of that rank have."""
+    value = attrs.get("data_format", layouts[0])
+    if value not in layouts:
+        listed = ", ".join(f'"{each}"' for each in layouts)
+        raise ValueError(f"Attr 'data_format' of '{op}' Op passed string '{value}' not in: {listed}.")
     rank = len(layouts[0])
     for name in ("strides", "ksize", "dilations"):
         values = attrs.get(name)
@@ -143,6 +144,7 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
             raise ValueError(f"{op} requires the {name} attribute to contain {rank} values, but got: {len(values)}")
         if min(values) <= 0:
             raise ValueError(f"{op} requires all values of the {name} attribute to be positive, but got: {list(values)}")
+    return rank
 
 
 def check_filter_rank(dims: Dims, rank: int) -> None:

@@ -21,7 +21,7 @@ def _not_executed(what: str) -> InternalError:
     return InternalError.of(f"{what} stands for an edge between tasks and is not executed")
 
 
-@op("_Arg", "-> output: T", role=Role.ARGUMENT, infer=from_attr("_shape"), gradient=None, stateful=True)
+@op("_Arg", "-> output: T", role=Role.ARGUMENT, infer=from_attr("_shape"), gradient=None, stateful=True, limits={"index": 0})
 def arg(ctx: OpContext, *, T: DType, index: int) -> None:
     """The value of the feed of that index: `-> [*shape]`."""
     raise _not_executed("_Arg")

@@ -43,7 +43,7 @@ def _concatenated(indices: Sequence[Array], shapes: Sequence[Array], concat_dim:
 @op("SparseConcat", "indices: N*int64, values: N*T, shapes: N*int64 -> output_indices: int64, output_values: T, "
     "output_shape: int64",
     ranks={"indices": 2, "values": 1, "shapes": 1},
-    infer=unknown_count, gradient=_concat_gradient)  # fmt: skip
+    infer=unknown_count, gradient=_concat_gradient, limits={"N": 2})  # fmt: skip
 def sparse_concat_node(
     ctx: OpContext, indices: Array, values: Array, shapes: Array, *, concat_dim: int
 ) -> tuple[Result, Result, Result]:

@@ -36,7 +36,8 @@ def _cross_shapes(node: Operation) -> list[Dims]:
 
 @op("SparseCross", "indices: N*int64, values: [sparse_types], shapes: N*int64, dense_inputs: [dense_types] -> "
     "output_indices: int64, output_values: out_type, output_shape: int64", infer=_cross_shapes, gradient=not_differentiable,
-    types={"sparse_types": _TYPES, "dense_types": _TYPES, "out_type": _TYPES, "internal_type": _TYPES})  # fmt: skip
+    types={"sparse_types": _TYPES, "dense_types": _TYPES, "out_type": _TYPES, "internal_type": _TYPES},
+    limits={"N": 0, "num_buckets": 0})  # fmt: skip
 def sparse_cross_node(
     ctx: OpContext, indices: Array, values: Array, shapes: Array, dense_inputs: Array, *, hashed_output: bool,
     num_buckets: int, hash_key: int, out_type: DType, internal_type: DType,

@@ -129,7 +129,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
+@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable, limits={"N": 0})
 def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: str = "") -> Result:
     """The strings at each position of all inputs, joined; scalars go with each.
 
@@ -236,7 +236,7 @@ def reduce_join(
     return reduce_join_node(text, wanted, keep_dims=keep, separator=separator, name=name)
 
 
-@op("StringFormat", "inputs: [T] -> output: string", infer=scalar_shape, gradient=None)
+@op("StringFormat", "inputs: [T] -> output: string", infer=scalar_shape, gradient=None, limits={"T": 0})
 def string_format_node(
     ctx: OpContext, inputs: list[Array], *, T: list[DType], template: str = "%s", placeholder: str = "%s", summarize: int = 3
 ) -> Result:

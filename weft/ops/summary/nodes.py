@@ -90,7 +90,7 @@ def image_summary(ctx: OpContext, tag: Array, tensor: Array, *, max_images: int 
 
 
 @op("AudioSummaryV2", "tag: string, tensor: float32, sample_rate: float32 -> summary: string", infer=scalar_shape,
-    gradient=not_differentiable)  # fmt: skip
+    gradient=not_differentiable, limits={"max_outputs": 1})  # fmt: skip
 def audio_summary_v2(ctx: OpContext, tag: Array, tensor: Array, sample_rate: Array, *, max_outputs: int = 3) -> Result:
     """The first sounds of a batch as WAVs, of a sample rate in Hz; one channel needs no dimension.
 
