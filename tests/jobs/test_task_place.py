@@ -47,6 +47,7 @@ def test_the_tf_config_of_an_operator_goes_on_as_it_is_with_what_weft_does_not_k
     ("cluster", "task", "message"),
     [
         (CLUSTER, {"type": "worker", "index": 2}, "this is worker:2, and the cluster has 2 worker: worker:0 to worker:1"),
+        ({"worker": []}, {"type": "worker", "index": 0}, "this is worker:0, and the cluster has no worker"),
         (CLUSTER, {"type": "wroker", "index": 0}, "this is a task of 'wroker', and the cluster has ps, worker"),
         (CLUSTER, {"type": "worker", "index": -1}, "the number of this task should be 0 or more, and is -1"),
         (CLUSTER, {"type": "worker", "index": True}, "the number of this task should be 0 or more, and is True"),

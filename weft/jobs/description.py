@@ -13,9 +13,9 @@ from weft.platform.spelling import did_you_mean
 ROLES: Final = ("ps", "chief", "worker", "evaluator")
 """The roles of a cluster's tasks, in the order in which tasks are numbered where one list has them all."""
 POLICIES: Final = ("never", "on-failure")
+MOST_TASKS: Final = 100_000
+"""Beyond what any scheduler runs, and before the lists of addresses fill this host's memory."""
 _AT_MOST_ONE: Final = ("chief", "evaluator")
-# Beyond what any scheduler runs, and before the lists of addresses fill this host's memory.
-_MOST_TASKS: Final = 100_000
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MEMORY: Final = re.compile(r"(\d+(?:\.\d+)?)(|k|M|G|T|Ki|Mi|Gi|Ti)")
 _UNITS: Final = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -55,8 +55,8 @@ class Role:
             raise JobError(f"there is no role {self.name!r}, only {', '.join(ROLES)}.{did_you_mean(self.name, ROLES)}")
         if self.count < 0:
             raise JobError(f"{self.name}: expected a number of tasks, 0 or more, got {self.count}")
-        if self.count > _MOST_TASKS:
-            raise JobError(f"{self.name}: expected at most {_MOST_TASKS:,} tasks, got {self.count:,}")
+        if self.count > MOST_TASKS:
+            raise JobError(f"{self.name}: expected at most {MOST_TASKS:,} tasks, got {self.count:,}")
         if self.name in _AT_MOST_ONE and self.count > 1:
             raise JobError(f"{self.name}: a cluster has at most one, got {self.count}")
         if self.cpus is not None and not 0 < self.cpus < math.inf:

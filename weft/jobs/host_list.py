@@ -7,13 +7,12 @@ import re
 import subprocess
 from typing import Final
 
-from weft.jobs.description import JobError
+from weft.jobs.description import MOST_TASKS, JobError
 
 # A name's part between commas that are not inside of brackets.
 _PART: Final = re.compile(r"(?:[^\[\],\s]|\[[^\[\]]*\])+")
 _BRACKETS: Final = re.compile(r"\[([^\[\]]*)\]")
 _RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?")
-_MOST: Final = 100_000
 _SCONTROL_S: Final = 60.0
 
 
@@ -57,7 +56,7 @@ def expand_ranges(hosts: str) -> list[str]:
         pieces = _BRACKETS.split(part)
         choices = [_numbers(piece, hosts) if at % 2 else [piece] for at, piece in enumerate(pieces)]
         names = ("".join(each) for each in itertools.product(*choices))
-        found.extend(itertools.islice(names, _MOST + 1 - len(found)))
+        found.extend(itertools.islice(names, MOST_TASKS + 1 - len(found)))
         _check_size(len(found), hosts)
     return found
 
@@ -70,11 +69,11 @@ def _numbers(text: str, hosts: str) -> list[str]:
         if match is None or (match[2] is not None and int(match[2]) < int(match[1])):
             raise JobError(f"expected a host list such as 'n[1-3,7],m', got {hosts!r}: {each!r} is no range")
         last = int(match[2] or match[1])
-        _check_size(last - int(match[1]), hosts)
+        _check_size(len(found) + last - int(match[1]) + 1, hosts)
         found.extend(str(number).zfill(len(match[1])) for number in range(int(match[1]), last + 1))
     return found
 
 
 def _check_size(count: int, hosts: str) -> None:
-    if count > _MOST:
-        raise JobError(f"the host list {hosts!r} stands for more than {_MOST:,} hosts")
+    if count > MOST_TASKS:
+        raise JobError(f"the host list {hosts!r} stands for more than {MOST_TASKS:,} hosts")

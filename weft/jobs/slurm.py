@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weft.jobs.description import JobError
+from weft.jobs.description import MOST_TASKS, JobError
 from weft.jobs.host_list import expand_hosts
 from weft.jobs.task_place import TaskPlace
 
@@ -19,7 +19,6 @@ _PORTS_OF_A_JOB: Final = 64
 _LAST_PORT: Final = 65535
 # A top-level domain that never resolves.
 _NOWHERE: Final = "invalid"
-_MOST_NODES: Final = 100_000
 
 
 def expand_counts(text: str) -> list[int]:
@@ -29,8 +28,8 @@ def expand_counts(text: str) -> list[int]:
         match = _REPEATED.fullmatch(part)
         if match is None:
             raise JobError(f"expected tasks per node as Slurm tells them, such as '2(x3),1', got {text!r}")
-        if len(found) + int(match[2] or 1) > _MOST_NODES:
-            raise JobError(f"tasks per node: {text!r} stands for more than {_MOST_NODES:,} nodes")
+        if len(found) + int(match[2] or 1) > MOST_TASKS:
+            raise JobError(f"tasks per node: {text!r} stands for more than {MOST_TASKS:,} nodes")
         found.extend([int(match[1])] * int(match[2] or 1))
     return found
 

@@ -119,7 +119,8 @@ def check_member(cluster: Mapping[str, Sequence[str]], role: object, index: obje
         raise JobError(f"{what}: the number of this task should be 0 or more, and is {index!r}")
     count = len(cluster.get(role, ()))
     if role != "evaluator" and index >= count:
-        raise JobError(f"{what}: this is {role}:{index}, and the cluster has {count} {role}: {role}:0 to {role}:{count - 1}")
+        known = f"{count} {role}: {role}:0 to {role}:{count - 1}" if count else f"no {role}"
+        raise JobError(f"{what}: this is {role}:{index}, and the cluster has {known}")
 
 
 def _reason(error: Exception) -> str:

@@ -21,6 +21,7 @@ def secrets(job: JobDescription, placement: Placement) -> list[Manifest]:
     issued = placement.certificates
     if issued is None:
         return [_secret(placement, placement.name, None, {"token": placement.token})]
+    _check_complete(job, issued)
     return [_secret(placement, placement.secret_name(role), role, _of_role(job, role, issued)) for role in job.counts]
 
 
@@ -31,14 +32,16 @@ def needed_files(job: JobDescription) -> list[str]:
     return [AUTHORITY_FILE, *members, *([_CLIENT_FILE] if "evaluator" in job.counts else [])]
 
 
-def _of_role(job: JobDescription, role: str, certificates: Mapping[str, str]) -> dict[str, str]:
-    wanted = needed_files(job)
-    lacking = [name.removesuffix(".pem") for name in wanted if name not in certificates and name != AUTHORITY_FILE]
+def _check_complete(job: JobDescription, certificates: Mapping[str, str]) -> None:
     if AUTHORITY_FILE not in certificates:
         raise JobError(f"--credentials: there is no {AUTHORITY_FILE}: weft credentials authority FOLDER")
+    lacking = [name.removesuffix(".pem") for name in needed_files(job) if name not in certificates]
     if lacking:
         raise JobError(f"--credentials: certificates are missing: weft credentials issue FOLDER {' '.join(lacking)}")
-    own = [_CLIENT_FILE] if role == "evaluator" else [name for name in wanted if name.startswith(f"{role}-")]
+
+
+def _of_role(job: JobDescription, role: str, certificates: Mapping[str, str]) -> dict[str, str]:
+    own = [_CLIENT_FILE] if role == "evaluator" else [f"{role}-{index}.pem" for index in range(job.counts[role])]
     found = {name: certificates[name] for name in (AUTHORITY_FILE, *own)}
     if sum(map(len, found.values())) > _MOST_BYTES:
         raise JobError(f"--credentials: the certificates of {len(own)} tasks are more than a Secret holds; use a token")
