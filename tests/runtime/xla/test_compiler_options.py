@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from weft.runtime.xla import compiler_options
+from weft.runtime.xla import calling_thread, compiler_options
 from weft.runtime.xla.compiler_options import CPU_OPTIONS, Tuning
 
 
@@ -22,6 +22,14 @@ def test_the_compiler_knows_the_options_and_leaves_convolutions_to_eigen() -> No
     x, filters = jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 4))
     lowered = jax.jit(convolution).lower(x, filters)
     assert "__ynn_fusion" not in lowered.compile(compiler_options=CPU_OPTIONS).as_text()
+
+
+@pytest.mark.parametrize("options", [CPU_OPTIONS, calling_thread.COMPILER_OPTIONS], ids=["usual", "calling thread"])
+def test_a_barrier_is_kept_to_the_end(options: dict[str, str]) -> None:
+    # XLA passes over the name of a pass that it does not have; a later one might call it otherwise.
+    lowered = jax.jit(lambda x: lax.optimization_barrier(x * 2.0).T + 1.0).lower(jnp.ones((8, 4)))
+    assert "opt-barrier" not in lowered.compile().as_text()
+    assert "opt-barrier" in lowered.compile(compiler_options=options).as_text()
 
 
 def test_what_is_compiled_under_the_options_computes_the_same() -> None:
