@@ -34,7 +34,7 @@ FAMILIES = (
      r"EmptyTensorMap|Composite.*|MakeWeak.*|IndexFlatMap.*|WeightedFlatMap.*|EagerPyFunc|CheckPinned|GetSessionHandleV2|"
      r"(Unb|B)atch(Grad)?", "containers and locks that Python's layers of 1.x and 2.x do not offer"),
     (r"Stateful(Uniform|Standard|Truncated|Random).*|Stateless(Random(Gamma|Poisson|Binomial)|Parameterized|Shuffle|Sample).*|"
-     r"RngSkip|NonDeterministicInts|RandomIndexShuffle|ParameterizedTruncatedNormal|RandomPoisson",
+     r"RngSkip|NonDeterministicInts|RandomIndexShuffle|ParameterizedTruncatedNormal|RandomPoisson|Fractional.*Pool.*",
      "distributions whose numbers weft has not made equal to TensorFlow's"),
     (r"_.*|.*Mkl.*|Fused(ResizeAnd)?PadConv2D",
      "TensorFlow's own: what its graph rewriting makes of other ops; no client writes them"),
@@ -95,7 +95,6 @@ FAMILIES = (
         r"GenerateBoundingBoxProposals|ImmutableConst|SobolSample|BandedTriangularSolve|.?R?FFTND|IRFFTND",
         "clustering, warm starts of vocabularies and other numerics that only libraries beside TensorFlow use",
     ),
-    (r"Fractional.*Pool.*", "distributions whose numbers weft has not made equal to TensorFlow's"),
     (r"DestroyResourceOp", "objects of eager execution, which has no session"),
     (
         r".*CSRSparseMatrix.*|SparseMatrix.*|CSR.*|DenseToCSR.*",
