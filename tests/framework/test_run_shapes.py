@@ -30,6 +30,18 @@ def test_a_rule_sees_the_value_of_an_axis_that_was_fed() -> None:
             session.run(total, {value: np.ones((2, 2), np.float32), axis: 2})
 
 
+def test_another_value_of_an_axis_is_looked_at_where_the_shapes_have_passed() -> None:
+    value, axis = tf.placeholder(tf.float32, None), tf.placeholder(tf.int32, [])
+    total = tf.cumsum(value, axis)
+    ones = np.ones((2, 2), np.float32)
+    with tf.Session() as session:
+        assert session.run(total, {value: ones, axis: 0}).tolist() == [[1, 1], [2, 2]]
+        for outside in (2, -3):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"axis must be in|[Ee]xpected .*axis"):
+                session.run(total, {value: ones, axis: outside})
+        assert session.run(total, {value: ones, axis: 1}).tolist() == [[1, 2], [1, 2]]
+
+
 def test_an_update_of_a_variable_refuses_a_rate_that_is_no_scalar() -> None:
     variable = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=False)
     rate = tf.placeholder(tf.float32, None)

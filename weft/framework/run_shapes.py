@@ -1,7 +1,7 @@
 """What a node refuses of the shapes that a run brings: its shape rule is asked once more where it could not tell before.
 
 A node whose inputs all had a rank when it was built is never asked again. Of another, the rule gets the shapes as they are now,
-and the values of those inputs that it may look at; what it has passed once passes again without it.
+and the values of those inputs that it may look at; what it has passed once, both the same, passes again without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.ranks import check_ranks, check_values
 
-# The shapes that passed are forgotten once there are so many: what comes in another shape each time is asked of each time.
+# What passed is forgotten once there is so much: what comes in another shape each time is asked of each time.
 _KEPT: Final = 256
 _HANDLES: Final = (dtypes.resource, dtypes.variant)
 # An assignment compares the shapes itself, in words that name the variable.
@@ -35,18 +35,21 @@ class RunShapes:
         skipped: how many of its first arguments are variables that the caller does not show.
     """
 
-    __slots__ = ("_op", "_passed", "_ranks", "_skipped")
+    __slots__ = ("_op", "_passed", "_ranks", "_skipped", "_static")
 
     def __init__(self, op: Operation, skipped: int) -> None:
         self._op = op
         self._skipped = skipped
-        items = group(op.op_def.inputs, op.attrs, op.inputs)
+        items = list(group(op.op_def.inputs, op.attrs, op.inputs))
         self._ranks = tuple(
             (number - skipped, arg.name, op.op_def.ranks[arg.name])
             for number, (arg, item) in enumerate(items)
             if number >= skipped
             and arg.name in op.op_def.ranks
             and any(tensor.dims is None for tensor in (item if arg.is_list else (item,)))
+        )
+        self._static = tuple(
+            number - skipped for number, (arg, _) in enumerate(items) if number >= skipped and arg.name in op.op_def.static
         )
         self._passed: set[tuple[object, ...]] = set()
 
@@ -57,8 +60,8 @@ class RunShapes:
             arguments: what the kernel is about to get.
             kernel: the kernel, if it is pure: what the rule refuses it may refuse in words of its own.
         """
-        shapes = tuple([_shapes_of(each) for each in arguments])
-        if shapes in self._passed:
+        seen = tuple([*map(_shapes_of, arguments), *[_values_of(arguments[number]) for number in self._static]])
+        if seen in self._passed:
             return
         check_values(self._ranks, arguments)
         stand_in = self._stand_in(arguments)
@@ -73,7 +76,7 @@ class RunShapes:
             check_ranks(stand_in)
         if len(self._passed) >= _KEPT:
             self._passed.clear()
-        self._passed.add(shapes)
+        self._passed.add(seen)
 
     def _stand_in(self, arguments: Sequence[Array]) -> Operation:
         """The node on inputs of the arguments' shapes."""
@@ -104,6 +107,13 @@ def run_shapes(definition: OpDef, op: Operation, skipped: int = 0) -> RunShapes 
 
 def _shapes_of(argument: Array) -> object:
     return tuple([_dims_of(each) for each in argument]) if type(argument) is list else _dims_of(argument)
+
+
+def _values_of(argument: Array) -> object:
+    """What tells the values of a static input from others; None for those that are traced, which the rule does not see."""
+    if type(argument) is list:
+        return tuple([_values_of(each) for each in argument])
+    return argument.tobytes() if isinstance(argument, np.ndarray | np.generic) else None
 
 
 def _dims_of(value: Array) -> Dims:

@@ -26,7 +26,9 @@ def _checked_axis(node: Operation) -> list[Dims]:
 
 
 def _scan(xp: ArrayModule, function: Array, x: Array, axis: Array, exclusive: bool, reverse: bool, first: float) -> Array:
-    at = int(axis) % max(x.ndim, 1)
+    if not -x.ndim <= int(axis) < x.ndim:
+        raise ValueError(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {int(axis)}")
+    at = int(axis) % x.ndim
     if reverse:
         x = xp.flip(x, at)
     if exclusive and x.shape[at]:
