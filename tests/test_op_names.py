@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -51,11 +52,26 @@ ROOMS = (
 )  # fmt: skip
 
 
-def _names_in(node: ast.AST) -> set[str]:
-    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and each.value in NAMES}
+def _names_in(node: ast.AST, constants: Mapping[str, str] = MappingProxyType({})) -> set[str]:
+    written = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and each.value in NAMES}
+    return written | {constants[each.id] for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in constants}
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """The constants of a module that have the name of an op."""
+    return {
+        ast.unparse(target): statement.value.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Constant)
+        if statement.value.value in NAMES
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+    }
 
 
 def _is_name_of_op(node: ast.AST) -> bool:
+    """Whether a side of a comparison is an op's name, or has one in it."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(_is_name_of_op(each.value if isinstance(each, ast.Starred) else each) for each in node.elts)
     return isinstance(node, ast.Attribute) and node.attr in NAMING
 
 
@@ -72,11 +88,12 @@ def _collection(node: ast.expr) -> ast.expr | None:
 
 def _told_apart(tree: ast.Module) -> Iterator[set[str]]:
     """The names of ops that a module compares names with, or keeps in a constant to do so."""
+    constants = _constants(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(map(_is_name_of_op, sides)):
-                yield set().union(*(_names_in(side) for side in sides if not _is_name_of_op(side)))
+                yield set().union(*(_names_in(side, constants) for side in sides if not _is_name_of_op(side)))
         elif isinstance(node, ast.Match) and _is_name_of_op(node.subject):
             yield _names_in(ast.Tuple([case.pattern for case in node.cases], ast.Load()))  # type: ignore[list-item]
     for statement in tree.body:
@@ -114,6 +131,7 @@ def test_the_exceptions_are_still_there() -> None:
         'KINDS: Final = frozenset(("VariableV2", "Variable"))',
         'KINDS = OTHERS | {"NoOp"}',
         'KINDS = {"If": 1}',
+        'KIND: Final = "Restore"\nx = KIND in (each.type, *(source.op.type for source in each.inputs))',
     ],
 )
 def test_a_name_told_apart_is_found(line: str) -> None:

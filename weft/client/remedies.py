@@ -17,13 +17,13 @@ from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import Graph
 from weft.framework.node_errors import REMEDY
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 
 # What every data set ends with.
 _END: Final = "End of sequence"
 _NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
 _BLOCKED_AT: Final = re.compile(r"blocked at (.+)")
-_RESTORE: Final = "RestoreV2"
 _INITIALIZERS: Final = {
     GraphKeys.GLOBAL_VARIABLES: "tf.global_variables_initializer()",
     GraphKeys.LOCAL_VARIABLES: "tf.local_variables_initializer()",
@@ -85,7 +85,8 @@ def _restore(graph: Graph, name: str) -> str:
     node = graph.operations.get(name)
     users = [] if node is None else [each for output in node.outputs for each in output.consumers()]
     values = [source.op for each in users for source in each.inputs[1:]]
-    restores = any(_RESTORE in (each.type, *(source.op.type for source in each.inputs)) for each in values)
+    makers = [maker for each in values for maker in (each, *(source.op for source in each.inputs))]
+    restores = any(maker.op_def.role is Role.RESTORE for maker in makers)
     return (
         f" Trained values of {name!r} come from a checkpoint: saver.restore(session, path), in its place." if restores else ""
     )

@@ -40,6 +40,8 @@ class Role(Enum):
     """Stands for what leaves a serial partition."""
     RECEIVE = "receive"
     """Stands for what comes into a serial partition."""
+    RESTORE = "restore"
+    """Gives what a checkpoint has."""
     BRANCH = "branch"
     """Runs one of its bodies, which its first input chooses."""
     LOOP = "loop"

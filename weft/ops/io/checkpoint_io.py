@@ -22,6 +22,7 @@ from weft.framework import device_spec
 from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType, datatype_name
 from weft.framework.op_context import OpContext
+from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.platform.spelling import did_you_mean
@@ -96,7 +97,7 @@ def _add_slice(writer: BundleWriter | SliceFileWriter, name: str, box: str, valu
 
 
 @op("RestoreV2", "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: [dtypes]",
-    infer=unknown, gradient=None, stateful=True, limits={"dtypes": 1})  # fmt: skip
+    role=Role.RESTORE, infer=unknown, gradient=None, stateful=True, limits={"dtypes": 1})  # fmt: skip
 def restore_v2(ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, *, dtypes: list[DType]) -> Array:
     """Read tensors, or the boxes of them that shape-and-slices name, from a checkpoint of the V2 format.
 

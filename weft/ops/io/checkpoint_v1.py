@@ -7,6 +7,7 @@ from weft.checkpoint.slice_file_reader import open_checkpoint
 from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_role import Role
 from weft.ops.declaration import no_outputs, op, unknown
 from weft.ops.io.checkpoint_io import add_tensor, check_counts, check_present, read_tensor, scalar_text, texts
 
@@ -48,14 +49,15 @@ def _read(pattern: Array, name: Array, box: str, dtype: DType) -> Array:
         return read_tensor(reader, wanted, box, dtype)
 
 
-@op("Restore", "file_pattern: string, tensor_name: string -> tensor: dt", infer=unknown, gradient=None, stateful=True)
+@op("Restore", "file_pattern: string, tensor_name: string -> tensor: dt", role=Role.RESTORE, infer=unknown, gradient=None,
+    stateful=True)  # fmt: skip
 def restore(ctx: OpContext, file_pattern: Array, tensor_name: Array, *, dt: DType, preferred_shard: int = -1) -> Result:
     """Read a tensor from a checkpoint of either format: `scalar string, scalar string -> [*shape]`."""
     return _read(file_pattern, tensor_name, "", dt)
 
 
-@op("RestoreSlice", "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt", infer=unknown,
-    gradient=None, stateful=True)  # fmt: skip
+@op("RestoreSlice", "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt", role=Role.RESTORE,
+    infer=unknown, gradient=None, stateful=True)  # fmt: skip
 def restore_slice(
     ctx: OpContext, file_pattern: Array, tensor_name: Array, shape_and_slice: Array, *, dt: DType, preferred_shard: int = -1
 ) -> Result:
