@@ -32,6 +32,7 @@ def test_as_many_values_as_fetches() -> None:
 def test_the_value_of_an_operation_is_none() -> None:
     assert "loss is what run gave for done: None" in _hint(TypeError, "loss = sess.run(done)\n2.0 * loss\n")
     assert "loss is what run gave for done: None" in _hint(TypeError, "_, loss = sess.run([x, done])\n2.0 * loss\n")
+    assert "loss is what run gave for done: None" in _hint(AttributeError, "loss = sess.run(done)\nloss.shape\n")
 
 
 def test_fetches_by_position_are_one_list() -> None:

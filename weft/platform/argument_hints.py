@@ -20,7 +20,7 @@ import numpy as np
 from weft.platform.annotated_types import allows, in_words
 from weft.platform.failing_call import failing_call
 from weft.platform.function_hints import hint_for_function
-from weft.platform.program_frames import is_under_weft, is_weft
+from weft.platform.program_frames import is_of_weft, is_under_weft, is_weft, levels
 
 # Wrappers that take anything may stand between the program and the function that says what it takes.
 _MOST_WRAPPERS: Final = 4
@@ -83,7 +83,7 @@ def _name_in(value: object) -> str:
     """A name that was given, or that of a tensor, variable or operation."""
     if isinstance(value, str):
         return value
-    name = getattr(value, "name", None) if type(value).__module__.startswith("weft.") else None
+    name = getattr(value, "name", None) if is_of_weft(type(value)) else None
     return name.removesuffix(":0") if isinstance(name, str) else ""
 
 
@@ -94,7 +94,7 @@ def _says(text: str, name: str, value: object, is_own: bool) -> bool:
 
 def _is_raised_by(called: _Called, trace: TracebackType | None) -> bool:
     module = called.function.__code__.co_filename
-    return [each.tb_frame.f_code.co_filename for each in _walk(trace)][-1:] == [module]
+    return [each.tb_frame.f_code.co_filename for each in levels(trace)][-1:] == [module]
 
 
 def _refusal(called: _Called, name: str) -> str:
@@ -110,7 +110,7 @@ def _call_text(called: _Called) -> str:
 
 def _called(error: BaseException) -> _Called | None:
     """The function of weft that the program has called, where the error comes from weft."""
-    frames = [each.tb_frame for each in _walk(error.__traceback__)]
+    frames = [each.tb_frame for each in levels(error.__traceback__)]
     last = max((i for i, f in enumerate(frames) if not _is_ours(f)), default=-1)
     for frame in islice(frames, last + 1, last + 1 + _MOST_WRAPPERS):
         if not is_weft(frame.f_code.co_filename):
@@ -175,7 +175,7 @@ def _arguments(frame: FrameType, function: Callable[..., object]) -> Iterator[tu
 
 def _is_raised_on_purpose(trace: TracebackType | None) -> bool:
     """Whether weft has raised it: its text is then one that was written for the user."""
-    frames = list(_walk(trace))
+    frames = list(levels(trace))
     if not frames or not is_weft(frames[-1].tb_frame.f_code.co_filename):
         return False
     code = frames[-1].tb_frame.f_code
@@ -208,9 +208,3 @@ def _inside(value: object) -> str:
         return ""
     text = repr(value)
     return f"{text[:_SHOWN_TEXT]}..." if len(text) > _SHOWN_TEXT else text
-
-
-def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next

@@ -16,6 +16,7 @@ from typing import Final, Protocol
 
 from weft.platform.argument_hints import hint_for_arguments
 from weft.platform.failing_call import failing, failing_call, resolve, value_of
+from weft.platform.program_frames import is_of_weft
 from weft.platform.spelling import did_you_mean
 from weft.platform.value_hints import hint_for_value
 
@@ -133,7 +134,7 @@ def _attribute_hint(error: AttributeError) -> str:
         or name is None
         or "Did you mean" in text
         or ": the op for it is " in text
-        or not kind.__module__.startswith("weft.")
+        or not is_of_weft(kind)
     ):
         return ""
     return did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]).lstrip()
@@ -165,7 +166,7 @@ def _key_hint(error: KeyError) -> str:
     owner = resolve(found.value, frame)
     if type(owner) is not dict or not all(isinstance(each, str) for each in owner):
         return ""
-    if not any(type(value).__module__.startswith("weft.") for value in owner.values()):
+    if not any(is_of_weft(type(value)) for value in owner.values()):
         return ""
     keys = ", ".join(repr(each) for each, _ in zip(owner, range(_SHOWN_FIELDS), strict=False))
     return f"{ast.unparse(found.value)} has {keys}{', ...' if len(owner) > _SHOWN_FIELDS else ''}.{did_you_mean(key, owner)}"
@@ -237,7 +238,7 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
     """The function of weft that the program's failing call names, if it is the one of the error."""
     call, frame = failing_call(error)
     found = None if call is None or frame is None else resolve(call.func, frame)
-    if not callable(found) or not (getattr(found, "__module__", "") or "").startswith("weft."):
+    if not callable(found) or not is_of_weft(found):
         return None
     names = {getattr(found, "__qualname__", ""), getattr(found, "__name__", "")}
     if isinstance(found, type):
@@ -253,6 +254,6 @@ def _find(name: str) -> Callable[..., object] | None:
             continue
         found = getattr(module, owner or method, None) if module is not None else None
         function = getattr(found, method, None) if owner and found is not None else found
-        if inspect.isfunction(function) and function.__module__.startswith("weft."):
+        if inspect.isfunction(function) and is_of_weft(function):
             return function
     return None

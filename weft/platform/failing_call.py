@@ -9,16 +9,15 @@ import ast
 import builtins
 import inspect
 import linecache
-from collections.abc import Iterator
 from itertools import islice
 from types import FrameType, ModuleType, TracebackType
 
-from weft.platform.program_frames import is_under_weft, is_weft
+from weft.platform.program_frames import is_under_weft, is_weft, levels
 
 
 def passes_weft(error: BaseException) -> bool:
     """Whether code of weft was running."""
-    return any(is_weft(each.tb_frame.f_code.co_filename) for each in _walk(error.__traceback__))
+    return any(is_weft(each.tb_frame.f_code.co_filename) for each in levels(error.__traceback__))
 
 
 def failing_call(error: BaseException) -> tuple[ast.Call | None, FrameType | None]:
@@ -54,17 +53,11 @@ def last_frame_of_program(error: BaseException) -> tuple[FrameType | None, int]:
 
 def _last_of_program(trace: TracebackType | None) -> TracebackType | None:
     found = None
-    for each in _walk(trace):
+    for each in levels(trace):
         file = each.tb_frame.f_code.co_filename
         if not is_weft(file) and not is_under_weft(file):
             found = each
     return found
-
-
-def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
 
 
 def resolve(expression: ast.expr, frame: FrameType) -> object:

@@ -7,7 +7,8 @@ from types import FrameType
 from typing import Final
 
 from weft.platform.failing_call import failing, last_frame_of_program, resolve
-from weft.platform.run_hints import assigned_before
+from weft.platform.program_frames import is_of_weft
+from weft.platform.run_hints import fetched_by, given_before
 
 # What None of these says, and what to do. By the last part of the function's name.
 _SAYS: Final = {
@@ -23,6 +24,10 @@ _SAYS: Final = {
     "run": "an operation has no value: fetch a tensor.",
     "minimize": "",
 }
+_OF_RUN: Final = (
+    "{0} is what run gave for {1}: None, as for every operation. A tensor has a value: fetch it as well, "
+    "_, loss_value = session.run([{1}, loss])."
+)
 
 
 def hint_for_attribute_of_none(error: AttributeError) -> str:
@@ -34,22 +39,29 @@ def hint_for_attribute_of_none(error: AttributeError) -> str:
     value = owner.value if isinstance(owner, ast.Attribute) else None
     if isinstance(value, ast.Name):
         _, line = last_frame_of_program(error)
-        value = assigned_before(value.id, frame, line)
+        if of_run := hint_for_none(value.id, frame, line):
+            return of_run
+        given = given_before(value.id, frame, line)
+        value = given[0] if given is not None and given[1] is None else None
     return _of_call(value, frame) if isinstance(value, ast.Call) else ""
+
+
+def hint_for_none(name: str, frame: FrameType, line: int) -> str:
+    """For a name whose value None came from a run of an operation, as far as the lines before tell."""
+    given = given_before(name, frame, line)
+    fetch = "" if given is None else fetched_by(*given)
+    return _OF_RUN.format(name, fetch) if fetch else ""
 
 
 def _of_call(call: ast.Call, frame: FrameType) -> str:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     said = _SAYS.get(name)
-    if not said or not _is_of_weft(call.func, frame):
-        return ""
-    return f"{ast.unparse(call)} is None: {said}"
+    return f"{ast.unparse(call)} is None: {said}" if said and _is_call_of_weft(call.func, frame) else ""
 
 
-def _is_of_weft(function: ast.expr, frame: FrameType) -> bool:
+def _is_call_of_weft(function: ast.expr, frame: FrameType) -> bool:
     found = resolve(function, frame)
     if found is None and isinstance(function, ast.Attribute):
         # A method: resolve() looks in the class, whose functions are plain.
-        owner = resolve(function.value, frame)
-        return type(owner).__module__.startswith("weft.")
-    return (getattr(found, "__module__", "") or "").startswith("weft.")
+        return is_of_weft(type(resolve(function.value, frame)))
+    return is_of_weft(found)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
 _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
@@ -40,6 +41,19 @@ def is_shell(file: str) -> bool:
 def is_weft(file: str) -> bool:
     """Whether a file is of weft itself."""
     return file.startswith(_PACKAGE) and not file.startswith(_EXAMPLES)
+
+
+def is_of_weft(thing: object) -> bool:
+    """Whether a function or class, or the class of an object, is defined in weft."""
+    module = getattr(thing, "__module__", "")
+    return isinstance(module, str) and module.startswith("weft.")
+
+
+def levels(trace: TracebackType | None) -> Iterator[TracebackType]:
+    """The levels of a traceback, the outermost first."""
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
 
 
 def is_under_weft(file: str) -> bool:

@@ -1,4 +1,4 @@
-"""What `session.run` gave, where a program took it for something else: one value for several, None for a number."""
+"""What `session.run` gave, as the lines of a program tell, where it took that for something else."""
 
 from __future__ import annotations
 
@@ -30,46 +30,26 @@ def hint_for_unpacking(error: BaseException) -> str:
     return f"run returns one value for one fetch, that of {of}: several are fetched as a list, run([{of}, ...])."
 
 
-def hint_for_none(name: str, frame: FrameType, line: int) -> str:
-    """For a name whose value None came from a run of an operation, as far as the lines before tell."""
+def given_before(name: str, frame: FrameType, line: int) -> tuple[ast.expr, int | None] | None:
+    """What a name was last given before a line, as far as the lines tell: an expression's value, or an item of it."""
     for before in range(line - 1, max(line - _LOOKED_BACK, 0), -1):
         statement = _statement_at(frame, before)
         if not isinstance(statement, ast.Assign):
             continue
-        fetch = _fetch_of(name, statement)
-        if fetch is not None:
-            return (
-                f"{name} is what run gave for {fetch}: None, as for every operation. A tensor has a value: fetch it as well, "
-                f"_, loss_value = session.run([{fetch}, loss])."
-            )
-        if any(isinstance(each, ast.Name) and each.id == name for target in statement.targets for each in ast.walk(target)):
-            return ""
-    return ""
-
-
-def assigned_before(name: str, frame: FrameType, line: int) -> ast.expr | None:
-    """What a name was last given before a line, as far as the lines tell."""
-    for before in range(line - 1, max(line - _LOOKED_BACK, 0), -1):
-        statement = _statement_at(frame, before)
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(each, ast.Name) and each.id == name for each in statement.targets
-        ):
-            return statement.value
+        for target in statement.targets:
+            for index, each in enumerate(target.elts if isinstance(target, ast.Tuple) else [target]):
+                if isinstance(each, ast.Name) and each.id == name:
+                    return statement.value, index if isinstance(target, ast.Tuple) else None
     return None
 
 
-def _fetch_of(name: str, statement: ast.Assign) -> str | None:
-    """The fetch whose value a statement gives to a name; None where it does not."""
-    fetches, target = _fetches(statement.value), statement.targets[0]
-    if fetches is None:
-        return None
-    if isinstance(target, ast.Name) and target.id == name:
-        return ast.unparse(fetches)
-    if isinstance(target, ast.Tuple) and isinstance(fetches, ast.List | ast.Tuple) and len(target.elts) == len(fetches.elts):
-        for each, fetch in zip(target.elts, fetches.elts, strict=True):
-            if isinstance(each, ast.Name) and each.id == name:
-                return ast.unparse(fetch)
-    return None
+def fetched_by(value: ast.expr, item: int | None) -> str:
+    """What a call of `run` fetched for its value, or for that item of it; empty for any other expression."""
+    fetches = _fetches(value)
+    if fetches is None or item is None:
+        return "" if fetches is None else ast.unparse(fetches)
+    several = fetches.elts if isinstance(fetches, ast.List | ast.Tuple) else []
+    return ast.unparse(several[item]) if item < len(several) else ""
 
 
 def _fetches(value: ast.expr) -> ast.expr | None:

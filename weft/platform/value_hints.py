@@ -13,9 +13,9 @@ from types import FrameType, GeneratorType
 from typing import Final
 
 from weft.platform.failing_call import failing, failing_call, last_frame_of_program, passes_weft, resolve
-from weft.platform.none_hints import hint_for_attribute_of_none
-from weft.platform.program_frames import is_weft
-from weft.platform.run_hints import hint_for_none, hint_for_unpacking
+from weft.platform.none_hints import hint_for_attribute_of_none, hint_for_none
+from weft.platform.program_frames import is_of_weft, is_weft
+from weft.platform.run_hints import hint_for_unpacking
 
 _NONE: Final = re.compile(r"'NoneType'|must be real number, not NoneType")
 _SEQUENCE: Final = re.compile(
@@ -129,7 +129,7 @@ def _of_generator(expression: ast.expr, frame: FrameType) -> str:
     value = expression.value
     if isinstance(value, ast.Call):
         function = resolve(value.func, frame)
-        is_ours = (getattr(function, "__module__", "") or "").startswith("weft.")
+        is_ours = is_of_weft(function)
     else:
         given = resolve(value, frame)
         is_ours = isinstance(given, GeneratorType) and is_weft(given.gi_code.co_filename)
@@ -205,7 +205,7 @@ def _operands(expression: ast.expr) -> list[ast.expr]:
 def _is_tensor(value: object) -> bool:
     """Whether it is part of a graph; its class tells, so that no code of the program runs."""
     kind = type(value)
-    return (kind.__module__.startswith("weft.") and hasattr(kind, "_as_graph_element")) or kind.__name__ == "Tensor"
+    return (is_of_weft(kind) and hasattr(kind, "_as_graph_element")) or kind.__name__ == "Tensor"
 
 
 def _has_tensors(frame: FrameType) -> bool:
