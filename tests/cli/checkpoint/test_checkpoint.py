@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from pathlib import Path
 
 import ml_dtypes
@@ -239,15 +241,39 @@ def test_imported_arrays_are_chosen_and_renamed(tmp_path: Path, capsys: pytest.C
         assert part in line
 
 
+def _archive(name: str, content: bytes, compression: int | None = None) -> bytes:
+    """A zip file of one member; with a number for its compression, which no reader may know."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, content)
+    made = bytearray(file.getvalue())
+    if compression is not None:
+        made[8] = made[made.find(b"PK\x01\x02") + 10] = compression
+    return bytes(made)
+
+
+# Of an array of petabytes.
+_HUGE = (
+    b"\x93NUMPY\x01\x00\x50\x00" + b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000000,)}".ljust(79) + b"\n"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
+        (
+            "other.npz",
+            _archive("readme.txt", b"words"),
+            "other.npz: the archive is damaged or of objects: its member 'readme.txt'",
+        ),
+        ("unknown.npz", _archive("a.npy", b"", 97), "unknown.npz: the archive is damaged or of objects: That compression"),
+        ("huge.npz", _archive("a.npy", _HUGE), "huge.npz: the archive is damaged or of objects: Unable to allocate"),
         ("bad.npz", b"no archive", "bad.npz is no archive of arrays"),
         ("empty.npz", b"", "empty.npz: the archive is damaged"),
         ("bad.safetensors", b"\xff" * 40, "bad.safetensors: Error while deserializing"),
         ("short.safetensors", b"\x02\0\0\0\0\0\0\0{", "short.safetensors: Error while deserializing"),
     ],
-    ids=["no archive", "empty archive", "no tensors", "short tensors"],
+    ids=["another file", "unknown compression", "invented shape", "no archive", "empty archive", "no tensors", "short tensors"],
 )
 def test_a_damaged_file_is_no_checkpoint(
     name: str, content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
+import lzma
 import os
 import zipfile
 import zlib
@@ -27,6 +28,9 @@ _SAFETENSORS_TYPES: Final[dict[str, type]] = {
     "C64": np.complex64, "F8_E5M2": ml_dtypes.float8_e5m2, "F8_E4M3": ml_dtypes.float8_e4m3fn,
     "F8_E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "F8_E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
 }  # fmt: skip
+
+# RuntimeError is that of an archive with a password or in an unknown compression, MemoryError that of an invented shape.
+_UNREADABLE: Final = (zipfile.BadZipFile, EOFError, ValueError, zlib.error, lzma.LZMAError, RuntimeError, MemoryError)
 
 
 def import_file(given: str, checkpoint: str, patterns: Sequence[str], renamed: Mapping[str, str], overwrite: bool) -> int:
@@ -64,8 +68,11 @@ def _read_npz(path: str) -> dict[str, Array]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             for name in archive.files:
-                arrays[name] = archive[name]
-    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
+                value = archive[name]
+                if not isinstance(value, np.ndarray):
+                    raise ValueError(f"its member {name!r} is no array")
+                arrays[name] = value
+    except _UNREADABLE as error:
         place = f" behind {list(arrays)[-1]!r}" if arrays else ""
         raise ValueError(f"{path}: the archive is damaged or of objects{place}: {error}") from error
     return {name: _of_checkpoints(value, name, path) for name, value in arrays.items()}
