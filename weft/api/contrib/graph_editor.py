@@ -55,9 +55,9 @@ from weft.client.editing.selection import select_ts as select_ts
 from weft.client.editing.views import SubGraphView as SubGraphView
 from weft.client.editing.views import make_view as make_view
 from weft.client.editing.views import make_view_from_scope as make_view_from_scope
-from weft.client.editing.views import ph as ph
 
 # Under names of their own: type checkers take a renamed import for the module's private business.
+ph = make_placeholder_from_dtype_and_shape
 sgv = make_view
 sgv_scope = make_view_from_scope
 edit = _rewiring

@@ -29,14 +29,12 @@ def _edges_of(tensor: Tensor, can_modify: Nest, cannot_modify: Nest) -> _Edges:
 
 def _move(edges: _Edges, tensor: Tensor) -> int:
     for op, index in edges:
-        if not op.inputs[index].dtype.is_compatible_with(tensor.dtype):
-            raise ValueError(f"{tensor!r} cannot take the place of {op.inputs[index]!r} at input {index} of {op.name}")
         op.update_input(index, tensor)
     return len(edges)
 
 
 def _pairs(ts0: Nest, ts1: Nest) -> list[tuple[Tensor, Tensor]]:
-    first, second = make_list_of_t(list(ts0)), make_list_of_t(list(ts1))
+    first, second = make_list_of_t(ts0, allow_graph=False), make_list_of_t(ts1, allow_graph=False)
     if len(first) != len(second):
         raise ValueError(f"ts0 and ts1 have different sizes: {len(first)} != {len(second)}")
     for a, b in zip(first, second, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from weft.client.editing.elements import flat, make_list_of_op, make_list_of_t
 from weft.framework.aliases import Nest
@@ -12,6 +12,9 @@ from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 
 Test: TypeAlias = Callable[[Nest], bool]
+# The comments by which expressions say whether they are of operations or of tensors.
+_OF_OPS: Final = "(?#ops)"
+_OF_TENSORS: Final = "(?#ts)"
 
 
 def can_be_regex(obj: object) -> bool:
@@ -101,12 +104,9 @@ def get_name_scope_ops(ops: Nest, scope: str) -> list[Operation]:
 
     Args:
         ops: operations, or a graph.
-        scope: the name scope; "" for all.
+        scope: the name scope.
     """
-    prefix = scope.rstrip("/")
-    if not prefix:
-        return make_list_of_op(ops)
-    return filter_ops_from_regex(ops, rf"^{re.escape(prefix)}(/.*)?$")
+    return filter_ops_from_regex(ops, rf"^{re.escape(scope.rstrip('/'))}(/.*)?$")
 
 
 def check_cios(control_inputs: bool = False, control_outputs: Nest = None, control_ios: Nest = None) -> tuple[bool, Nest]:
@@ -163,8 +163,8 @@ def _walk(
     seeds: Iterable[Operation], edges: Callable[[Operation], Iterable[Operation]], inclusive: bool,
     within: Callable[[Operation], bool],
 ) -> list[Operation]:  # fmt: skip
-    first = [each for each in seeds if within(each)]
-    waiting, found = list(first), dict.fromkeys(first)
+    first = dict.fromkeys(each for each in seeds if within(each))
+    waiting, found = list(first), dict(first)
     while waiting:
         reached: list[Operation] = []
         for op in waiting:
@@ -173,7 +173,7 @@ def _walk(
                     found[each] = None
                     reached.append(each)
         waiting = reached
-    return [each for each in found if inclusive or each not in set(first)]
+    return [each for each in found if inclusive or each not in first]
 
 
 def _within(within_ops: Nest, within_ops_fn: Test | None) -> Callable[[Operation], bool]:
@@ -319,17 +319,24 @@ def get_within_boundary_ops(
     return found if inclusive else [each for each in found if each not in bound]
 
 
-def _selected(args: Nest, graph: Graph | None, positive_filter: Test | None, wants_tensors: bool) -> list[Nest]:
-    """The operations, or tensors, that each argument names, in order and once."""
+def _selected(
+    args: Nest, graph: Graph | None, positive_filter: Test | None, wants_tensors: bool, wants_mark: bool
+) -> list[Nest]:
+    """The operations, or tensors, that each argument means, in order and once.
+
+    Expressions that are marked as those of the other kind are passed over, with `wants_mark` those without a mark, too.
+    """
     find = filter_ts_from_regex if wants_tensors else filter_ops_from_regex
-    mark = r"^\(\?#ts\)" if wants_tensors else r"^\(\?#ops\)"
+    own, other = (_OF_TENSORS, _OF_OPS) if wants_tensors else (_OF_OPS, _OF_TENSORS)
     found: dict[int, Nest] = {}
     for each in args:
+        made: list[Nest] = []
         if can_be_regex(each):
-            pattern = each if isinstance(each, str) else each.pattern
             if graph is None:
                 raise ValueError("Use the keyword argument 'graph' to use regex.")
-            made: list[Nest] = list(find(graph, make_regex(re.sub(mark, "", pattern))))
+            text = each if isinstance(each, str) else each.pattern
+            if text.startswith(own) or not (wants_mark or text.startswith(other)):
+                made = list(find(graph, text.removeprefix(own) if isinstance(each, str) else each))
         else:
             made = list(make_list_of_t(each, ignore_ops=True) if wants_tensors else make_list_of_op(each, ignore_ts=True))
         found.update({id(one): one for one in made if positive_filter is None or positive_filter(one)})
@@ -350,11 +357,7 @@ def select_ops(
     Raises:
         ValueError: names are given and no graph.
     """
-    given = [
-        each for each in args
-        if not (restrict_ops_regex and can_be_regex(each) and not str(getattr(each, "pattern", each)).startswith("(?#ops)"))
-    ]  # fmt: skip
-    return _selected(given, graph, positive_filter, False)
+    return _selected(args, graph, positive_filter, False, restrict_ops_regex)
 
 
 def select_ts(
@@ -371,11 +374,7 @@ def select_ts(
     Raises:
         ValueError: names are given and no graph.
     """
-    given = [
-        each for each in args
-        if not (restrict_ts_regex and can_be_regex(each) and not str(getattr(each, "pattern", each)).startswith("(?#ts)"))
-    ]  # fmt: skip
-    return _selected(given, graph, positive_filter, True)
+    return _selected(args, graph, positive_filter, True, restrict_ts_regex)
 
 
 def select_ops_and_ts(*args: Nest, graph: Graph | None = None) -> tuple[list[Operation], list[Tensor]]:
@@ -385,7 +384,4 @@ def select_ops_and_ts(*args: Nest, graph: Graph | None = None) -> tuple[list[Ope
         args: regular expressions of names, operations, tensors, or lists of these.
         graph: the graph for the names.
     """
-    of_tensors = [each for each in args if can_be_regex(each) and str(getattr(each, "pattern", each)).startswith("(?#ts)")]
-    names = [each for each in args if can_be_regex(each) and not any(each is one for one in of_tensors)]
-    rest = [each for each in args if not can_be_regex(each)]
-    return select_ops(*names, *rest, graph=graph), select_ts(*of_tensors, *rest, graph=graph)
+    return select_ops(*args, graph=graph), select_ts(*args, graph=graph, restrict_ts_regex=True)

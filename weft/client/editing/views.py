@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from weft.client.editing.elements import flat, make_list_of_op, make_list_of_t, placeholder_name
-from weft.client.editing.selection import compute_boundary_ts, select_ops_and_ts
-from weft.framework.aliases import Nest, ShapeLike
-from weft.framework.dtypes import DType
+from weft.client.editing.elements import flat, make_list_of_op, make_list_of_t
+from weft.client.editing.selection import compute_boundary_ts, get_name_scope_ops, select_ops_and_ts
+from weft.framework.aliases import Nest
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
-from weft.ops.array.placeholder import placeholder
 
 
 class SubGraphView:
@@ -165,18 +163,4 @@ def make_view_from_scope(scope: str, graph: Graph) -> SubGraphView:
         scope: the name scope.
         graph: the graph.
     """
-    prefix = scope if scope.endswith("/") else f"{scope}/"
-    return SubGraphView([op for op in graph.get_operations() if op.name.startswith(prefix)])
-
-
-def ph(dtype: DType, shape: ShapeLike = None, scope: str | None = None, prefix: str = "geph") -> Tensor:
-    """A placeholder of a dtype and a shape.
-
-    Args:
-        dtype: the dtype.
-        shape: the shape; any when None.
-        scope: the scope of its name.
-        prefix: what the name begins with.
-    """
-    made: Tensor = placeholder(dtype, shape, name=placeholder_name(None, scope, prefix))
-    return made
+    return SubGraphView(get_name_scope_ops(graph, scope))
