@@ -1,7 +1,7 @@
 """tf.contrib.summary: summaries that are written by operations of their own, whenever these run.
 
-A writer is the default one for the extent of a block, and another block says whether summaries are recorded. The operations
-write to the event file of the process that built the graph.
+A block has a default writer, and another block says whether summaries are recorded. The operations write to the event file of
+the process that built the graph.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Final, NoReturn
+from typing import Final
 
 from tensorboard.compat.proto import event_pb2, graph_pb2
 
 from weft.client.session import get_default_session
-from weft.events.file_writer import FileWriter
 from weft.framework import dtypes
 from weft.framework.aliases import Array, SessionLike, TensorLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.static_choices import smart_cond
 from weft.ops.array.constant import constant
@@ -30,132 +28,13 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal
 from weft.ops.process.script import py_func
 from weft.ops.summary import nodes as summaries
+from weft.training.contributed.summary_writers import INITIALIZERS, SummaryWriter, calling, default_writer
 from weft.training.training_util import get_or_create_global_step
 
 # Not among the graph's public collections.
 _OPS: Final = "_SUMMARY_V2"
-_INITIALIZERS: Final = "_SUMMARY_WRITER_V2"
 
-
-class SummaryWriter:
-    """An event file for the summaries of a graph; made by `create_file_writer`.
-
-    Args:
-        logdir: the folder.
-        max_queue: how many events may wait.
-        flush_millis: how long they wait at most, in milliseconds.
-        filename_suffix: the end of the file's name.
-    """
-
-    __repr__ = printed("tf.contrib.summary", lambda writer: f"{writer._logdir!r}")
-
-    def __init__(self, logdir: str, max_queue: int | None, flush_millis: int | None, filename_suffix: str | None) -> None:
-        self._logdir = logdir
-        self._options = (max_queue or 10, (flush_millis or 120_000) / 1000, filename_suffix)
-        self._file: FileWriter | None = None
-        get_default_graph().add_to_collection(_INITIALIZERS, self.init())
-
-    def file(self) -> FileWriter:
-        """The event file, which is begun now unless it was before."""
-        if self._file is None:
-            queue, flush_s, suffix = self._options
-            self._file = FileWriter(self._logdir, max_queue=queue, flush_secs=max(int(flush_s), 1), filename_suffix=suffix)
-        return self._file
-
-    def set_as_default(self) -> None:
-        """Let summaries go here from now on."""
-        _WRITER.set(self)
-
-    @contextlib.contextmanager
-    def as_default(self) -> Iterator[SummaryWriter]:
-        """Let summaries go here, for the extent of a block."""
-        token = _WRITER.set(self)
-        try:
-            yield self
-        finally:
-            _WRITER.reset(token)
-            if get_default_session() is None and self._file is not None:
-                self._file.flush()
-
-    def init(self) -> Operation:
-        """The operation that begins the event file."""
-        return _called(self.file)
-
-    def flush(self) -> Operation:
-        """The operation that writes what waits."""
-        return _called(lambda: self.file().flush())
-
-    def close(self) -> Operation:
-        """The operation that writes what waits and closes the file; a later summary begins another."""
-        return _called(self._end)
-
-    def _end(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-
-_WRITER: Final[ContextVar[SummaryWriter | None]] = ContextVar("weft_summary_writer", default=None)
 _RECORDS: Final[ContextVar[bool | Tensor | None]] = ContextVar("weft_summary_recording", default=None)
-
-
-def _called(function: Callable[[], object]) -> Operation:
-    def call() -> list[Array]:
-        function()
-        return []
-
-    made: Operation = py_func(call, [], [])  # type: ignore[assignment]
-    return made
-
-
-def create_file_writer(
-    logdir: str | None, max_queue: int | None = None, flush_millis: int | None = None, filename_suffix: str | None = None,
-    name: str | None = None,
-) -> SummaryWriter | contextlib.AbstractContextManager[None]:  # fmt: skip
-    """A writer of summaries into an event file of a folder.
-
-    Args:
-        logdir: the folder; None for a writer that takes none.
-        max_queue: how many events may wait before they are written.
-        flush_millis: how many milliseconds they wait at most.
-        filename_suffix: the end of the file's name.
-        name: not used.
-
-    Returns:
-        The writer: `with writer.as_default(), tf.contrib.summary.always_record_summaries(): ...`.
-    """
-    if logdir is None:
-        return _NoWriter()
-    return SummaryWriter(str(logdir), max_queue, flush_millis, filename_suffix)
-
-
-class _NoWriter(contextlib.nullcontext[None]):
-    """A writer that takes no summaries."""
-
-    def set_as_default(self) -> None:
-        """Let no summary be written from now on."""
-        _WRITER.set(None)
-
-    @contextlib.contextmanager
-    def as_default(self) -> Iterator[None]:
-        """Let no summary be written, for the extent of a block."""
-        token = _WRITER.set(None)
-        try:
-            yield
-        finally:
-            _WRITER.reset(token)
-
-
-def create_db_writer(*args: object, **kwargs: object) -> NoReturn:
-    """Refuse: weft writes event files, no data bases.
-
-    Args:
-        args, kwargs: not used.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError("create_db_writer: weft writes event files, by tf.contrib.summary.create_file_writer(logdir)")
 
 
 @contextlib.contextmanager
@@ -205,7 +84,7 @@ def all_summary_ops() -> list[Tensor]:
 
 def summary_writer_initializer_op() -> list[Operation]:
     """The operations that begin the event files of the default graph's writers."""
-    found: list[Operation] = get_default_graph().get_collection(_INITIALIZERS)
+    found: list[Operation] = get_default_graph().get_collection(INITIALIZERS)
     return found
 
 
@@ -220,7 +99,7 @@ def initialize(graph: Graph | None = None, session: SessionLike | None = None) -
         RuntimeError: no writer is the default one.
         ValueError: there is no session.
     """
-    writer = _WRITER.get()
+    writer = default_writer()
     if writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
@@ -233,7 +112,7 @@ def initialize(graph: Graph | None = None, session: SessionLike | None = None) -
 
 def _record(name: str, family: str | None, step: TensorLike | None, serialize: Callable[[str], Tensor]) -> Tensor | Operation:
     """Record the summary that a function makes, if there is a writer and summaries are recorded here."""
-    writer = _WRITER.get()
+    writer = default_writer()
     if writer is None:
         return no_op()
 
@@ -338,7 +217,7 @@ def graph(param: object, step: TensorLike | None = None, name: str | None = None
     Raises:
         TypeError: it is none of these.
     """
-    writer = _WRITER.get()
+    writer = default_writer()
     if writer is None:
         return no_op()
     given = param.SerializeToString() if isinstance(param, graph_pb2.GraphDef) else param
@@ -346,12 +225,10 @@ def graph(param: object, step: TensorLike | None = None, name: str | None = None
         raise TypeError("graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode or a GraphDef, but received "
                         f"param={param} of type {type(param)}.")  # fmt: skip
 
-    def write(content: bytes) -> list[Array]:
+    def write(content: bytes) -> None:
         writer.file().add_graph(None, graph_def=graph_pb2.GraphDef.FromString(content))
-        return []
 
-    made: Operation = py_func(write, [convert_to_tensor(given)], [])  # type: ignore[assignment]
-    return made
+    return calling(write, convert_to_tensor(given))
 
 
 def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
@@ -364,16 +241,14 @@ def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
     Returns:
         The operation that writes it.
     """
-    writer = _WRITER.get()
+    writer = default_writer()
     if writer is None:
         return no_op()
 
-    def write(content: bytes) -> list[Array]:
+    def write(content: bytes) -> None:
         writer.file().add_event(event_pb2.Event.FromString(content))
-        return []
 
-    made: Operation = py_func(write, [convert_to_tensor(tensor)], [])  # type: ignore[assignment]
-    return made
+    return calling(write, convert_to_tensor(tensor))
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Operation:
@@ -386,7 +261,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Opera
     Returns:
         The operation; one that does nothing where there is no writer.
     """
-    found = writer or _WRITER.get()
+    found = writer or default_writer()
     return no_op() if found is None else group(found.flush())
 
 

@@ -1,0 +1,34 @@
+"""Writers of tf.contrib.summary: one event file each, whichever operation is first."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import weft as tf
+from weft.events.file_writer import FileWriter
+from weft.training.contributed import summary_writers
+
+
+def test_summaries_of_two_steps_at_once_begin_one_event_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(2)
+
+    class SlowWriter(FileWriter):
+        def __init__(self, *args: object, **options: object) -> None:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                together.wait(0.2)
+            super().__init__(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(summary_writers, "FileWriter", SlowWriter)
+    writer = tf.contrib.summary.create_file_writer(str(tmp_path))
+    with writer.as_default(), tf.contrib.summary.always_record_summaries():
+        recorded = [tf.contrib.summary.scalar(name, 1.0, step=1) for name in "ab"]
+    with tf.Session() as session, ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(session.run, recorded)) == [True, True]
+        session.run(writer.close())
+    (path,) = tmp_path.iterdir()
+    assert sorted(value.tag for event in tf.train.summary_iterator(str(path)) for value in event.summary.value) == ["a", "b"]
