@@ -229,10 +229,24 @@ def test_a_message_that_is_held_goes_with_the_next_one_or_at_a_flush(wired: Wire
     assert read_all(raw) == [Ping(1), Pong(2), Ping(3), Ping(4), Goodbye("enough")]
 
 
+def test_a_message_with_large_values_is_held_in_order(wired: Wired) -> None:
+    raw, connection, _ = wired
+    values = np.arange(1 << 16)
+    connection.hold(Ping(1))
+    connection.hold(Push(1, (0,), (values,)))
+    assert connection.outbox.is_holding
+    connection.send(Pong(2))
+    connection.begin_close()
+    first, push, *others = read_all(raw)
+    assert [first, *others] == [Ping(1), Pong(2), Goodbye("")]
+    assert isinstance(push, Push)
+    np.testing.assert_array_equal(push.tensors[0], values)
+
+
 def test_a_message_that_is_too_large_to_be_held_is_sent(wired: Wired) -> None:
     raw, connection, _ = wired
     values = np.arange(1 << 16)
-    connection.hold(Push(1, (0,), (values,)))
+    connection.hold(Push(1, (0,), (values,)), if_small=True)
     assert not connection.outbox.is_holding
     connection.begin_close()
     push, _ = read_all(raw)

@@ -108,8 +108,8 @@ def test_all_producers_go_on_when_the_outbox_takes_no_more(peer: Peer) -> None:
 
 
 def test_what_is_held_goes_out_with_the_next_message_and_before_it(peer: Peer) -> None:
-    assert peer.outbox.hold(b"one")
-    assert peer.outbox.hold(b"two")
+    assert peer.outbox.hold([b"one"])
+    assert peer.outbox.hold([b"two"])
     assert peer.outbox.is_holding
     peer.outbox.send([b"three", b"four"], block=False)
     assert not peer.outbox.is_holding
@@ -117,7 +117,7 @@ def test_what_is_held_goes_out_with_the_next_message_and_before_it(peer: Peer) -
 
 
 def test_what_is_held_goes_out_alone_when_nothing_follows(peer: Peer) -> None:
-    peer.outbox.hold(b"one")
+    peer.outbox.hold([b"one"])
     peer.outbox.send((), block=False)
     assert peer.end.recv(100) == b"one"
     peer.outbox.send((), block=False)
@@ -127,7 +127,7 @@ def test_what_is_held_goes_out_alone_when_nothing_follows(peer: Peer) -> None:
 
 def test_what_is_held_waits_behind_what_is_queued(peer: Peer) -> None:
     peer.outbox.send([LARGE], block=False)
-    peer.outbox.hold(b"one")
+    peer.outbox.hold([b"one"])
     peer.outbox.send([b"two"], block=False)
     peer.read(len(LARGE))
     assert peer.end.recv(100, socket.MSG_WAITALL | socket.MSG_PEEK)[:3] == b"one"
@@ -135,8 +135,8 @@ def test_what_is_held_waits_behind_what_is_queued(peer: Peer) -> None:
 
 
 def test_what_is_held_goes_out_before_the_end(peer: Peer) -> None:
-    peer.outbox.hold(b"one")
+    peer.outbox.hold([b"one"])
     peer.outbox.finish([b"goodbye"])
     assert peer.end.recv(100, socket.MSG_WAITALL) == b"onegoodbye"
-    assert not peer.outbox.hold(b"two")
+    assert not peer.outbox.hold([b"two"])
     assert not peer.outbox.is_holding

@@ -199,17 +199,18 @@ class Connection:
         if not is_sent:
             raise self._unusable()
 
-    def hold(self, message: Message) -> None:
+    def hold(self, message: Message, *, if_small: bool = False) -> None:
         """Send a message when the next one is sent, or at `flush`: one that the peer can do nothing with before.
 
-        Raises as `send` does, for this message; it may be lost with the connection later on.
+        With `if_small` one with large values is sent at once, for a peer that may read them meanwhile. Raises as `send` does,
+        for this message; it may be lost with the connection later on.
         """
         if self._is_forked:
             raise self._unusable()
         frame = self._encode(message)
-        if len(frame) > 1:
+        if if_small and len(frame) > 1:
             self.send_frame(frame)
-        elif not self.outbox.hold(bytes(frame[0])):
+        elif not self.outbox.hold(frame):
             raise self._unusable()
 
     def flush(self) -> None:

@@ -41,7 +41,7 @@ class Outbox:
         self._room = threading.Condition(self._lock)  # blocking senders wait here
         self._queue: deque[Buffer] = deque()
         self._queued_bytes = 0
-        self._held = b""  # what goes out before the next message, and with it
+        self._held: list[Buffer] = []  # what goes out before the next message, and with it
         self._is_open = True  # takes messages
         self._is_stopped = False  # writes nothing any more
         self._writer: threading.Thread | None = None
@@ -111,14 +111,14 @@ class Outbox:
             self._put(buffers)
             return self._is_open
 
-    def hold(self, message: bytes) -> bool:
-        """Send a small message just before the next one; return False if the outbox is closed.
+    def hold(self, buffers: Sequence[Buffer]) -> bool:
+        """Send a message just before the next one; return False if the outbox is closed.
 
         Both then go with one call, and the peer wakes once for them. `send` with no buffers sends what is held alone.
         """
         with self._lock:
             if self._is_open:
-                self._held += message
+                self._held.extend(buffers)
                 self.sent_count += 1
             return self._is_open
 
@@ -128,8 +128,9 @@ class Outbox:
         return bool(self._held)
 
     def _behind_held(self, buffers: Sequence[Buffer]) -> Sequence[Buffer]:
-        held, self._held = self._held, b""
-        return (held, *buffers)
+        held, self._held = self._held, []
+        held.extend(buffers)
+        return held
 
     def finish(self, last: Sequence[Buffer]) -> None:
         """Take `last` and nothing more; end the stream when all is written. Does not wait."""
@@ -233,7 +234,7 @@ class Outbox:
 
     def _drop(self) -> None:
         self._queue.clear()
-        self._held = b""
+        self._held = []
         self._queued_bytes = 0
         self._queued.notify_all()
         self._room.notify_all()

@@ -22,8 +22,15 @@ from weft.runtime.step_trace import StepTrace
 class Outlet(Protocol):
     """Where a step's values leave the task."""
 
-    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[object]) -> None:
-        """Send values to a peer task; does not block for long and does not change the arrays."""
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[object], *, is_held: bool = False) -> None:
+        """Send values to a peer task; does not block for long and does not change the arrays.
+
+        If `is_held`, they go with the next message to that peer, or at `flush`.
+        """
+        ...
+
+    def flush(self, peer: str) -> None:
+        """Send a peer what is held for it."""
         ...
 
     def has_room(self, peer: str) -> bool:

@@ -53,9 +53,12 @@ def test_what_was_sent_is_known_from_the_moment_before(make_parts: MakeParts) ->
     pushed: list[Any] = []
 
     class Peers(Outlet):
-        def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[object]) -> None:
+        def push(
+            self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[object], *, is_held: bool = False
+        ) -> None:
+            assert not is_held
             assert flow.sent() != [], "it is known before it is sent"
             pushed.append((peer, edges, tensors))
 
-    flow.send(stage, Peers(), 7)
+    flow.send(stage, Peers(), 7, is_held=False)
     assert flow.sent() == pushed == [(peer, edges, [9] * len(numbers))]

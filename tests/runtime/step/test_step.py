@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ class Outbox:
         self.is_full = False
         self.waiting: list[Callable[[], None]] = []
         self.gone_on: list[str] = []
+        self.story: list[str] = []
+        self.flushed = threading.Event()
 
     def has_room(self, peer: str) -> bool:
         return not self.is_full
@@ -41,8 +44,13 @@ class Outbox:
     def go_on(self, peer: str) -> None:
         self.gone_on.append(peer)
 
-    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any], *, is_held: bool = False) -> None:
         self.pushed.append((peer, dict(zip(edges, tensors, strict=True))))
+        self.story.append("held" if is_held else "sent")
+
+    def flush(self, peer: str) -> None:
+        self.story.append(f"flushed to {peer}")
+        self.flushed.set()
 
 
 class Run:
@@ -94,6 +102,35 @@ def test_a_stage_that_waits_for_a_message_runs_when_it_comes(make_parts: MakePar
     step.receive([edge], [np.float32(5)])
     assert step.is_done
     assert np.asarray(step.fetches[0]) == 15
+
+
+def test_what_the_last_stage_sends_goes_out_with_the_end_of_the_part(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, name="x")
+    first = tf.square(x)
+    last = tf.py_func(lambda value: value + 1, [first], tf.float32)
+    with tf.device("/job:b"):
+        end = tf.group(tf.negative(first), tf.negative(last))
+    run = Run(make_parts([], [x], [end])["a"])
+    outbox = run.outbox
+    Step(run.executor, 7, [np.float32(3)], lambda step: outbox.story.append("told of the end")).start()
+    assert outbox.flushed.wait(PATIENCE_S)  # the end is told before the thread of the last stage goes on
+    assert [story[:15] for story in outbox.story] == ["sent", "held", "told of the end", "flushed to /job"]
+
+
+def test_what_this_process_asked_for_is_not_held(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, name="x")
+    first = tf.square(x)
+    with tf.device("/job:b"):
+        end = tf.negative(first).op
+    run = Run(make_parts([], [x], [end])["a"])
+    actions: deque[Callable[[], None]] = deque()
+
+    class Thread:
+        def put(self, action: Callable[[], None]) -> None:
+            actions.append(action)
+
+    Step(run.executor, 7, [np.float32(3)], lambda step: None, None, Thread()).start()
+    assert run.outbox.story == ["sent"]
 
 
 def test_a_message_may_come_before_the_start(make_parts: MakeParts) -> None:

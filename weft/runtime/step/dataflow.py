@@ -72,12 +72,12 @@ class Dataflow:
             self.unfinished -= 1
         return ready
 
-    def send(self, stage: Stage, outlet: Outlet, step_id: int) -> None:
+    def send(self, stage: Stage, outlet: Outlet, step_id: int, is_held: bool) -> None:
         """Push what a stage that has run made for peers; some may still be computed, and is waited for."""
         # Noted first: a connection that is brought back just now shows either this or the sending itself.
         self._pending[stage.number] = _SENT
         for peer, edges, numbers in stage.sends:
-            outlet.push(peer, step_id, edges, self._tensors(numbers))
+            outlet.push(peer, step_id, edges, self._tensors(numbers), is_held=is_held)
 
     def sent(self) -> list[Sent]:
         """What was sent so far, in order of the stages."""

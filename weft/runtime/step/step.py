@@ -224,10 +224,13 @@ class Step:
             outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage, permit), sink)
             for number, value in zip(stage.outputs, outputs, strict=True):
                 values[number] = value
+            # What the last stage sends goes out with the part's end, which its master is told right behind it: one call, and
+            # one wake-up of the peer. Where the master is this process, no message follows.
+            is_last = flow.unfinished == 1 and self._inbox is None
             if stage.sends:
                 outlet = self._executor.outlet
                 assert outlet is not None
-                flow.send(stage, outlet, self.step_id)
+                flow.send(stage, outlet, self.step_id, is_last)
         except OpError as error:
             self.abort(error)
             return []
@@ -242,7 +245,20 @@ class Step:
             if permit is not None:
                 permit.give_back()
         ready = flow.note_run(stage)
-        return self._end() if flow.unfinished == 0 else ready
+        if flow.unfinished:
+            return ready
+        try:
+            return self._end()
+        finally:
+            if is_last and stage.sends:
+                self._flush(stage)
+
+    def _flush(self, stage: Stage) -> None:
+        """Send what is held for the peers of a stage and did not go with the part's end, which another task was told."""
+        outlet = self._executor.outlet
+        if outlet is not None:
+            for peer, _, _ in stage.sends:
+                outlet.flush(peer)
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
         return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)

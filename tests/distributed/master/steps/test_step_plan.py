@@ -26,7 +26,10 @@ def graph() -> Iterator[tf.Graph]:
 class Nowhere:
     """An outlet that drops what is pushed."""
 
-    def push(self, peer: str, step_id: int, edges: Any, tensors: Any) -> None:
+    def push(self, peer: str, step_id: int, edges: Any, tensors: Any, *, is_held: bool = False) -> None:
+        pass
+
+    def flush(self, peer: str) -> None:
         pass
 
     def has_room(self, peer: str) -> bool:

@@ -24,14 +24,16 @@ class Part:
 class Deployment:
     """The parts by task; never changes. Steps that run keep theirs when a task is restarted and the plan gets another one.
 
-    `elsewhere` has the tasks in other processes, `sources` the connections with them.
+    The tasks of this process come last, in the order of asking: a request that waits for the first value from here is there
+    when the value leaves, and travels with it. `elsewhere` has the tasks in other processes, `sources` the connections with
+    them.
     """
 
     __slots__ = ("elsewhere", "parts", "sources")
 
     def __init__(self, parts: Mapping[str, Part]) -> None:
-        self.parts = parts
-        workers = [part.worker for part in parts.values()]
+        self.parts = dict(sorted(parts.items(), key=lambda item: item[1].worker.is_local))
+        workers = [part.worker for part in self.parts.values()]
         self.elsewhere = [worker for worker in workers if not worker.is_local]
         self.sources: Sequence[Source] = [source for worker in workers if (source := worker.source()) is not None]
 

@@ -99,9 +99,12 @@ class _Outlet:
     def __init__(self, workers: dict[str, Worker]) -> None:
         self._workers = workers
 
-    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any], *, is_held: bool = False) -> None:
         """Give values to a peer task."""
         self._workers[peer].receive(Push(step_id, tuple(edges), tuple(tensors)))
+
+    def flush(self, peer: str) -> None:
+        """Nothing is held."""
 
     def has_room(self, peer: str) -> bool:
         """Always."""

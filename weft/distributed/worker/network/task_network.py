@@ -74,7 +74,7 @@ class TaskNetwork:
 
     # What leaves.
 
-    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any], *, is_held: bool = False) -> None:
         """Send values of a step to a peer task; see `Outlet`."""
         push = messages.Push(step_id, tuple(edges), tuple(tensors))
         local = self._local.get(peer)
@@ -83,7 +83,10 @@ class TaskNetwork:
             return
         connection = self.peers.by_task.get(peer) or self.peers.connect(peer)
         try:
-            connection.send(push)
+            if is_held:
+                connection.hold(push)
+            else:
+                connection.send(push)
         except LocalProtocolError as error:
             text = f"A value of the step cannot be sent from {self._worker.task} to {peer}: {error}"
             raise InvalidArgumentError.of(text) from error
@@ -133,9 +136,12 @@ class TaskNetwork:
             self._awaited[key] = owner
         elif key not in self._awaited:
             return
-        ask = connection.hold if is_held else connection.send
+        request = messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace), owner.context)
         try:
-            ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace), owner.context))
+            if is_held:
+                connection.hold(request, if_small=True)
+            else:
+                connection.send(request)
         except OpError:
             if not is_cut(connection.cause):
                 if self._awaited.pop(key, None) is not None:
@@ -147,6 +153,8 @@ class TaskNetwork:
 
     def flush(self, task: str) -> None:
         """Send a peer what is held for it, also by a connection that another has taken the place of meanwhile."""
+        if task in self._local:
+            return
         for connection in self.peers.all_with(task):
             connection.flush()
 
