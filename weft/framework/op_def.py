@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypedDict, TypeVar
 
+import numpy as np
 from tensorboard.compat.proto import op_def_pb2
 
 from weft.framework import attr_value
@@ -98,6 +99,7 @@ class Traits(TypedDict, total=False):
     known_elements: OfNode[Dims]
     reshapes: bool
     memory_bound: bool
+    ufunc: np.ufunc | None
     droppable: bool
     ranks: Mapping[str, int]
     static: Sequence[str]
@@ -139,6 +141,10 @@ class OpDef:
     takes_run_index: bool
     """The op is random: its kernel gets how often the node has run in its session."""
 
+    takes_finish: bool
+    """The kernel takes `finish`, a function that changes elements where they lie, each by itself, and calls it on all of its
+    result; only on NumPy."""
+
     role: Role = Role.COMPUTATION
     stateful: bool = False
     """The op reads or changes state, so it is never folded, shared or dropped when asked for."""
@@ -153,6 +159,8 @@ class OpDef:
     """The output has the elements of the first input in their order, in another shape."""
     memory_bound: bool = False
     """NumPy does it as fast as memory allows: it moves elements, or does little with each."""
+    ufunc: np.ufunc | None = None
+    """NumPy's function of two operands that the kernel is, but for strings."""
     droppable: bool = False
     """The host leaves it out where nothing takes its result, as XLA does with all that is pure: it is long, and refuses nothing
     that the op whose gradient it is has not refused before."""

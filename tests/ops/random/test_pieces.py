@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft.ops.random import philox, pieces, sampling
-from weft.ops.random.pieces import PIECE, for_pieces
+from weft.ops.random.pieces import PIECE, Scratch, for_pieces
 
 UNIFORM = [0.14121377, 0.634094, 0.385741, 0.48180258]
 NORMAL = [-1.4767166, -1.3169163, 0.15747447, -1.3712695]
@@ -23,7 +23,7 @@ def test_each_element_is_worked_on_once(monkeypatch: pytest.MonkeyPatch, count: 
     monkeypatch.setattr(pieces, "_cores", lambda: cores)
     seen = np.zeros(count, np.int64)
 
-    def work(piece: slice) -> None:
+    def work(piece: slice, scratch: Scratch) -> None:
         assert piece.stop - piece.start <= PIECE
         seen[piece] += 1
 
@@ -33,7 +33,7 @@ def test_each_element_is_worked_on_once(monkeypatch: pytest.MonkeyPatch, count: 
 
 def test_short_arrays_need_no_thread() -> None:
     threads = set()
-    for_pieces(3 * PIECE, lambda piece: threads.add(threading.get_ident()))
+    for_pieces(3 * PIECE, lambda piece, scratch: threads.add(threading.get_ident()))
     assert threads == {threading.get_ident()}
 
 
@@ -41,7 +41,7 @@ def test_an_error_of_any_part_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(pieces, "_PARALLEL", 1)
     monkeypatch.setattr(pieces, "_cores", lambda: 2)
 
-    def work(piece: slice) -> None:
+    def work(piece: slice, scratch: Scratch) -> None:
         if piece.start >= 2 * PIECE:
             raise ValueError(f"at {piece.start}")
 
@@ -79,3 +79,12 @@ def test_the_same_bits_as_ever() -> None:
     np.testing.assert_allclose(
         [uniform.sum(dtype=np.float64), normal.sum(dtype=np.float64), cut.sum(dtype=np.float64)], SUMS, rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("start", [0, 2**32 - PIECE - 7, 2**40 + 3])
+def test_blocks_of_one_upper_word_are_those_of_any(start: int) -> None:
+    stream = philox.stream_of_seeds(31**13, 5**27)
+    index = np.arange(2 * PIECE, dtype=np.uint64) + np.uint64(start)
+    words = philox.blocks(stream, index)
+    for place in (0, 1, PIECE, PIECE + 7, PIECE + 8, 2 * PIECE - 1):
+        np.testing.assert_array_equal([word[place] for word in words], philox.blocks(stream, index[place]))

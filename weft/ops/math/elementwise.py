@@ -9,6 +9,8 @@ import functools
 import operator
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
 from weft.framework.dims import Dims, merge_dims
@@ -88,6 +90,7 @@ def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     "Add",
     "x: T, y: T -> z: T",
     memory_bound=True,
+    ufunc=np.add,
     infer=broadcast,
     gradient=_sum_gradient,
     types={"T": (*NUMBERS, dtypes.string)},
@@ -104,7 +107,15 @@ def add(xp: ArrayModule, x: Array, y: Array) -> Result:
     return x + y
 
 
-@op("AddV2", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sum_gradient, types={"T": NUMBERS})
+@op(
+    "AddV2",
+    "x: T, y: T -> z: T",
+    memory_bound=True,
+    ufunc=np.add,
+    infer=broadcast,
+    gradient=_sum_gradient,
+    types={"T": NUMBERS},
+)
 def add_v2(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x + y`; the form that newer graphs have: `[...], [...] -> [...]`, broadcast."""
     return x + y
@@ -115,7 +126,15 @@ def _sub_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [unbroadcast(grad, x, y), unbroadcast(neg(grad), y, x)]
 
 
-@op("Sub", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
+@op(
+    "Sub",
+    "x: T, y: T -> z: T",
+    memory_bound=True,
+    ufunc=np.subtract,
+    infer=broadcast,
+    gradient=_sub_gradient,
+    types={"T": NUMBERS},
+)
 def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x - y`: `[...], [...] -> [...]`, broadcast.
 
@@ -138,7 +157,15 @@ def conj_if_complex(tensor: Tensor) -> Tensor:
     return conj_node(tensor) if tensor.dtype.is_complex else tensor
 
 
-@op("Mul", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
+@op(
+    "Mul",
+    "x: T, y: T -> z: T",
+    memory_bound=True,
+    ufunc=np.multiply,
+    infer=broadcast,
+    gradient=_mul_gradient,
+    types={"T": NUMBERS},
+)
 def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x * y`: `[...], [...] -> [...]`, broadcast.
 

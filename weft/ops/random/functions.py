@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -36,7 +36,12 @@ def shape_tensor(shape: DynamicShape) -> Tensor:
     return convert_to_tensor(shape, dtype, name="shape")
 
 
-def _seeds(seed: int | None) -> dict[str, int]:
+class _Seeds(TypedDict):
+    seed: int
+    seed2: int
+
+
+def _seeds(seed: int | None) -> _Seeds:
     first, second = get_seed(seed)
     return {"seed": first or 0, "seed2": second or 0}
 

@@ -25,6 +25,7 @@ from weft.ops.math.elementwise import FLOATS, REAL, mul, unbroadcast
 from weft.ops.random import philox
 from weft.ops.random import rejection as rejection
 from weft.ops.random import sampling as sampling
+from weft.ops.random.sampling import Finish
 from weft.platform.jax_modules import jax
 
 _DRAWN: Final = {"dtype": FLOATS, "T": INDEX}
@@ -48,38 +49,59 @@ def _start(xp: ArrayModule, run_index: int, blocks_per_run: int) -> Array:
 @op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
 def random_uniform_node(
-    xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
+    xp: ArrayModule,
+    shape: Array,
+    *,
+    seed: int = 0,
+    seed2: int = 0,
+    dtype: DType,
+    run_index: int = 0,
+    finish: Finish | None = None,
 ) -> Result:
     """Uniform in [0, 1): `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
     start = _start(xp, run_index, size * _RESERVED)
-    return sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule).reshape(tuple(shape))
+    return sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule, finish).reshape(tuple(shape))
 
 
 @op("RandomStandardNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
 def random_standard_normal(
-    xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
+    xp: ArrayModule,
+    shape: Array,
+    *,
+    seed: int = 0,
+    seed2: int = 0,
+    dtype: DType,
+    run_index: int = 0,
+    finish: Finish | None = None,
 ) -> Result:
     """Normal with mean 0 and standard deviation 1: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     rule = sampling.NORMAL[np.dtype(dtype.as_numpy_dtype)]
     start = _start(xp, run_index, size * _RESERVED)
-    drawn = sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule)
-    return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
+    drawn = sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule, finish)
+    return drawn.astype(dtype.as_numpy_dtype, copy=False).reshape(tuple(shape))
 
 
 @op("TruncatedNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
 def truncated_normal_node(
-    xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
+    xp: ArrayModule,
+    shape: Array,
+    *,
+    seed: int = 0,
+    seed2: int = 0,
+    dtype: DType,
+    run_index: int = 0,
+    finish: Finish | None = None,
 ) -> Result:
     """Normal with mean 0 and standard deviation 1, never two or more from the mean: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     start = _start(xp, run_index, size * _RESERVED)
-    drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype)
-    return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
+    drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype, finish)
+    return drawn.astype(dtype.as_numpy_dtype, copy=False).reshape(tuple(shape))
 
 
 def check_range(minval: Array, maxval: Array) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
+
+from weft.framework.aliases import Array
 
 PIECE: Final = 8192
 """64 KiB of words, so that what is made of a piece stays in the second-level cache."""
@@ -17,18 +21,43 @@ _PARALLEL: Final = 1 << 18
 """Each thread has at least so many elements, which take it 10 ms: to start one takes 0.1."""
 
 
-def for_pieces(count: int, work: Callable[[slice], None]) -> None:
+class Scratch:
+    """One thread's arrays for what is made of a piece, the same for each: the allocator would give memory of that size back to
+    the system and ask for it again, which takes longer than the work.
+
+    Args:
+        count: the length of most arrays that are asked for.
+    """
+
+    __slots__ = ("_arrays", "_count")
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._arrays: dict[tuple[int, npt.DTypeLike], Array] = {}
+
+    def array(self, number: int, shape: tuple[int, ...], dtype: type[np.generic] = np.uint64) -> Array:
+        """An array of this shape, whatever is in it; the next call with the same number and type gets its memory."""
+        size = math.prod(shape)
+        found = self._arrays.get((number, dtype))
+        if found is None or len(found) < size:
+            self._arrays[number, dtype] = found = np.empty(max(size, self._count), dtype)
+        return found[:size].reshape(shape)
+
+
+def for_pieces(count: int, work: Callable[[slice, Scratch], None]) -> None:
     """Call `work` for slices of at most `PIECE` that make up `range(count)`, in any order and from several threads at once.
 
-    The threads end with the call: a process may be forked between two. The first error is raised, when all have ended.
+    Each thread has a scratch of its own, which `work` gets. The threads end with the call: a process may be forked between two.
+    The first error is raised, when all have ended.
     """
     threads = max(1, min(count // _PARALLEL, _cores()))
     errors: list[BaseException] = []
 
     def run(begin: int, end: int) -> None:
+        scratch = Scratch(min(PIECE, end - begin))
         try:
             for low in range(begin, end, PIECE):
-                work(slice(low, min(low + PIECE, end)))
+                work(slice(low, min(low + PIECE, end)), scratch)
         except BaseException as error:
             errors.append(error)
 

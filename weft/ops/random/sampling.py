@@ -3,22 +3,22 @@
 Output `i` is made from words of the stream that depend on `i` alone. NumPy works through the blocks in pieces that fit the
 processor's cache, on all cores; a compiled stage takes them in one expression.
 
-Nanoseconds of CPU for each of 43 million float32 initial values, the best of four runs: compiled by XLA -> on NumPy; TensorFlow
-2.21 (two cores with other work, November 2026). The first runs take 10 to 30 more where the memory is new to the process.
+Nanoseconds of CPU for each of 43 million float32 initial values in the first run of a process, in pages of 4 KiB: before -> in
+each thread's scratch, scaled while they are drawn; TensorFlow 2.21 and 1.15 (two cores with other work, November 2026). Where a
+virtual machine's host gives it huge pages anew, each value takes up to 8 more.
 
-    uniform              35 -> 14      6.0
-    normal               57 -> 17      15.7
-    truncated normal    122 -> 56      25.7
+    uniform             10.3 ->  6.0     4.1     4.7
+    normal              13.9 ->  8.0    10.7    13.6
+    truncated normal    24.2 -> 17.3    18.1    14.4
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +27,21 @@ from ml_dtypes import bfloat16
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule
 from weft.ops.random import philox
-from weft.ops.random.philox import Stream
-from weft.ops.random.pieces import for_pieces
+from weft.ops.random.philox import Stream, Words
+from weft.ops.random.pieces import Scratch, for_pieces
 from weft.platform.jax_modules import jax
 
 # How many blocks a rejection method may use for each group of outputs.
 _RESERVED: Final = 256
 _EPSILON: Final = 1.0e-7
 _LIMIT: Final = 2.0
+_MANTISSA: Final = np.array(0x7FFFFF, np.uint32)
+_ONE_BITS: Final = np.array(0x3F800000, np.uint32)
+_ONE: Final = np.array(1, np.float32)
 
-Words = tuple[Array, Array, Array, Array]
+
+Finish: TypeAlias = Callable[[Array], None]
+"""Changes values where they lie, each by itself."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,16 @@ class Rule:
     per_block: int
     dtype: Array
     convert: Callable[[Array, Words], tuple[Array, ...]]
-    fill: Callable[[Array, Words], None] | None = None
-    """Fills rows of values in one go on NumPy, with the same numbers, where that is faster."""
+    fast_fill: Callable[[Array, Words, Scratch], None] | None = None
+    """Fills rows of values in one go on NumPy, with the same numbers, and without arrays of its own."""
+
+    def fill(self, rows: Array, words: Words, scratch: Scratch) -> None:
+        """Fill rows `[blocks, per_block]` of values on NumPy; the words are in numbers 0 to 3 of the scratch."""
+        if self.fast_fill is not None:
+            self.fast_fill(rows, words, scratch)
+            return
+        for column, values in enumerate(self.convert(np, words)):
+            rows[:, column] = values
 
 
 def _unit_float32(word: Array) -> Array:
@@ -68,15 +81,19 @@ def _uniform_float32(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return tuple(_unit_float32(word) for word in words)
 
 
-def _fill_uniform_float32(rows: Array, words: Words) -> None:
-    """Both words of a pair are written at once, and become numbers where they lie."""
-    pairs = rows.view(np.uint64)
-    for column in range(2):
-        np.bitwise_or(words[2 * column], words[2 * column + 1] << np.uint64(32), out=pairs[:, column])
+def _to_unit_float32(bits: Array) -> Array:
+    """The numbers in [0, 1) of words of 32 bits, where they lie."""
+    np.bitwise_and(bits, _MANTISSA, out=bits)
+    np.bitwise_or(bits, _ONE_BITS, out=bits)
+    unit = bits.view(np.float32)
+    return np.subtract(unit, _ONE, out=unit)
+
+
+def _fill_uniform_float32(rows: Array, words: Words, scratch: Scratch) -> None:
     bits = rows.view(np.uint32)
-    bits &= np.uint32(0x7FFFFF)
-    bits |= np.uint32(0x3F800000)
-    rows -= np.float32(1)
+    for column, word in enumerate(words):
+        np.copyto(bits[:, column], word, casting="unsafe")
+    _to_unit_float32(bits)
 
 
 def _uniform_float64(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
@@ -103,22 +120,41 @@ def _normal_float32(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return first + _box_muller(xp, _unit_float32(words[2]), _unit_float32(words[3]))
 
 
+def _fill_normal_float32(rows: Array, words: Words, scratch: Scratch) -> None:
+    """As `_box_muller`, step by step."""
+    first, second = (scratch.array(number, words[0].shape, np.uint32) for number in range(2))
+    sine = scratch.array(2, words[0].shape, np.float32)
+    for pair in (0, 2):
+        np.copyto(first, words[pair], casting="unsafe")
+        np.copyto(second, words[pair + 1], casting="unsafe")
+        radius, angle = _to_unit_float32(first), _to_unit_float32(second)
+        np.maximum(radius, np.float32(_EPSILON), out=radius)
+        np.log(radius, out=radius)
+        np.multiply(radius, np.float32(-2), out=radius)
+        np.sqrt(radius, out=radius)
+        np.multiply(angle, np.float32(2 * math.pi), out=angle)
+        np.sin(angle, out=sine)
+        np.cos(angle, out=angle)
+        np.multiply(sine, radius, out=rows[:, pair])
+        np.multiply(angle, radius, out=rows[:, pair + 1])
+
+
 def _normal_float64(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return _box_muller(xp, _unit_float64(words[0], words[1]), _unit_float64(words[2], words[3]))
 
 
 UNIFORM: Final = {
-    np.dtype(np.float32): Rule(4, np.float32, _uniform_float32, _fill_uniform_float32 if sys.byteorder == "little" else None),
+    np.dtype(np.float32): Rule(4, np.float32, _uniform_float32, _fill_uniform_float32),
     np.dtype(np.float64): Rule(2, np.float64, _uniform_float64),
     np.dtype(np.float16): Rule(4, np.float16, _uniform_float16),
     np.dtype(bfloat16): Rule(4, bfloat16, _uniform_bfloat16),
 }
 # Half precision is rounded from single.
 NORMAL: Final = {
-    np.dtype(np.float32): Rule(4, np.float32, _normal_float32),
+    np.dtype(np.float32): Rule(4, np.float32, _normal_float32, _fill_normal_float32),
     np.dtype(np.float64): Rule(2, np.float64, _normal_float64),
-    np.dtype(np.float16): Rule(4, np.float32, _normal_float32),
-    np.dtype(bfloat16): Rule(4, np.float32, _normal_float32),
+    np.dtype(np.float16): Rule(4, np.float32, _normal_float32, _fill_normal_float32),
+    np.dtype(bfloat16): Rule(4, np.float32, _normal_float32, _fill_normal_float32),
 }
 WORDS32: Final = Rule(4, np.uint64, lambda xp, words: words)
 WORDS64: Final = Rule(2, np.uint64, lambda xp, words: (_joined(words[0], words[1]), _joined(words[2], words[3])))
@@ -138,22 +174,22 @@ def element_count(shape: Array) -> int:
     return math.prod(int(size) for size in shape)
 
 
-def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule) -> Array:
-    """The first `size` values that the blocks from `start` on give; 1-D."""
+def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule, finish: Finish | None = None) -> Array:
+    """The first `size` values that the blocks from `start` on give; 1-D.
+
+    On NumPy, `finish` changes values further, element by element and where they lie, while they are in the processor's cache.
+    """
     count = -(-size // rule.per_block)
     if xp is not np:
         words = philox.blocks(stream, start + xp.arange(count, dtype=np.uint64))
         return xp.stack(rule.convert(xp, words), axis=-1).reshape(-1)[:size]
     result = np.empty((count, rule.per_block), rule.dtype)
 
-    def fill(piece: slice) -> None:
+    def fill(piece: slice, scratch: Scratch) -> None:
         index = np.arange(piece.start, piece.stop, dtype=np.uint64) + start
-        words = philox.blocks(stream, index)
-        if rule.fill is not None:
-            rule.fill(result[piece], words)
-            return
-        for column, values in enumerate(rule.convert(np, words)):
-            result[piece, column] = values
+        rule.fill(result[piece], philox.blocks(stream, index, scratch), scratch)
+        if finish is not None:
+            finish(result[piece])
 
     for_pieces(count, fill)
     return result.reshape(-1)[:size]
@@ -168,41 +204,54 @@ def integers(xp: ArrayModule, stream: Stream, start: Array, size: int, low: Arra
     return ((words % span).astype(unsigned) + xp.asarray(low).astype(unsigned)).astype(dtype)
 
 
-def truncated_normal(xp: ArrayModule, stream: Stream, start: Array, size: int, dtype: npt.DTypeLike) -> Array:
+def truncated_normal(
+    xp: ArrayModule,
+    stream: Stream,
+    start: Array,
+    size: int,
+    dtype: npt.DTypeLike,
+    finish: Finish | None = None,
+) -> Array:
     """Normal values that are less than two standard deviations from the mean; farther ones are drawn again.
 
-    Outputs come in groups of one block's values; each group has a part of the stream for itself.
+    Outputs come in groups of one block's values; each group has a part of the stream for itself. `finish` as for `draw`.
     """
     rule = NORMAL[np.dtype(dtype)]
     groups = -(-size // rule.per_block)
     stride = np.uint64(_RESERVED * rule.per_block // 4)
-    fill = _truncated_on_numpy if xp is np else _truncated_on_jax
-    return fill(rule, stream, start, groups, stride).reshape(-1)[:size]
-
-
-def _truncated_on_numpy(rule: Rule, stream: Stream, start: Array, groups: int, stride: Array) -> Array:
+    if xp is not np:
+        return _truncated_on_jax(rule, stream, start, groups, stride).reshape(-1)[:size]
     result = np.empty((groups, rule.per_block), rule.dtype)
 
-    def fill(piece: slice) -> None:
+    def fill(piece: slice, scratch: Scratch) -> None:
         first = np.arange(piece.start, piece.stop, dtype=np.uint64) * stride + start
-        made = result[piece]
-        for column, values in enumerate(rule.convert(np, philox.blocks(stream, first))):
-            made[:, column] = values
-        # Five of six groups need no other block; the others take their values from as many as it takes, in order.
-        rows = np.flatnonzero((np.abs(made) >= _LIMIT).any(1))
-        drawn, first = made[rows], first[rows]
-        while len(rows):
-            first = first + np.uint64(1)
-            drawn = np.concatenate([drawn, np.stack(rule.convert(np, philox.blocks(stream, first)), 1)], 1)
-            accepted = np.abs(drawn) < _LIMIT
-            order = accepted.cumsum(1)
-            is_full = order[:, -1] >= rule.per_block
-            accepted &= order <= rule.per_block
-            made[rows[is_full]] = drawn[is_full][accepted[is_full]].reshape(-1, rule.per_block)
-            rows, drawn, first = rows[~is_full], drawn[~is_full], first[~is_full]
+        _fill_truncated(rule, stream, first, result[piece], scratch)
+        if finish is not None:
+            finish(result[piece])
 
     for_pieces(groups, fill)
-    return result
+    return result.reshape(-1)[:size]
+
+
+def _fill_truncated(rule: Rule, stream: Stream, first: Array, made: Array, scratch: Scratch) -> None:
+    """Fill groups of values, each from the block of the stream that `first` has for it on."""
+    rule.fill(made, philox.blocks(stream, first, scratch), scratch)
+    size = np.abs(made, out=scratch.array(3, made.shape, rule.dtype))
+    is_far = np.greater_equal(size, _LIMIT, out=scratch.array(0, made.shape, np.bool_))
+    # Five of six groups need no other block; the others take their values from as many as it takes, in order.
+    groups = np.flatnonzero(is_far.view(f"u{rule.per_block}"))
+    drawn, first = made[groups], first[groups]
+    while len(groups):
+        first = first + np.uint64(1)
+        fresh = np.empty((len(groups), rule.per_block), rule.dtype)
+        rule.fill(fresh, philox.blocks(stream, first, scratch), scratch)
+        drawn = np.concatenate([drawn, fresh], 1)
+        accepted = np.abs(drawn) < _LIMIT
+        counts = accepted.sum(1)
+        is_full = counts >= rule.per_block
+        places = (counts.cumsum() - counts)[is_full, np.newaxis] + np.arange(rule.per_block)
+        made[groups[is_full]] = drawn[accepted][places]
+        groups, drawn, first = groups[~is_full], drawn[~is_full], first[~is_full]
 
 
 def _truncated_on_jax(rule: Rule, stream: Stream, start: Array, groups: int, stride: Array) -> Array:

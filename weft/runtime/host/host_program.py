@@ -1,10 +1,11 @@
 """HostProgram: a program planned for NumPy, once, as a list of bound calls.
 
 Whatever a stage does on the host it does through one: pass values on, update variables, take rows of tables, run host ops, and
-compute while it is not compiled. Three peepholes make the plain cases short:
+compute while it is not compiled. Four peepholes make the plain cases short:
 
 - nodes that hand values on are no calls: who takes their results takes what went in, and constants lie ready;
 - neighbouring reads of variables are one call;
+- arithmetic with scalars on what a random node draws is one call with it (`scaled_draw`);
 - under the locks of all variables, updates of many small ones by the same rule are one call (`joint_updates`), and an update of
   rows works out beforehand what needs no variable.
 
@@ -29,6 +30,7 @@ from weft.runtime.host.calls import Call, Loads, RowUpdate, call_of
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall
 from weft.runtime.host.joint_updates import JointUpdate, grouped
+from weft.runtime.host.scaled_draw import ScaledDraw, scaled_draws
 from weft.runtime.host.snapshot import Snapshot
 from weft.runtime.program.kernel_errors import raise_located
 from weft.runtime.program.program import Argument, Instruction, Program
@@ -182,6 +184,7 @@ class _Planner:
         self._taken = frozenset(program.output_numbers).union(*(each.numbers() for each in program.instructions))
         # The places of what a run begins with.
         self._known = set(range(len(program.inputs)))
+        self._draws = {} if is_plain or not program.random_nodes else scaled_draws(program)
         joins = is_locked and not is_plain
         for part in grouped(program) if joins else [[each] for each in program.instructions]:
             if len(part) == 1:
@@ -204,7 +207,10 @@ class _Planner:
 
     def _add(self, instruction: Instruction) -> None:
         role = instruction.op_def.role
-        if role is Role.CONSTANT and not self._is_plain:
+        if (chain := self._draws.get(instruction)) is not None:
+            if instruction is chain[-1]:
+                self._draw_scaled(chain)
+        elif role is Role.CONSTANT and not self._is_plain:
             self._keep(instruction)
         elif instruction.op_def.hands_on and not self._is_plain:
             self._hand_on(instruction)
@@ -212,6 +218,11 @@ class _Planner:
             self.calls.append(self._call_of(instruction))
         for number, slot in instruction.ref_outputs:
             self._load(instruction.op, slot, number)
+
+    def _draw_scaled(self, chain: Sequence[Instruction]) -> None:
+        self.made += chain[-1].outputs
+        arguments = [self._placed(argument) for argument in chain[0].arguments]
+        self.calls.append(ScaledDraw(chain, arguments, self._program, self._place))
 
     def _is_idle(self, instruction: Instruction) -> bool:
         """Whether it is left out, such as the gradient for images that are fed, which only control edges ask for."""
