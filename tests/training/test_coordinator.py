@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 
 import weft as tf
+from weft.platform import wait_notice
+from weft.training.coordinator import SessionThread
 
 
 def start(target: Callable[[], object], coord: tf.train.Coordinator) -> threading.Thread:
@@ -154,3 +156,23 @@ def test_a_looper_checks_its_arguments() -> None:
         tf.train.LooperThread(None, 1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="require that you also pass 'target'"):
         tf.train.LooperThread(tf.train.Coordinator(), 1, args=(1,))
+
+
+def test_join_says_for_whom_it_waits(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    tf.logging.set_verbosity(tf.logging.WARN)
+    coord, ended = tf.train.Coordinator(), threading.Event()
+    filler = SessionThread(target=ended.wait, name="QueueRunnerThread-files", daemon=True)
+    worker = threading.Thread(target=ended.wait, name="worker", daemon=True)
+    stop = threading.Timer(0.2, coord.request_stop)
+    for thread in (filler, worker, stop):
+        thread.start()
+    with caplog.at_level("WARNING"):
+        coord.join([filler])
+        with pytest.raises(RuntimeError, match="still running: worker"):
+            coord.join([worker], stop_grace_period_secs=0.2)
+    ended.set()
+    first, *_, last = [record.getMessage() for record in caplog.records if "Coordinator.join" in record.getMessage()]
+    assert "still run: QueueRunnerThread-files. Nobody has asked them to stop" in first
+    assert "call coord.request_stop() before" in first
+    assert "still run: worker. They were asked to stop" in last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -28,7 +29,7 @@ class GeneratorState:
     """
 
     def __init__(self, generator: Callable[..., Iterable[Nest]]) -> None:
-        self._generator = generator
+        self.generator = generator
         self._numbers = itertools.count()
         self._args: dict[int, Sequence[Array]] = {}
         self._iterators: dict[int, Iterator[Nest]] = {}
@@ -43,7 +44,7 @@ class GeneratorState:
         """The next value of a pass; StopIteration at its end."""
         iterator = self._iterators.get(number)
         if iterator is None:
-            iterator = self._iterators[number] = iter(self._generator(*self._args.pop(number)))
+            iterator = self._iterators[number] = iter(self.generator(*self._args.pop(number)))
         return next(iterator)
 
     def end(self, number: int) -> Array:
@@ -94,6 +95,8 @@ def _values(state: GeneratorState, key: Tensor, spec: Nest) -> Nest:
             ) from None
         return [_converted(value, leaf) for value, leaf in zip(flat, leaves, strict=True)]
 
+    # Messages name the function of the program.
+    functools.update_wrapper(following, state.generator)
     found = numpy_function(following, [key], nest.flatten(types))
     tensors: list[Tensor] = found if isinstance(found, list) else [found]
     for tensor, leaf in zip(tensors, leaves, strict=True):

@@ -45,6 +45,12 @@ def place(stack: Stack) -> str:
     return "" if found is None else f"{shown_name(found[0])}:{found[1]}"
 
 
+def named(kind: str, name: str, stack: Stack) -> str:
+    """A node in a message: `MatMul 'dense/MatMul' (train.py:12)`."""
+    line = place(stack)
+    return f"{kind} {name!r}{f' ({line})' if line else ''}"
+
+
 def stack_text(stack: Stack) -> str:
     """The program's lines from the outermost to the innermost, with their source, as a traceback prints them."""
     lines = []

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Iterator
+from typing import Final
 
+from weft.framework.built_at import named
 from weft.framework.op_context import OpContext
+from weft.platform.wait_notice import WaitNotice
+
+_LOG: Final = logging.getLogger("weft.waits")
 
 
 class CancellableLock:
@@ -35,12 +41,19 @@ class CancellableLock:
                 changed.notify()
 
     def _wait(self, ctx: OpContext) -> None:
+        notice = WaitNotice()
         withdraw = ctx.on_cancel(self._wake)
         try:
             with self._changed:
                 while self._is_held:
                     ctx.raise_if_cancelled()
-                    self._changed.wait()
+                    self._changed.wait(notice.left_s)
+                    if notice.is_due():
+                        _LOG.warning(
+                            "%s has waited %.0f s for its turn: another step has the same iterator or reader, and its element "
+                            "does not come. Look at what that waits for: a queue of names, a function of the program.",
+                            named(ctx.op.type, ctx.op.name, ctx.op.built_from), notice.waited_s,
+                        )  # fmt: skip
                 self._is_held = True
         finally:
             withdraw()

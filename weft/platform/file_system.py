@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 from weft import errors
 from weft.platform.file_access import FileAccess, current_access
 from weft.platform.later import Later
+from weft.platform.wait_watch import Watched
 
 if TYPE_CHECKING:
     import fsspec
@@ -40,6 +41,11 @@ _CODES: Final[dict[int, int]] = {
     errno.EINVAL: errors.INVALID_ARGUMENT,
     errno.ENAMETOOLONG: errors.INVALID_ARGUMENT,
 }
+
+_UNREACHABLE: Final = (
+    "Look whether this host reaches it: the name and port of its endpoint, proxies, firewalls, credentials; its library tries "
+    "again by itself."
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,13 @@ _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
     IsADirectoryError: errno.EISDIR,
     NotADirectoryError: errno.ENOTDIR,
 }
+
+
+@contextmanager
+def _told_of(path: str) -> Iterator[None]:
+    """The same for a store, whose library may try for minutes to reach it; who waits is told so."""
+    with Watched(lambda: f"A store has not answered about {path}", _UNREACHABLE), _errors_of(path):
+        yield
 
 
 @dataclass(frozen=True)
@@ -148,46 +161,46 @@ class RemoteFileSystem:
     _store: Any
 
     def open(self, path: str, mode: str) -> IO[bytes]:
-        with _errors_of(path):
+        with _told_of(path):
             return cast("IO[bytes]", self._store.open(path, mode))
 
     def stat(self, path: str) -> FileStatistics:
-        with _errors_of(path):
+        with _told_of(path):
             info = self._store.info(path)
         changed = info.get("mtime") or info.get("created") or 0
         changed_s = changed.timestamp() if hasattr(changed, "timestamp") else float(changed)
         return FileStatistics(int(info["size"] or 0), int(changed_s * 1e9), info["type"] == "directory")
 
     def children(self, path: str) -> list[str]:
-        with _errors_of(path):
+        with _told_of(path):
             return [os.path.basename(name.rstrip("/")) for name in self._store.ls(path, detail=False)]
 
     def glob(self, pattern: str) -> list[str]:
-        with _errors_of(pattern):
+        with _told_of(pattern):
             return [self._store.unstrip_protocol(name) for name in self._store.glob(pattern)]
 
     def make_directory(self, path: str) -> None:
-        with _errors_of(path):
+        with _told_of(path):
             self._store.mkdir(path, create_parents=False)
 
     def make_directories(self, path: str) -> None:
-        with _errors_of(path):
+        with _told_of(path):
             self._store.makedirs(path, exist_ok=True)
 
     def remove(self, path: str) -> None:
-        with _errors_of(path):
+        with _told_of(path):
             self._store.rm_file(path)
 
     def remove_recursively(self, path: str) -> None:
-        with _errors_of(path):
+        with _told_of(path):
             self._store.rm(path, recursive=True)
 
     def copy(self, source: str, target: str) -> None:
-        with _errors_of(source):
+        with _told_of(source):
             self._store.cp_file(source, target)
 
     def rename(self, source: str, target: str) -> None:
-        with _errors_of(source):
+        with _told_of(source):
             self._store.mv(source, target, recursive=self._store.isdir(source))
 
 

@@ -11,8 +11,16 @@ from typing import Final
 
 from weft import errors
 from weft.platform import tf_logging
+from weft.platform.wait_notice import WaitNotice
 
 _POLL_S: Final = 0.05
+_NOT_STOPPED: Final = (
+    "Nobody has asked them to stop, and they fill queues until their input ends: call coord.request_stop() before coord.join()."
+)
+_STOPPED: Final = (
+    "They were asked to stop: a thread looks at coord.should_stop() between its steps, and one that is blocked in a step ends "
+    "with session.close() or the close of its queue. After {0:.0f} s join gives up."
+)
 
 
 class Coordinator:
@@ -140,11 +148,16 @@ class Coordinator:
             )
         with self._lock:
             waited_for = self._registered_threads.union(threads or ())
+        notice = WaitNotice()
+        # Threads that train may do so for days; those that only fill queues go on until they are stopped.
+        fillers_alone = all(isinstance(thread, SessionThread) for thread in waited_for)
         while not self.should_stop() and _wait_for_one(waited_for):
-            pass
-        stopped_at = time.monotonic()
-        while _wait_for_one(_in_grace(waited_for, time.monotonic() - stopped_at, stop_grace_period_secs)):
-            pass
+            if fillers_alone and notice.is_due():
+                _tell(waited_for, notice.waited_s, _NOT_STOPPED)
+        notice = WaitNotice()
+        while _wait_for_one(in_grace := _in_grace(waited_for, notice.waited_s, stop_grace_period_secs)):
+            if notice.is_due():
+                _tell(in_grace, notice.waited_s, _STOPPED.format(stop_grace_period_secs))
         stragglers = sorted(thread.name for thread in waited_for if thread.is_alive() and not isinstance(thread, SessionThread))
         with self._lock:
             self._joined = True
@@ -188,6 +201,11 @@ def _in_grace(threads: Iterable[threading.Thread], waited_s: float, grace_s: flo
         for thread in threads
         if waited_s < (min(grace_s, thread.stop_grace_secs) if isinstance(thread, SessionThread) else grace_s)
     ]
+
+
+def _tell(threads: Iterable[threading.Thread], waited_s: float, advice: str) -> None:
+    names = ", ".join(sorted(thread.name for thread in threads if thread.is_alive()))
+    tf_logging.warning("Coordinator.join has waited %.0f s for threads that still run: %s. %s", waited_s, names, advice)
 
 
 def _wait_for_one(threads: Iterable[threading.Thread]) -> bool:

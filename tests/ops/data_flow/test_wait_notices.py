@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -40,12 +42,59 @@ def test_a_queue_that_has_had_elements_is_quiet_at_first(caplog: pytest.LogCaptu
     assert not [record for record in caplog.records if record.name == "weft.queues"]
 
 
-def test_who_waits_for_room_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_enqueue_that_nobody_makes_room_for_says_so(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
-        put = tf.FIFOQueue(1, tf.float32, shapes=[[]]).enqueue(1.0)
+        put = tf.FIFOQueue(1, tf.float32, shapes=[[]], name="jobs").enqueue(1.0, name="put")
+        session.run(put)
+        run_for(session, put)
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+    assert "QueueEnqueueV2 'put' (test_wait_notices.py:" in told
+    assert "s for room in FIFOQueue 'jobs', which has 1 of 1 elements. Nothing has been taken out so far" in told
+
+
+def test_a_pipeline_that_waits_for_room_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        queue = tf.FIFOQueue(1, tf.float32, shapes=[[]])
+        put = queue.enqueue(1.0)
+        session.run(put)
+        session.run(queue.dequeue())
         session.run(put)
         run_for(session, put)
     assert not [record for record in caplog.records if record.name == "weft.queues"]
+
+
+def test_who_waits_at_a_staging_area_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[]], capacity=1)
+        run_for(session, area.get())
+        session.run(area.put([1.0]))
+        run_for(session, area.put([2.0]))
+    getting, putting = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+    assert "Unstage" in getting
+    assert "which has 0 element(s) of at most 1" in getting
+    assert "run put() once" in getting
+    assert "Stage" in putting
+    assert "which has 1 element(s) of at most 1" in putting
+    assert "run get()" in putting
+
+
+def test_a_function_of_the_program_that_takes_long_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    ended = threading.Event()
+
+    def play() -> np.ndarray:
+        ended.wait(10)
+        return np.float32(1)
+
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        waits = logging.getLogger("weft.waits")
+        waits.addFilter(lambda record: ended.set() or True)
+        try:
+            assert session.run(tf.py_func(play, [], tf.float32)) == 1
+        finally:
+            waits.filters.clear()
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.waits"]
+    assert "play (test_wait_notices.py:" in told
+    assert "of a py_func has run for 0 s." in told
 
 
 def test_who_waits_for_tokens_is_told_of_the_chief(caplog: pytest.LogCaptureFixture) -> None:

@@ -21,7 +21,7 @@ from typing import Final, Protocol
 
 from weft.errors import CancelledError, OutOfRangeError
 from weft.framework.aliases import Array
-from weft.framework.built_at import place
+from weft.framework.built_at import named
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.platform.wait_notice import FIRST_S, RARELY_S, SECOND_S, WaitNotice
@@ -39,6 +39,13 @@ _OF_TOKENS: Final = (
     "The chief puts a token for each replica once as many gradients are there as an update needs: look whether the chief runs, "
     "with optimizer.make_session_run_hook(is_chief=True) among its hooks, and whether as many replicas run as it waits for."
 )
+# The threads of a QueueRunner wait for room most of the time.
+_FILLER: Final = "QueueRunnerThread-"
+_NONE_TAKEN: Final = (
+    "Nothing has been taken out so far: a step that takes elements has to run, in another thread or task, or the capacity has "
+    "to be larger."
+)
+_NO_MORE_TAKEN: Final = "Nothing is taken out any more; look whether the threads or tasks still run that took elements."
 _MORE: Final = "Those that came before are taken; look whether the threads or tasks still run that put them."
 
 
@@ -137,7 +144,9 @@ class QueueState:
         self._putters: deque[_Request] = deque()
         self._takers: deque[_Request] = deque()
         self._moved = 0
+        self._taken = 0
         self._quiet_until_s = 0.0
+        self._quiet_of_putters_until_s = 0.0
         self._closed_by = ""
 
     @property
@@ -201,6 +210,7 @@ class QueueState:
             take = store.take
             taken.extend([take() for _ in range(moved)])
             self._moved += moved
+            self._taken += moved
             return moved == wanted
 
         def undo() -> None:
@@ -253,6 +263,19 @@ class QueueState:
             _where(ctx.op), waited_s, self._description, len(self._store), self._advice(),
         )  # fmt: skip
 
+    def _tell_of_room(self, ctx: OpContext, waited_s: float, taken: int) -> None:
+        """Say that a putter waits for room which nobody makes; `taken` is how many had been taken when the wait began."""
+        now_s = time.monotonic()
+        is_early = waited_s < SECOND_S and (self._taken or threading.current_thread().name.startswith(_FILLER))
+        if now_s < self._quiet_of_putters_until_s or self._taken > taken or is_early:
+            return
+        self._quiet_of_putters_until_s = now_s + (RARELY_S if self._quiet_of_putters_until_s else SECOND_S - FIRST_S) - 1
+        _LOG.warning(
+            "%s has waited %.0f s for room in %s, which has %d of %d elements. %s",
+            _where(ctx.op), waited_s, self._description, len(self._store), self._capacity,
+            _NO_MORE_TAKEN if self._taken else _NONE_TAKEN,
+        )  # fmt: skip
+
     def _advice(self) -> str:
         if _TOKENS in self._description:
             return _OF_TOKENS
@@ -295,6 +318,7 @@ class QueueState:
                 self._serve_lines()
 
         notice: WaitNotice | None = None
+        taken = self._taken
         withdraw = ctx.on_cancel(cancel)
         try:
             with self._lock:
@@ -302,9 +326,12 @@ class QueueState:
                     notice = notice or WaitNotice()
                     request.wakeup = request.wakeup or threading.Condition(self._lock)
                     request.wakeup.wait(notice.left_s)
-                    # Who waits for room is no news: a pipeline that is faster than the training waits most of the time.
-                    if notice.is_due() and line is self._takers:
+                    if not notice.is_due():
+                        continue
+                    if line is self._takers:
                         self._tell(ctx, notice.waited_s)
+                    else:
+                        self._tell_of_room(ctx, notice.waited_s, taken)
         except BaseException:
             cancel()
             raise
@@ -316,5 +343,4 @@ class QueueState:
 
 
 def _where(op: Operation) -> str:
-    line = place(op.built_from)
-    return f"{op.type} {op.name!r}{f' ({line})' if line else ''}"
+    return named(op.type, op.name, op.built_from)

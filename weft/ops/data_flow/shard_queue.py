@@ -6,6 +6,7 @@ session ends first, or its process does, the shard goes back to those that are l
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -15,8 +16,12 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework.aliases import Array, Result
+from weft.framework.built_at import named
 from weft.framework.op_context import OpContext, StepOwner
 from weft.ops.declaration import op, scalar_shape
+from weft.platform.wait_notice import SECOND_S, WaitNotice
+
+_LOG: Final = logging.getLogger("weft.queues")
 
 # How often those that wait look whether somebody who holds a shard has gone.
 _LOOK_S: Final = 0.25
@@ -62,6 +67,7 @@ class ShardQueueState:
             with self._changed:
                 self._changed.notify_all()
 
+        notice: WaitNotice | None = None
         withdraw = ctx.on_cancel(cancel)
         try:
             with self._changed:
@@ -78,9 +84,20 @@ class ShardQueueState:
                         return shard
                     if not self._held or not waits:
                         raise OutOfRangeError.of("All shards of the input are done, in all of its epochs")
+                    notice = notice or WaitNotice()
                     self._changed.wait(_LOOK_S)
+                    if notice.is_due() and notice.waited_s >= SECOND_S:
+                        self._tell(ctx, notice.waited_s)
         finally:
             withdraw()
+
+    def _tell(self, ctx: OpContext, waited_s: float) -> None:
+        holders = ", ".join(sorted({holder.name for _, holder in self._held}))
+        _LOG.warning(
+            "%s has waited %.0f s for a shard: all are taken, by %s. Look whether those still run; theirs go to others "
+            "when they ask for their next shard, or are gone.",
+            named(ctx.op.type, ctx.op.name, ctx.op.built_from), waited_s, holders,
+        )  # fmt: skip
 
     def _take_back(self) -> None:
         gone = [shard for shard, holder in self._held if holder.is_away]

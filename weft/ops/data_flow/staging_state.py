@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from weft.errors import ResourceExhaustedError
 from weft.framework.aliases import Array
+from weft.framework.built_at import named
 from weft.framework.op_context import OpContext
+from weft.platform.wait_notice import WaitNotice
+
+_LOG: Final = logging.getLogger("weft.queues")
+_ROOM: Final = "Something has to take elements out: run get() in the same step as put(), or in another thread."
+_ELEMENT: Final = (
+    "Something has to put one in: run put() once before the first get(), then both in each step; sessions of other processes "
+    "share an area by its shared_name alone."
+)
 
 Element = tuple[Array, ...]
 
@@ -41,18 +52,18 @@ class StagingBuffer:
                 f"Attempted to insert tensors with combined size of '{added}' bytes into Staging Area with a "
                 f"memory limit of '{self._memory_limit}'."
             )
-        self._wait_until(ctx, lambda: self._has_room(added), lambda: self._add(element, added))
+        self._wait_until(ctx, lambda: self._has_room(added), lambda: self._add(element, added), _ROOM)
 
     def get(self, ctx: OpContext) -> Element:
         """Take the first element, waiting for one."""
         taken: list[Element] = []
-        self._wait_until(ctx, lambda: bool(self._elements), lambda: taken.append(self._take()))
+        self._wait_until(ctx, lambda: bool(self._elements), lambda: taken.append(self._take()), _ELEMENT)
         return taken[0]
 
     def peek(self, ctx: OpContext, index: int) -> Element:
         """Look at an element, waiting until there are so many."""
         seen: list[Element] = []
-        self._wait_until(ctx, lambda: len(self._elements) > index, lambda: seen.append(self._elements[index]))
+        self._wait_until(ctx, lambda: len(self._elements) > index, lambda: seen.append(self._elements[index]), _ELEMENT)
         return seen[0]
 
     def clear(self) -> None:
@@ -75,19 +86,30 @@ class StagingBuffer:
         self._bytes -= _size_bytes(element)
         return element
 
-    def _wait_until(self, ctx: OpContext, is_possible: Callable[[], bool], act: Callable[[], object]) -> None:
+    def _wait_until(self, ctx: OpContext, is_possible: Callable[[], bool], act: Callable[[], object], advice: str) -> None:
+        notice: WaitNotice | None = None
         withdraw = ctx.on_cancel(self._wake)
         try:
             with self._changed:
                 ctx.raise_if_cancelled()
                 while not is_possible():
-                    self._changed.wait()
+                    notice = notice or WaitNotice()
+                    self._changed.wait(notice.left_s)
+                    if notice.is_due():
+                        self._tell(ctx, notice.waited_s, advice)
                     # Before looking for room: what a step that was given up waited for is another's.
                     ctx.raise_if_cancelled()
                 act()
                 self._changed.notify_all()
         finally:
             withdraw()
+
+    def _tell(self, ctx: OpContext, waited_s: float, advice: str) -> None:
+        most = f" of at most {self._capacity}" if self._capacity else ""
+        _LOG.warning(
+            "%s has waited %.0f s at a staging area, which has %d element(s)%s, %d bytes. %s",
+            named(ctx.op.type, ctx.op.name, ctx.op.built_from), waited_s, len(self._elements), most, self._bytes, advice,
+        )  # fmt: skip
 
     def _wake(self) -> None:
         with self._changed:

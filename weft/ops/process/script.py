@@ -40,6 +40,7 @@ from weft.platform import short_traceback
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import is_main_thread
 from weft.platform.program_frames import is_under_weft, is_weft, shown_name
+from weft.platform.wait_watch import Watched
 
 
 class _Registered:
@@ -79,6 +80,8 @@ _ERRORS: Final = (
     (NotImplementedError, UnimplementedError),
 )
 
+_OF_FUNCTION: Final = "The step waits for it: look at what it waits for."
+
 
 def _register(function: Callable[..., Nest]) -> str:
     entry, token = _Registered(function), _TOKENS.take()
@@ -110,7 +113,7 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     arguments = [value if np.ndim(value) else value[()] for value in inputs]
     try:
         # The function is this process's own, whatever the graphs of others may touch here.
-        with limited_to(None):
+        with limited_to(None), Watched(lambda: f"The function {_shown(entry.function)} of a py_func has run", _OF_FUNCTION):
             result = entry.function(*arguments)
     except BaseException as error:
         # Ctrl-C comes on the main thread alone. Elsewhere what the function raises, `sys.exit` too, would end a pool's thread,

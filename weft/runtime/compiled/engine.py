@@ -19,6 +19,7 @@ from weft.framework.aliases import Array
 from weft.ops.nn import onednn_convolution
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.jax_modules import jax, jnp
+from weft.platform.wait_watch import Watched
 from weft.runtime.compiled.input_memory import InputMemory
 from weft.runtime.compiled.leaving_values import LeavingValues, join
 from weft.runtime.compiled.stoppable import Stops, has_loops
@@ -31,6 +32,7 @@ from weft.runtime.xla.code_cache import cache_hits
 from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import check, start
 
+_OF_COMPILING: Final = "Later runs take the code; where shapes change in each step, pad them to a few sizes."
 # For how many sizes of its inputs, and values of its static ones, a stage has code.
 CODE_LIMIT: Final = 64
 
@@ -140,6 +142,10 @@ class CompiledStage:
         """Whether there is code for these inputs, as far as they and the graph tell. Asked before each run: 1 µs."""
         return self.signature(inputs) in self._ready if self._has_sizes else bool(self._ready)
 
+    def _compiling_text(self) -> str:
+        nodes = self._program.nodes
+        return f"XLA has compiled {len(nodes)} nodes, up to {nodes[-1].name}, for shapes that had not come before,"
+
     def prepare(
         self,
         inputs: Sequence[Array | Shaped],
@@ -170,7 +176,8 @@ class CompiledStage:
             if self._has_sizes:
                 self.flops = self._flops(lowered, products)
             hits = cache_hits.count
-            lowered.compile()
+            with Watched(self._compiling_text, _OF_COMPILING):
+                lowered.compile()
             self.cached += cache_hits.count > hits
         function.is_first = False
         self._note_ready(Signature(key, tuple(inputs[i].shape for i in self._dynamic)))

@@ -1,0 +1,72 @@
+"""What cannot tell of its own wait is told of by a thread that looks; the same again and again only once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from weft.platform import wait_notice, wait_watch
+from weft.platform.file_system import RemoteFileSystem
+from weft.platform.wait_watch import Watched
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+
+
+class _Told(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.came = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+        self.came.set()
+
+
+@pytest.fixture
+def told() -> _Told:
+    return _Told()
+
+
+@pytest.fixture(autouse=True)
+def _listen(told: _Told) -> Iterator[None]:
+    log = logging.getLogger("weft.waits")
+    log.addHandler(told)
+    yield
+    log.removeHandler(told)
+
+
+def test_a_block_that_takes_long_is_told_of_once(told: _Told) -> None:
+    for _ in range(3):
+        with Watched(lambda: "A thing has stood", "Look at it."):
+            told.came.wait(0.2)
+    assert told.texts == ["A thing has stood for 0 s. Look at it."]
+
+
+def test_a_short_block_is_not_told_of(told: _Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 100.0)
+    with Watched(lambda: "A thing has stood", "Look at it."):
+        pass
+    assert told.texts == []
+
+
+def test_a_store_that_does_not_answer_is_named(told: _Told) -> None:
+    class Store:
+        def info(self, path: str) -> dict[str, object]:
+            told.came.wait(10)
+            return {"size": 1, "type": "file"}
+
+    assert RemoteFileSystem(Store()).stat("bucket/model-7").length == 1
+    assert told.texts[0].startswith("A store has not answered about bucket/model-7 for 0 s. Look whether this host reaches it")
+
+
+def test_a_process_that_was_forked_begins_anew() -> None:
+    wait_watch._WATCH.is_running = True
+    wait_watch._WATCH.forget()
+    assert not wait_watch._WATCH.is_running

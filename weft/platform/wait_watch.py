@@ -1,0 +1,103 @@
+"""Tells of waits in code that cannot tell itself: a store's library, a compiler, a function of the program.
+
+One thread looks at all that is under way every few seconds, and ends when nothing is.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+from weft.platform import wait_notice
+from weft.platform.wait_notice import RARELY_S, WaitNotice
+
+_LOG: Final = logging.getLogger("weft.waits")
+_MOST_TOLD: Final = 256
+
+
+class Watched:
+    """A block that is told of when it takes long; what is told of again and again, each time anew, is told of rarely.
+
+    Entering and leaving take about a microsecond. Each use is one object.
+
+    Args:
+        describe: what has been doing what, up to `for 10 s`; called in another thread, and only when a notice is due.
+        advice: what to look at.
+    """
+
+    __slots__ = ("_advice", "_describe", "_notice")
+
+    def __init__(self, describe: Callable[[], str], advice: str) -> None:
+        self._describe = describe
+        self._advice = advice
+        self._notice = WaitNotice()
+
+    def __enter__(self) -> None:
+        _UNDER_WAY.add(self)
+        if not _WATCH.is_running:
+            _WATCH.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _UNDER_WAY.discard(self)
+
+    def look(self, told_until_s: dict[str, float]) -> None:
+        """Tell of it, if that is due.
+
+        Args:
+            told_until_s: until when what has been told of is not told of again, where it is another wait.
+        """
+        waited_s = self._notice.waited_s
+        is_first = waited_s < wait_notice.SECOND_S
+        if not self._notice.is_due():
+            return
+        what, now_s = self._describe(), time.monotonic()
+        if is_first and now_s < told_until_s.get(what, 0.0):
+            return
+        if len(told_until_s) >= _MOST_TOLD:
+            told_until_s.clear()
+        told_until_s[what] = now_s + RARELY_S
+        _LOG.warning("%s for %.0f s. %s", what, waited_s, self._advice)
+
+
+class _Watch:
+    """The thread that looks."""
+
+    def __init__(self) -> None:
+        self.is_running = False
+        self._lock = threading.Lock()
+        self._told_until_s: dict[str, float] = {}
+
+    def start(self) -> None:
+        """Begin to look, unless the thread does."""
+        with self._lock:
+            if not self.is_running:
+                self.is_running = True
+                threading.Thread(target=self._run, name="weft-wait-watch", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(wait_notice.FIRST_S / 2)
+            for each in tuple(_UNDER_WAY):
+                each.look(self._told_until_s)
+            with self._lock:
+                # In this order: who begins a wait sees that the thread ends, or the thread sees the wait.
+                self.is_running = False
+                if not _UNDER_WAY:
+                    return
+                self.is_running = True
+
+    def forget(self) -> None:
+        """Know that a forked process has no such thread."""
+        self.is_running = False
+        self._lock = threading.Lock()
+        _UNDER_WAY.clear()
+
+
+_UNDER_WAY: Final[set[Watched]] = set()
+_WATCH: Final = _Watch()
+os.register_at_fork(after_in_child=_WATCH.forget)
