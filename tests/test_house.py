@@ -57,31 +57,26 @@ _ANYS_PER_THOUSAND = 9
 # Files at most in a folder of the packages in which a step lives.
 _FILES = 12
 
-# Where one looks for a seam: lines of a file, lines of a function without its docstring, methods of a class.
+# Where one looks for a seam: lines of a file, without what docstrings of functions say after their first line, lines of a
+# function without its docstring, methods of a class.
 _LINES, _FUNCTION_LINES, _METHODS = 400, 50, 25
 
 # What is longer, and how long at most; each group with its reason.
 _LONG_FILES = {
     # One class that programs are given whole, by TensorFlow's names; what its methods do stands elsewhere.
-    "datasets/dataset.py": 440,
-    "estimators/estimator.py": 480,
-    "models/distributions/distribution.py": 440,
-    "models/linear_operators/operator.py": 430,
-    "ops/ragged/tensor.py": 560,
+    "estimators/estimator.py": 420,
+    "models/distributions/distribution.py": 420,
+    "models/linear_operators/operator.py": 420,
+    "ops/ragged/tensor.py": 530,
     "ops/variables/variable.py": 470,
-    "training/optimizers/optimizer.py": 500,
-    "training/saving/saver.py": 480,
-    # One family of ops: kernels, shape rules and gradients stand together.
-    "ops/control_flow/buffers.py": 420,
-    "ops/linalg/decompositions.py": 450,
-    "ops/data_flow/queue.py": 410,
-    "ops/nn/pool_op.py": 420,
+    "training/optimizers/optimizer.py": 470,
+    "training/saving/saver.py": 420,
     # A list: of public names, of functions, of checks.
     "namespace.py": 700,
     "testing/channel_conformance.py": 460,
-    "testing/op_checks.py": 450,
+    "testing/op_checks.py": 440,
     # One format, both ways.
-    "protocol/tensor_frame.py": 440,
+    "protocol/tensor_frame.py": 410,
 }
 _LONG_FUNCTIONS: dict[str, int] = {}
 _LARGE_CLASSES = {
@@ -233,8 +228,17 @@ def _longer(found: dict[str, int], limit: int, longest: dict[str, int]) -> dict[
     return {name: count for name, count in found.items() if count > longest.get(name, limit)}
 
 
+def _file_lines(path: Path, tree: ast.Module) -> int:
+    told = [
+        (node.body[0].end_lineno or 0) - node.body[0].lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node, clean=False)
+    ]
+    return len((_WEFT / path).read_text(encoding="utf-8").splitlines()) - sum(told)
+
+
 def test_files_have_a_seam_at_400_lines() -> None:
-    found = {str(path): len((_WEFT / path).read_text(encoding="utf-8").splitlines()) for path in _modules()}
+    found = {str(path): _file_lines(path, tree) for path, tree in _modules().items()}
     assert _longer(found, _LINES, _LONG_FILES) == {}
 
 
@@ -261,7 +265,7 @@ def test_functions_and_classes_stay_small() -> None:
 def test_exceptions_for_what_is_large_are_needed() -> None:
     large = {*_LONG_FILES, *(name.split()[0] for name in (*_LONG_FUNCTIONS, *_LARGE_CLASSES))}
     assert large - {str(path) for path in _modules()} == set()
-    short = [path for path in _LONG_FILES if len((_WEFT / path).read_text(encoding="utf-8").splitlines()) <= _LINES]
+    short = [str(path) for path, tree in _modules().items() if str(path) in _LONG_FILES and _file_lines(path, tree) <= _LINES]
     assert short == []
 
 

@@ -136,7 +136,12 @@ class _StatusError(OpError):
 
     @classmethod
     def of(cls, message: str, op: object = None) -> Self:
-        """The error with a message, and of the operation that failed if there is one."""
+        """The error with a message, and of the operation that failed if there is one.
+
+        Args:
+            message: what went wrong, and what to do.
+            op: the operation; None where none has failed.
+        """
         return cls(None, op, message)
 
 

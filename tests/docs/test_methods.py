@@ -20,8 +20,13 @@ _WHOLE = (
     tf.data.Iterator, tf.keras.callbacks.Callback, tf.keras.optimizers.Optimizer, tf.python_io.TFRecordWriter,
     tf.saved_model.Builder, tf.summary.FileWriter, tf.train.CheckpointSaverListener, tf.train.ClusterSpec, tf.train.Coordinator,
     tf.train.ExponentialMovingAverage, tf.train.SessionRunHook, tf.LocalCluster,
+    tf.Graph, tf.Operation, tf.Session, tf.SparseConditionalAccumulator, tf.SparseTensor, tf.Tensor, tf.Variable,
+    tf.contrib.staging.StagingArea, tf.estimator.Estimator, tf.estimator.RunConfig, tf.layers.BatchNormalization,
+    tf.layers.Conv2D, tf.layers.Dense, tf.layers.Dropout, tf.nn.rnn_cell.LSTMCell, tf.train.AdamOptimizer,
+    tf.train.MonitoredSession, tf.train.QueueRunner, tf.train.Saver, tf.train.Server, tf.train.SessionManager,
+    tf.train.Supervisor, tf.train.SyncReplicasOptimizer,
 )  # fmt: skip
-_LIMIT = 600
+_LIMIT = 315
 # Methods of these classes that only weft's own code calls.
 _INNER = frozenset(("leave", "limit", "made_by", "restart"))
 

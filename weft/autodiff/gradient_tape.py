@@ -66,6 +66,9 @@ class GradientTape:
     def watch(self, tensor: Nest) -> None:
         """Take part in what is computed from a tensor or variable, or from each of a structure, from now on.
 
+        Args:
+            tensor: a tensor, a variable, or a structure of them.
+
         Raises:
             ValueError: there is something else in it.
             RuntimeError: the tape has not begun to record.

@@ -66,7 +66,11 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: config_pb2.RunOptions | None) -> str:
-        """The name of the compression that options, or a kind of compression, stand for; ValueError when there is none."""
+        """The name of the compression that options, or a kind of compression, stand for; ValueError when there is none.
+
+        Args:
+            options: a TFRecordOptions, a `TFRecordCompressionType`, or None for none.
+        """
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):

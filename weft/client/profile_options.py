@@ -34,11 +34,19 @@ class ProfileOptionBuilder:
         return dict(self._options)
 
     def with_max_depth(self, max_depth: int) -> ProfileOptionBuilder:
-        """Show so many levels of name scopes."""
+        """Show so many levels of name scopes.
+
+        Args:
+            max_depth: how many levels below the root are shown; what is deeper counts in the level above.
+        """
         return self._with("max_depth", max_depth)
 
     def with_file_output(self, outfile: str) -> ProfileOptionBuilder:
-        """Write the report to a file."""
+        """Write the report to a file.
+
+        Args:
+            outfile: the file's path; the report is then not printed.
+        """
         return self._with("output", f"file:outfile={outfile}")
 
     def with_stdout_output(self) -> ProfileOptionBuilder:
@@ -50,15 +58,27 @@ class ProfileOptionBuilder:
         return self._with("output", "none")
 
     def with_accounted_types(self, account_type_regexes: Sequence[str]) -> ProfileOptionBuilder:
-        """Count ops of these types only."""
+        """Count ops of these types only.
+
+        Args:
+            account_type_regexes: regular expressions, one of which an op's type has to match.
+        """
         return self._with("account_type_regexes", list(account_type_regexes))
 
     def select(self, attributes: Sequence[str]) -> ProfileOptionBuilder:
-        """Choose what to count: "params", "float_ops"."""
+        """Choose what to count: "params", "float_ops".
+
+        Args:
+            attributes: what the report shows of each name.
+        """
         return self._with("select", list(attributes))
 
     def order_by(self, attribute: str) -> ProfileOptionBuilder:
-        """Choose by what to sort: "name", "params", "float_ops"."""
+        """Choose by what to sort: "name", "params", "float_ops".
+
+        Args:
+            attribute: what the names are sorted by, the largest first.
+        """
         return self._with("order_by", attribute)
 
     def _with(self, name: str, value: object) -> ProfileOptionBuilder:

@@ -152,6 +152,9 @@ class BaseSession:
                 then, which a placeholder with a default allows.
             accept_options: whether the function takes `options` and `run_metadata` as well, by name, or by place where there
                 is no feed list.
+
+        Raises:
+            TypeError: `feed_list` is no list of tensors.
         """
         if feed_list is not None and not isinstance(feed_list, list | tuple):
             raise TypeError("`feed_list` must be a list or tuple.")
@@ -217,6 +220,11 @@ class BaseSession:
 
         Every operation of the step runs once; what it computed is kept for the pieces that follow.
 
+        Args:
+            handle: what `partial_run_setup` returned; it names the step.
+            fetches: tensors that were announced there, in any structure that `run` takes.
+            feed_dict: values for tensors that were announced as feeds, each fed in one piece only.
+
         Raises:
             InvalidArgumentError: a feed or fetch was not announced or was used before, or a feed is missing.
             RuntimeError: an operation is fetched.
@@ -228,7 +236,11 @@ class BaseSession:
             raise self._steps.located(error) from error.__cause__
 
     def list_devices(self) -> list[DeviceAttributes]:
-        """The devices of every task of the session's cluster."""
+        """The devices of every task of the session's cluster.
+
+        Raises:
+            RuntimeError: the session is closed.
+        """
         backend = self._steps.backend
         if backend is None:
             raise RuntimeError(CLOSED)
@@ -252,7 +264,11 @@ class BaseSession:
         return self._closed
 
     def when_closed(self, callback: Callable[[], None]) -> None:
-        """Have a function called at the end of `close`."""
+        """Have a function called at the end of `close`.
+
+        Args:
+            callback: called without arguments, in the thread that closes the session.
+        """
         self._when_closed.append(callback)
 
     def as_default(self) -> contextlib.AbstractContextManager[BaseSession]:
@@ -316,6 +332,11 @@ class Session(BaseSession):
 
         Sessions that are open there get AbortedError afterwards. Without a target, the sessions of this process that use no
         server are closed: each has resources of its own.
+
+        Args:
+            target: the server's address, such as "grpc://host:2222"; empty for this process.
+            containers: the names of the containers; None or none for all.
+            config: how the server is reached: `operation_timeout_in_ms` limits the call.
 
         Raises:
             NotFoundError: `target` is no server's address. DeadlineExceededError: it cannot be reached in time.

@@ -63,6 +63,9 @@ class OptionSet:
     def merged(self, other: Self) -> Self:
         """The options of both.
 
+        Args:
+            other: options of the same kind.
+
         Raises:
             TypeError: these are options of another kind.
             ValueError: both set an option, to different values.
@@ -171,7 +174,11 @@ class Options(OptionSet):
     experimental_threading = Option(ThreadingOptions, "Its threads.", ThreadingOptions)
 
     def merge(self, options: Options) -> Options:
-        """The options of both; ValueError where they contradict each other."""
+        """The options of both; ValueError where they contradict each other.
+
+        Args:
+            options: those of a dataset further on, or of the one that it is joined with.
+        """
         return self.merged(options)
 
     def rewrites(self) -> list[str]:

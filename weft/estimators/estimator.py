@@ -337,6 +337,9 @@ class Estimator:
         Args:
             export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path: see there.
             strip_default_attrs: leave out attributes that have their defaults.
+
+        Raises:
+            ValueError: `serving_input_receiver_fn` is None.
         """
         if not serving_input_receiver_fn:
             raise ValueError("An input_receiver_fn must be defined.")

@@ -151,7 +151,11 @@ class RunConfig:
         self.take_place_in_cluster(environment)
 
     def take_place_in_cluster(self, environment: Settings) -> None:
-        """Take what TF_CONFIG says of the cluster."""
+        """Take what TF_CONFIG says of the cluster.
+
+        Args:
+            environment: what TF_CONFIG says, read already.
+        """
         strategy = self._train_distribute
         task = cluster_task(environment, strategy is not None and strategy.extended.experimental_between_graph)
         self._service = task.service
@@ -296,6 +300,9 @@ class RunConfig:
         """A copy with other values for some fields.
 
         Giving one of `save_checkpoints_steps` and `save_checkpoints_secs` takes the other away.
+
+        Args:
+            kwargs: the fields' new values by name.
 
         Raises:
             ValueError: a field cannot be replaced, or a value is out of its range.

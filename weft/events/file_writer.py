@@ -225,7 +225,11 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir: str | os.PathLike[str]) -> FileWriter:
-        """The writer of a directory; made when there is none, and then given the default graph to write."""
+        """The writer of a directory; made when there is none, and then given the default graph to write.
+
+        Args:
+            logdir: the directory.
+        """
         key = os.fsdecode(logdir)
         with FileWriterCache._lock:
             writer = FileWriterCache._cache.get(key)

@@ -88,7 +88,11 @@ class DeviceSpec:
         return self._job, self._replica, self._task, self._device_type, self._device_index
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
-        """Take the fields of a device name; ValueError when it is none."""
+        """Take the fields of a device name; ValueError when it is none.
+
+        Args:
+            spec: a name such as "/job:worker/task:1/device:GPU:0"; parts may be left out.
+        """
         self._job, self._replica, self._task, self._device_type, self._device_index = _parse(spec)
         return self
 
@@ -98,20 +102,35 @@ class DeviceSpec:
 
         >>> tf.DeviceSpec.from_string("/job:worker/task:1/gpu:0").task
         1
+
+        Args:
+            spec: a name such as "/job:worker/task:1/device:GPU:0"; parts may be left out.
         """
         return DeviceSpec(*_parse(spec))
 
     def merge_from(self, dev: DeviceSpec) -> None:
-        """Take every field that `dev` sets, leave the others."""
+        """Take every field that `dev` sets, leave the others.
+
+        Args:
+            dev: the DeviceSpec whose fields win.
+        """
         merged = _merge_fields(self._fields(), dev._fields())
         self._job, self._replica, self._task, self._device_type, self._device_index = merged
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """A new DeviceSpec in which the fields that `dev` sets win."""
+        """A new DeviceSpec in which the fields that `dev` sets win.
+
+        Args:
+            dev: the DeviceSpec whose fields win.
+        """
         return DeviceSpec(*_merge_fields(self._fields(), dev._fields()))
 
     def replace(self, **fields: object) -> DeviceSpec:
-        """A new DeviceSpec with other values in the fields given by name."""
+        """A new DeviceSpec with other values in the fields given by name.
+
+        Args:
+            fields: `job`, `replica`, `task`, `device_type`, `device_index`.
+        """
         return DeviceSpec(**{**dict(zip(_FIELDS, self._fields(), strict=True)), **fields})
 
     def to_string(self) -> str:

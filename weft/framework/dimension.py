@@ -26,17 +26,29 @@ class Dimension:
         return self._value
 
     def is_compatible_with(self, other: object) -> bool:
-        """Whether both may be the same size."""
+        """Whether both may be the same size.
+
+        Args:
+            other: a Dimension, a size, or None for an unknown one.
+        """
         other = as_dimension(other)
         return self._value is None or other._value is None or self._value == other._value
 
     def assert_is_compatible_with(self, other: object) -> None:
-        """Raise ValueError unless both may be the same size."""
+        """Raise ValueError unless both may be the same size.
+
+        Args:
+            other: a Dimension, a size, or None for an unknown one.
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {as_dimension(other)} are not compatible")
 
     def merge_with(self, other: object) -> Dimension:
-        """The more specific of both; ValueError when they differ."""
+        """The more specific of both; ValueError when they differ.
+
+        Args:
+            other: a Dimension, a size, or None for an unknown one.
+        """
         other = as_dimension(other)
         self.assert_is_compatible_with(other)
         return Dimension(other._value if self._value is None else self._value)

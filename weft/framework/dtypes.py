@@ -155,7 +155,11 @@ class DType:
         raise TypeError(f"Cannot find {what} value of {self}.")
 
     def is_compatible_with(self, other: object) -> builtins.bool:
-        """Whether a tensor of type `other` may be used where this type is asked for; a ref may stand for its base."""
+        """Whether a tensor of type `other` may be used where this type is asked for; a ref may stand for its base.
+
+        Args:
+            other: a DType, or what `tf.as_dtype` makes one of.
+        """
         other = as_dtype(other)
         return self in (other, other._base)
 

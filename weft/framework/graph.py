@@ -80,7 +80,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         return graph_def.version_def(self._producer)
 
     def note_producer(self, producer: int) -> None:
-        """Take over the version of a program that wrote a part of the graph: the whole is as old as its oldest part."""
+        """Take over the version of a program that wrote a part of the graph: the whole is as old as its oldest part.
+
+        Args:
+            producer: the version in a GraphDef's `versions.producer`.
+        """
         self._producer = min(self._producer, producer)
 
     @property
@@ -113,7 +117,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         return self
 
     def bring(self, element: Tensor | Operation) -> Tensor | Operation:
-        """The tensor of this graph that stands for what a finished branch in it made; anything else as it is."""
+        """The tensor of this graph that stands for what a finished branch in it made; anything else as it is.
+
+        Args:
+            element: a tensor or operation, of this graph or of a branch in it.
+        """
         while element.graph is not self and element.graph.leave is not None:
             element = element.graph.leave(element)
         return element
@@ -127,7 +135,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._finalized = False
 
     def check_not_finalized(self, change: str = "") -> None:
-        """Raise RuntimeError where the graph is closed for changes; `change` tells which was refused."""
+        """Raise RuntimeError where the graph is closed for changes; `change` tells which was refused.
+
+        Args:
+            change: what is refused, for the message; empty where nothing more is to be said.
+        """
         if self._finalized:
             by = (
                 f" It was finalized in {self._finalized_by}, by a training session or Graph.finalize()."
@@ -177,7 +189,18 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Operation:
-        """Add a node of a declared op type. `attrs` may hold plain values or AttrValue protos."""
+        """Add a node of a declared op type. `attrs` may hold plain values or AttrValue protos.
+
+        Args:
+            op_type: the op's name, such as "MatMul".
+            inputs: its input tensors, in the order of its declaration.
+            dtypes: the types of its outputs, which are checked; None takes them from the declaration.
+            input_types: taken for TensorFlow's sake; the declaration has them.
+            attrs: the values of its attributes, by name.
+            op_def: taken for TensorFlow's sake; the registered declaration counts.
+            compute_shapes: taken for TensorFlow's sake; shapes are always inferred.
+            compute_device: whether open device scopes count.
+        """
         return graph_def.create_op_from_parts(self, op_type, inputs, dtypes, name, attrs or {}, compute_device)
 
     def add_node(
@@ -192,6 +215,13 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         """Add a node whose name is settled and whose inputs are tensors of this graph; the innermost step of building.
 
         Open scopes give it control inputs (unless they are given), device, colocation and container.
+
+        Args:
+            definition: the op's declaration.
+            inputs: its input tensors, those of lists one after the other.
+            output_types: the type of each output.
+            attrs: the values of all its attributes.
+            control_inputs: operations that run before it; None for those of the open scopes.
 
         Raises:
             ValueError: the shapes don't fit, or the name is illegal.
@@ -230,7 +260,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._version = op.id
 
     def remove_newest(self, ops: Sequence[Operation]) -> None:
-        """Remove nodes, in the order in which they were added, that only nodes behind them use: those of a failed import."""
+        """Remove nodes, in the order in which they were added, that only nodes behind them use: those of a failed import.
+
+        Args:
+            ops: the nodes, the last of which is the newest of the graph.
+        """
         for op in reversed(ops):
             for tensor in op.inputs:
                 tensor.remove_consumer(op)

@@ -34,13 +34,21 @@ class Elements:
         return found or next((op for op in bodies if op is not None), None)
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """The operation of that name; KeyError when there is none."""
+        """The operation of that name; KeyError when there is none.
+
+        Raises:
+            TypeError: `name` is no text.
+        """
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=False, allow_operation=True)  # type: ignore[no-any-return]
 
     def get_tensor_by_name(self, name: str) -> Tensor:
-        """The tensor of that name (`op:index`); KeyError or ValueError when there is none."""
+        """The tensor of that name (`op:index`); KeyError or ValueError when there is none.
+
+        Raises:
+            TypeError: `name` is no text.
+        """
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)  # type: ignore[no-any-return]
@@ -92,7 +100,11 @@ class Elements:
         return op not in self._unfetchable and getattr(op, "graph", self) is self
 
     def add_function(self, name: str, function: object) -> None:
-        """Put a function (a body graph) into the library, once per name."""
+        """Put a function (a body graph) into the library, once per name.
+
+        Args:
+            function: its body; another of the same name stays.
+        """
         self.functions.setdefault(name, function)
 
     def get_function(self, name: str) -> Any:
@@ -116,7 +128,11 @@ class Elements:
         return op
 
     def bring(self, element: Tensor | Operation) -> Tensor | Operation:
-        """The tensor of this graph that stands for what a finished branch in it made; the graph knows."""
+        """The tensor of this graph that stands for what a finished branch in it made; the graph knows.
+
+        Args:
+            element: a tensor or operation, of this graph or of a branch in it.
+        """
         raise NotImplementedError
 
 

@@ -39,20 +39,23 @@ class Names:
         self._suffixes: dict[str, int] = {}
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name` in the open name scope, with the first suffix `_1`, `_2` ... that makes it new. Case does not count."""
+        """`name` in the open name scope, with the first suffix `_1`, `_2` ... that makes it new. Case does not count.
+
+        Args:
+            mark_as_used: whether the name is taken with that; otherwise the next call may give it again.
+        """
         prefix = scopes.current(self).name
         full = f"{prefix}/{name}" if prefix else name
         token = object()
         if not mark_as_used:
             return next(n for n in self._candidates(full, 0) if n.lower() not in self._names)
         start = self._suffixes.get(full.lower(), 0)
-        for candidate in self._candidates(full, start):
-            # setdefault is atomic: two threads cannot both win a name.
-            if self._names.setdefault(candidate.lower(), token) is token:
-                self._suffixes[full.lower()] = start + 1
-                return candidate
+        candidates = self._candidates(full, start)
+        # setdefault is atomic: two threads cannot both win a name.
+        while self._names.setdefault((candidate := next(candidates)).lower(), token) is not token:
             start += 1
-        raise AssertionError("unreachable: the candidates never end")
+        self._suffixes[full.lower()] = start + 1
+        return candidate
 
     def _candidates(self, full: str, start: int) -> Iterator[str]:
         for index in itertools.count(start):
@@ -77,7 +80,11 @@ class Names:
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
-        """Prefix the names of nodes made in the block; None or '' goes to the root, 'x/' re-enters scope x."""
+        """Prefix the names of nodes made in the block; None or '' goes to the root, 'x/' re-enters scope x.
+
+        Raises:
+            ValueError: the name has characters that no scope may have.
+        """
         if name:
             valid = _VALID_SCOPE_NAME if scopes.current(self).name else _VALID_OP_NAME
             if not valid.match(name):

@@ -43,6 +43,9 @@ class BuildingScopes:
         Args:
             op: an operation, tensor or variable, or None for none of the blocks around.
             ignore_existing: whether the devices and operations of the blocks around are left out.
+
+        Raises:
+            ValueError: `ignore_existing` without an operation.
         """
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
@@ -102,6 +105,9 @@ class BuildingScopes:
 
         Args:
             op_type_map: names of gradients (`tf.RegisterGradient`) by op type.
+
+        Raises:
+            TypeError: `op_type_map` is no dict of names to names.
         """
         if not isinstance(op_type_map, dict):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
@@ -142,7 +148,11 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def control_flow_context(self, context: object) -> Iterator[None]:
-        """Mark nodes of the block as belonging to a branch or loop."""
+        """Mark nodes of the block as belonging to a branch or loop.
+
+        Args:
+            context: the branch or loop, None for none.
+        """
         with scopes.entered(self, control_flow=context):
             yield
 

@@ -95,7 +95,11 @@ class IndexedSlices:
         return self._values.consumers()
 
     def with_values(self, values: Tensor) -> IndexedSlices:
-        """The same positions with other values."""
+        """The same positions with other values.
+
+        Args:
+            values: one slice for each of `indices`.
+        """
         return IndexedSlices(values, self._indices, self._dense_shape)
 
     def __str__(self) -> str:

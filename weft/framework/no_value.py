@@ -44,7 +44,11 @@ class NoValueYet:
         return str(self)
 
     def refuse(self, wanted: str) -> NoReturn:
-        """Raise the TypeError for who wants a value."""
+        """Raise the TypeError for who wants a value.
+
+        Args:
+            wanted: what was asked of the value, such as "iterate over it".
+        """
         raise TypeError(
             f"{wanted} wants a value, and {self!r} has one in a run only: session.run({_bare(self)}) returns it. While the "
             "graph is built, use ops (tf.cast, tf.range, tf.as_string) in place of Python's functions."

@@ -74,7 +74,11 @@ class Tensor(Arithmetic, NoValueYet):
     _shape = shape  # programs that have no need of a copy take it
 
     def set_shape(self, shape: object) -> None:
-        """Add what the program knows of the shape; ValueError when it contradicts what is known."""
+        """Add what the program knows of the shape; ValueError when it contradicts what is known.
+
+        Args:
+            shape: a TensorShape, a list of sizes with None for an unknown one, or None.
+        """
         self.dims = merge_dims(self.dims, as_dims(shape))
 
     def consumers(self) -> list[Operation]:
@@ -82,11 +86,19 @@ class Tensor(Arithmetic, NoValueYet):
         return list(self._consumers)
 
     def add_consumer(self, op: Operation) -> None:
-        """Note that an operation takes this tensor as an input; for the graph, which keeps both ends of an edge."""
+        """Note that an operation takes this tensor as an input; for the graph, which keeps both ends of an edge.
+
+        Args:
+            op: the operation that has it as an input from now on.
+        """
         self._consumers.append(op)
 
     def remove_consumer(self, op: Operation) -> None:
-        """Forget one use of this tensor by an operation; for the graph."""
+        """Forget one use of this tensor by an operation; for the graph.
+
+        Args:
+            op: the operation; its other uses of the tensor stay.
+        """
         self._consumers.remove(op)
 
     def eval(self, feed_dict: Mapping[Any, object] | None = None, session: SessionLike | None = None) -> Any:
@@ -233,7 +245,11 @@ class Operation:
         self.place(device_spec.canonical_name(device_spec.as_string(device)))
 
     def place(self, device: str) -> None:
-        """Ask for a device by its canonical name."""
+        """Ask for a device by its canonical name.
+
+        Args:
+            device: such as "/job:ps/task:0/device:CPU:0"; parts may be left out.
+        """
         self._device = device
 
     @property

@@ -44,7 +44,14 @@ class SparseTensor:
 
     @classmethod
     def from_value(cls, sparse_tensor_value: object) -> SparseTensor:
-        """A SparseTensor of a SparseTensorValue; a SparseTensor comes back as it is."""
+        """A SparseTensor of a SparseTensorValue; a SparseTensor comes back as it is.
+
+        Args:
+            sparse_tensor_value: what a run gave, or a SparseTensor.
+
+        Raises:
+            TypeError: it is neither.
+        """
         if isinstance(sparse_tensor_value, SparseTensor):
             return sparse_tensor_value
         if not is_sparse(sparse_tensor_value):
@@ -103,7 +110,11 @@ class SparseTensor:
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Add what the program knows of the shape; ValueError when it contradicts what is known."""
+        """Add what the program knows of the shape; ValueError when it contradicts what is known.
+
+        Args:
+            shape: that of the dense tensor it stands for; None for unknown sizes.
+        """
         self._dims = merge_dims(as_dims(self.shape), as_dims(shape))
 
     def consumers(self) -> list[Operation]:
@@ -111,11 +122,23 @@ class SparseTensor:
         return self._values.consumers()
 
     def with_values(self, values: TensorLike) -> SparseTensor:
-        """The same positions with other values."""
+        """The same positions with other values.
+
+        Args:
+            values: one value for each row of `indices`.
+        """
         return SparseTensor(self._indices, values, self._dense_shape)
 
     def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> SparseTensorValue:
-        """Run the graph up to this tensor in the session given or the default one, and return its value."""
+        """Run the graph up to this tensor in the session given or the default one, and return its value.
+
+        Args:
+            feed_dict: values by placeholder, as for `Session.run`.
+            session: the session; None for the default one.
+
+        Raises:
+            ValueError: there is no default session, and none is given.
+        """
         if session is None:
             session = default_sessions.get_default()
         if session is None:

@@ -26,12 +26,23 @@ class TensorSpec:
 
     @classmethod
     def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
-        """The same spec, perhaps under another name."""
+        """The same spec, perhaps under another name.
+
+        Args:
+            spec: the spec whose shape and dtype it has.
+        """
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor, under the name of its op unless another is given."""
+        """The spec of a tensor, under the name of its op unless another is given.
+
+        Args:
+            tensor: the tensor whose shape and dtype it has.
+
+        Raises:
+            ValueError: `tensor` is no tensor.
+        """
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, got {type(tensor).__name__}")
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
@@ -52,7 +63,11 @@ class TensorSpec:
         return self._name
 
     def is_compatible_with(self, spec_or_tensor: Tensor | TensorSpec) -> bool:
-        """Whether a tensor, or what another spec describes, may be of this dtype and shape."""
+        """Whether a tensor, or what another spec describes, may be of this dtype and shape.
+
+        Args:
+            spec_or_tensor: has a `dtype` and a `shape`; unknown sizes fit any.
+        """
         return self._dtype.is_compatible_with(spec_or_tensor.dtype) and self.shape.is_compatible_with(spec_or_tensor.shape)
 
     def __eq__(self, other: object) -> bool:

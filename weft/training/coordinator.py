@@ -261,7 +261,15 @@ class LooperThread(threading.Thread):
         args: Sequence[object] | None = None,
         kwargs: Mapping[str, object] | None = None,
     ) -> LooperThread:
-        """Start such a thread and return it."""
+        """Start such a thread and return it.
+
+        Args:
+            coord: the Coordinator that stops it.
+            timer_interval_secs: the seconds from one call's start to the next one's; None for no pause.
+            target: the function.
+            args: its positional arguments.
+            kwargs: its keyword arguments.
+        """
         looper = LooperThread(coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
         looper.start()
         return looper

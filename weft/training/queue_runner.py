@@ -186,7 +186,13 @@ class QueueRunner:
         return threads
 
     def enqueuer(self, sess: BaseSession, enqueue_op: Operation, go_on: Callable[[], bool]) -> Callable[[], object]:
-        """What a thread calls again and again, until an error ends it or `go_on` says that it is over."""
+        """What a thread calls again and again, until an error ends it or `go_on` says that it is over.
+
+        Args:
+            sess: the session of the thread.
+            enqueue_op: what it runs.
+            go_on: whether the thread is to go on; asked before each run.
+        """
         if isinstance(sess, BaseSession):
             return sess.make_repeated(enqueue_op, go_on)
         return sess.make_callable(enqueue_op)

@@ -76,7 +76,11 @@ class SubGraphView:
         return [each for each in self._outputs if not self.is_passthrough(each)]
 
     def is_passthrough(self, t: Tensor) -> bool:
-        """Whether a tensor enters and leaves with none of the operations between."""
+        """Whether a tensor enters and leaves with none of the operations between.
+
+        Args:
+            t: a tensor of the graph.
+        """
         return any(each is t for each in self._passthrough)
 
     def consumers(self) -> list[Operation]:
@@ -85,22 +89,38 @@ class SubGraphView:
         return list(dict.fromkeys(op for each in self._outputs for op in each.consumers() if op not in inside))
 
     def find_op_by_name(self, op_name: str) -> Operation:
-        """The operation of a name; AssertionError when there is none."""
+        """The operation of a name; AssertionError when there is none.
+
+        Args:
+            op_name: the full name, with its scopes.
+        """
         for op in self._ops:
             if op.name == op_name:
                 return op
         raise AssertionError(f'Op "{op_name}" not found.')
 
     def op(self, op_id: int) -> Operation:
-        """The operation of a number, counted from 0."""
+        """The operation of a number, counted from 0.
+
+        Args:
+            op_id: the operation's place in `ops`.
+        """
         return self._ops[op_id]
 
     def input_index(self, t: Tensor) -> int:
-        """The number of an input; ValueError when it is none."""
+        """The number of an input; ValueError when it is none.
+
+        Args:
+            t: one of `inputs`.
+        """
         return _index(self._inputs, t, "inputs")
 
     def output_index(self, t: Tensor) -> int:
-        """The number of an output; ValueError when it is none."""
+        """The number of an output; ValueError when it is none.
+
+        Args:
+            t: one of `outputs`.
+        """
         return _index(self._outputs, t, "outputs")
 
     def copy(self) -> Self:
@@ -110,19 +130,32 @@ class SubGraphView:
         return made
 
     def remap_inputs(self, new_input_indices: Sequence[int]) -> Self:
-        """A view whose inputs are these of mine, by number; IndexError beyond the last."""
+        """A view whose inputs are these of mine, by number; IndexError beyond the last.
+
+        Args:
+            new_input_indices: numbers of inputs in their new order; one that is left out is no input any more.
+        """
         made = self.copy()
         made._inputs = [self._inputs[each] for each in new_input_indices]
         return made
 
     def remap_outputs(self, new_output_indices: Sequence[int]) -> Self:
-        """A view whose outputs are these of mine, by number; IndexError beyond the last."""
+        """A view whose outputs are these of mine, by number; IndexError beyond the last.
+
+        Args:
+            new_output_indices: numbers of outputs in their new order; one may stand there several times, or not at all.
+        """
         made = self.copy()
         made._outputs = [self._outputs[each] for each in new_output_indices]
         return made
 
     def remap(self, new_input_indices: Sequence[int] | None = None, new_output_indices: Sequence[int] | None = None) -> Self:
-        """A view whose inputs and outputs are these of mine, by number."""
+        """A view whose inputs and outputs are these of mine, by number.
+
+        Args:
+            new_input_indices: numbers of inputs in their new order, None to leave them as they are.
+            new_output_indices: the same of outputs.
+        """
         made = self.copy() if new_input_indices is None else self.remap_inputs(new_input_indices)
         return made if new_output_indices is None else made.remap_outputs(new_output_indices)
 

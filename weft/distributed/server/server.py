@@ -168,6 +168,9 @@ class Server:
         >>> with tf.train.Server.create_local_server() as server, tf.Session(server.target) as session:
         ...     print(session.run(tf.constant(3)))
         3
+
+        Raises:
+            TypeError: `config` is no ConfigProto.
         """
         if config is not None and not isinstance(config, ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, got {config!r} of type {type(config).__name__!r}")
@@ -339,7 +342,14 @@ class Server:
     def open_session(
         self, graph: Graph, config: ConfigProto | None, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
     ) -> MasterSession:
-        """Open a session on this server's master for a client in this process."""
+        """Open a session on this server's master for a client in this process.
+
+        Args:
+            graph: the client's graph.
+            config: the session's ConfigProto; None for the server's own.
+            raise_if_cancelled: called while it waits for tasks; what it raises ends the wait.
+            timeout_s: how long it waits for them; None for ever.
+        """
         return self._master.open_session(graph, config, raise_if_cancelled, timeout_s)
 
     def list_state(self) -> list[HeldResource]:
@@ -359,7 +369,11 @@ class Server:
         self._sweeper.sweep()
 
     def reset(self, containers: Sequence[str]) -> None:
-        """Drop containers in the whole cluster."""
+        """Drop containers in the whole cluster.
+
+        Args:
+            containers: their names; none of them for all.
+        """
         self._master.reset(containers, ())
 
     @property
@@ -370,7 +384,12 @@ class Server:
     # The tensor channel's admission.
 
     def admission(self, sender: str, session_handle: str = "") -> master_pb2.ChannelAdmission:
-        """Where the channel listens, and a token for one connection, of that task or, for "", of the client of a session."""
+        """Where the channel listens, and a token for one connection, of that task or, for "", of the client of a session.
+
+        Args:
+            sender: the task that asks; "" for a client.
+            session_handle: the client's session.
+        """
         assert self._listener is not None
         return master_pb2.ChannelAdmission(
             addresses=self._listener.addresses,
@@ -380,5 +399,9 @@ class Server:
         )
 
     def add_neighbour(self, worker: Worker) -> None:
-        """Hand values for this worker of the same process over, with no transport."""
+        """Hand values for this worker of the same process over, with no transport.
+
+        Args:
+            worker: the worker of the other server in this process.
+        """
         self._network.add_local(worker)

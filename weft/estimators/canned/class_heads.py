@@ -66,11 +66,19 @@ class ClassHead(Head):
         self._label_vocabulary = label_vocabulary
 
     def class_logits(self, logits: Tensor) -> Tensor:
-        """A logit for each class."""
+        """A logit for each class.
+
+        Args:
+            logits: those of the model; a binary head has one for both classes.
+        """
         raise NotImplementedError(f"class_logits is not implemented for {type(self).__name__}.")
 
     def chosen(self, logits: Tensor) -> dict[str, Tensor]:
-        """Probabilities, the class that is chosen and all classes, from logits as the model has them."""
+        """Probabilities, the class that is chosen and all classes, from logits as the model has them.
+
+        Args:
+            logits: those of the model.
+        """
         keys = PredictionKeys
         by_class = self.class_logits(logits)
         ids = expand_dims(argmax(by_class, axis=-1, name=keys.CLASS_IDS), -1)
@@ -88,18 +96,33 @@ class ClassHead(Head):
         }
 
     def classification(self, predictions: dict[str, Tensor]) -> ClassificationOutput:
-        """The probabilities of all classes."""
+        """The probabilities of all classes.
+
+        Args:
+            predictions: what `predictions` gave.
+        """
         scores = predictions[PredictionKeys.PROBABILITIES]
         return ClassificationOutput(scores, _for_each(scores, self._class_names()))
 
     def loss_spec(self, features: Features, logits: Tensor, labels: Tensor, losses: Tensor) -> LossSpec:
-        """The loss from that of each example."""
+        """The loss from that of each example.
+
+        Args:
+            features: the batch, in which the weights are.
+            logits: those of the model.
+            labels: the classes' numbers.
+            losses: the loss of each example.
+        """
         weights = checked_weights(features, self._weight_column, logits)
         training_loss = compute_weighted_loss(losses, weights, reduction=self._loss_reduction)
         return LossSpec(training_loss, losses, weights, labels)
 
     def label_numbers(self, labels: Tensor) -> Tensor:
-        """The numbers of labels that are names."""
+        """The numbers of labels that are names.
+
+        Args:
+            labels: names of the vocabulary, or numbers already.
+        """
         assert self._label_vocabulary is not None
         numbers: Nest = index_table_from_tensor(list(self._label_vocabulary), name="class_id_lookup").lookup(labels)
         return numbers  # type: ignore[no-any-return]

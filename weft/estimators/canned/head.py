@@ -91,19 +91,39 @@ class Head:
         raise NotImplementedError(f"logits_dimension is not implemented for {type(self).__name__}.")
 
     def create_loss(self, features: Features, mode: str, logits: Tensor, labels: Labels) -> LossSpec:
-        """The loss of logits for labels."""
+        """The loss of logits for labels.
+
+        Args:
+            features: the batch, in which the weights are.
+            mode: one of `tf.estimator.ModeKeys`.
+            logits: those of the model, `[batch, logits_dimension]`.
+            labels: what the head learns, as `input_fn` gave it.
+        """
         raise NotImplementedError(f"create_loss is not implemented for {type(self).__name__}.")
 
     def predictions(self, logits: Tensor) -> dict[str, Tensor]:
-        """The predictions of logits, by name."""
+        """The predictions of logits, by name.
+
+        Args:
+            logits: those of the model, `[batch, logits_dimension]`.
+        """
         raise NotImplementedError(f"predictions is not implemented for {type(self).__name__}.")
 
     def export_outputs(self, predictions: dict[str, Tensor]) -> dict[str, ExportOutput]:
-        """The outputs of an exported model."""
+        """The outputs of an exported model.
+
+        Args:
+            predictions: what `predictions` gave.
+        """
         raise NotImplementedError(f"export_outputs is not implemented for {type(self).__name__}.")
 
     def metrics(self, predictions: dict[str, Tensor], loss: LossSpec) -> MetricOps:
-        """The metrics but those of the loss, by their names without the head's."""
+        """The metrics but those of the loss, by their names without the head's.
+
+        Args:
+            predictions: what `predictions` gave.
+            loss: what `create_loss` gave.
+        """
         raise NotImplementedError(f"metrics is not implemented for {type(self).__name__}.")
 
     def create_estimator_spec(
@@ -133,7 +153,11 @@ class Head:
         return self.spec_of(SpecRequest(features, mode, logits, labels, optimizer, train_op_fn, regularization_losses))
 
     def spec_of(self, request: SpecRequest) -> EstimatorSpec:
-        """The whole of a model, as it was asked for."""
+        """The whole of a model, as it was asked for.
+
+        Args:
+            request: mode, features, labels, logits, and what makes the training operation.
+        """
         with get_default_graph().name_scope(self._name or "head"):
             logits = checked_logits(request.logits, self.logits_dimension)
             predictions = self.predictions(logits)

@@ -30,6 +30,9 @@ class ExportOutput:
     def as_signature_def(self, receiver_tensors: Mapping[str, Tensor]) -> SignatureDef:
         """The signature that leads from the tensors of a request to this output.
 
+        Args:
+            receiver_tensors: the tensors of a request, by name.
+
         Raises:
             ValueError: the method that it is for cannot take these tensors.
         """

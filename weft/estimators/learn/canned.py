@@ -175,13 +175,27 @@ class _Classifier(_ColumnEstimator):
     def predict_classes(
         self, x: Nest = None, input_fn: InputFn | None = None, batch_size: int | None = None, as_iterable: bool = True
     ) -> Any:
-        """The classes' numbers; the arguments are those of `predict`."""
+        """The classes' numbers; the arguments are those of `predict`.
+
+        Args:
+            x: the features, as an array; or `input_fn` in its place.
+            input_fn: a function that makes the features.
+            batch_size: rows at a time; all when None.
+            as_iterable: whether the results come one by one, as from a generator, or as one array.
+        """
         return self._one(PredictionKey.CLASSES, x, input_fn, batch_size, as_iterable)
 
     def predict_proba(
         self, x: Nest = None, input_fn: InputFn | None = None, batch_size: int | None = None, as_iterable: bool = True
     ) -> Any:
-        """The probabilities of all classes; the arguments are those of `predict`."""
+        """The probabilities of all classes; the arguments are those of `predict`.
+
+        Args:
+            x: the features, as an array; or `input_fn` in its place.
+            input_fn: a function that makes the features.
+            batch_size: rows at a time; all when None.
+            as_iterable: whether the results come one by one, as from a generator, or as one array.
+        """
         return self._one(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
 
 
@@ -200,7 +214,14 @@ class _Regressor(_ColumnEstimator):
     def predict_scores(
         self, x: Nest = None, input_fn: InputFn | None = None, batch_size: int | None = None, as_iterable: bool = True
     ) -> Any:
-        """The numbers; the arguments are those of `predict`."""
+        """The numbers; the arguments are those of `predict`.
+
+        Args:
+            x: the features, as an array; or `input_fn` in its place.
+            input_fn: a function that makes the features.
+            batch_size: rows at a time; all when None.
+            as_iterable: whether the results come one by one, as from a generator, or as one array.
+        """
         return self._one(PredictionKey.SCORES, x, input_fn, batch_size, as_iterable)
 
 

@@ -30,11 +30,19 @@ class CategoricalVocabulary:
         return len(self._numbers)
 
     def freeze(self, freeze: bool = True) -> None:
-        """Have new categories be unknown ones; or, with False, have them added again."""
+        """Have new categories be unknown ones; or, with False, have them added again.
+
+        Args:
+            freeze: whether the vocabulary stays as it is.
+        """
         self._is_frozen = freeze
 
     def get(self, category: Hashable) -> int:
-        """The number of a category, which is added if it is new and the vocabulary not frozen."""
+        """The number of a category, which is added if it is new and the vocabulary not frozen.
+
+        Args:
+            category: the category.
+        """
         if category not in self._numbers:
             if self._is_frozen:
                 return 0
@@ -43,7 +51,12 @@ class CategoricalVocabulary:
         return self._numbers[category]
 
     def add(self, category: Hashable, count: int = 1) -> None:
-        """Count a category, which is added if it is new."""
+        """Count a category, which is added if it is new.
+
+        Args:
+            category: the category.
+            count: how often it came.
+        """
         if self.get(category) > 0:
             self._counts[category] += count
 
@@ -52,6 +65,10 @@ class CategoricalVocabulary:
 
         They are numbered anew, the most frequent first; among equals by themselves, those that are no text before those
         that are.
+
+        Args:
+            min_frequency: the count that a category has to exceed.
+            max_frequency: the count that it has to stay below; -1 for any.
         """
         by_name = sorted(self._counts.items(), key=lambda item: (isinstance(item[0], str), item[0]))
         by_count = sorted(by_name, key=lambda item: item[1], reverse=True)
@@ -61,7 +78,11 @@ class CategoricalVocabulary:
         self._numbers = {category: number for number, category in enumerate(self._categories)}
 
     def reverse(self, class_id: int) -> Hashable:
-        """The category of a number; ValueError if the vocabulary was made without `support_reverse`."""
+        """The category of a number; ValueError if the vocabulary was made without `support_reverse`.
+
+        Args:
+            class_id: the number that `get` gave.
+        """
         if not self._support_reverse:
             raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
         return self._categories[class_id]
@@ -87,12 +108,21 @@ class CategoricalProcessor:
         self.vocabularies_ = vocabularies
 
     def freeze(self, freeze: bool = True) -> None:
-        """Have new categories be unknown ones, or added again."""
+        """Have new categories be unknown ones, or added again.
+
+        Args:
+            freeze: whether the vocabulary stays as it is.
+        """
         for vocabulary in self.vocabularies_ or ():
             vocabulary.freeze(freeze)
 
     def fit(self, x: Iterable[Sequence[Hashable]], unused_y: object = None) -> Self:
-        """Learn the categories of rows; a NaN is none."""
+        """Learn the categories of rows; a NaN is none.
+
+        Args:
+            x: rows of categories, one for each column.
+            unused_y: taken for scikit-learn's sake.
+        """
         for row in x:
             if self.vocabularies_ is None:
                 shared = CategoricalVocabulary()
@@ -107,12 +137,21 @@ class CategoricalProcessor:
         return self
 
     def fit_transform(self, x: Iterable[Sequence[Hashable]], unused_y: object = None) -> Iterator[NDArray[np.int64]]:
-        """Learn the categories of rows, and number them; `x` is read twice."""
+        """Learn the categories of rows, and number them; `x` is read twice.
+
+        Args:
+            x: rows of categories, one for each column.
+            unused_y: taken for scikit-learn's sake.
+        """
         self.fit(x)
         return self.transform(x)
 
     def transform(self, x: Iterable[Sequence[Hashable]]) -> Iterator[NDArray[np.int64]]:
-        """The numbers of the categories of each row; 0 for NaN and for what is not known."""
+        """The numbers of the categories of each row; 0 for NaN and for what is not known.
+
+        Args:
+            x: rows of categories, one for each column.
+        """
         self.freeze()
         for row in x:
             pairs = zip(self.vocabularies_ or (), row, strict=True)

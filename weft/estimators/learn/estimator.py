@@ -114,7 +114,16 @@ class BaseEstimator:
         batch_size: int | None = None,
         monitors: Sequence[Monitor] | None = None,
     ) -> BaseEstimator:
-        """Train for a step; the arguments are those of `fit`."""
+        """Train for a step; the arguments are those of `fit`.
+
+        Args:
+            x: the features, as an array; or `input_fn` in its place.
+            y: the labels.
+            input_fn: a function that makes features and labels.
+            steps: how many steps; None for as many as the input has.
+            batch_size: rows at a time; all when None.
+            monitors: monitors or hooks, called at each step.
+        """
         return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
     def evaluate(
@@ -321,7 +330,16 @@ class SKCompat:
         max_steps: int | None = None,
         monitors: Sequence[Monitor] | None = None,
     ) -> SKCompat:
-        """Train; see `BaseEstimator.fit`."""
+        """Train; see `BaseEstimator.fit`.
+
+        Args:
+            x: the features, as an array or a dict of arrays.
+            y: the labels.
+            batch_size: rows at a time.
+            steps: how many further steps.
+            max_steps: the global step at which it ends.
+            monitors: monitors or hooks, called at each step.
+        """
         self._estimator.fit(x, y, steps=steps, batch_size=batch_size, monitors=monitors, max_steps=max_steps)
         return self
 
@@ -334,11 +352,25 @@ class SKCompat:
         metrics: Mapping[Any, Any] | None = None,
         name: str | None = None,
     ) -> Metrics:
-        """Evaluate; see `BaseEstimator.evaluate`."""
+        """Evaluate; see `BaseEstimator.evaluate`.
+
+        Args:
+            x: the features, as an array or a dict of arrays.
+            y: the labels.
+            batch_size: rows at a time.
+            steps: how many batches; None for one pass over the rows.
+            metrics: further metrics by name.
+        """
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
     def predict(self, x: Nest, batch_size: int = 128, outputs: Sequence[str] | None = None) -> Any:
-        """The predictions of all rows, as one array or a dict of arrays."""
+        """The predictions of all rows, as one array or a dict of arrays.
+
+        Args:
+            x: the features, as an array or a dict of arrays.
+            batch_size: rows at a time.
+            outputs: the names of the predictions that are wanted; all when None.
+        """
         return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
 
 

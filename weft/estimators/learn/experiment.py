@@ -131,13 +131,21 @@ class Experiment:
         return self._eval_steps
 
     def extend_train_hooks(self, additional_hooks: Sequence[Monitor]) -> None:
-        """Add monitors or hooks of training."""
+        """Add monitors or hooks of training.
+
+        Args:
+            additional_hooks: added behind those there are.
+        """
         self._train_monitors.extend(additional_hooks)
 
     def reset_export_strategies(
         self, new_export_strategies: ExportStrategy | Sequence[ExportStrategy] | None = None
     ) -> tuple[ExportStrategy, ...]:
-        """Replace the export strategies; returns those before."""
+        """Replace the export strategies; returns those before.
+
+        Args:
+            new_export_strategies: what exports after an evaluation from now on; None for nothing.
+        """
         before, self._export_strategies = self._export_strategies, _checked_strategies(new_export_strategies)
         return before
 
@@ -235,7 +243,13 @@ class Experiment:
         continuous_eval_predicate_fn: Callable[..., bool] | None = None,
         name: str = "continuous_on_train_data",
     ) -> None:
-        """Evaluate each new checkpoint on the training's input; the arguments are those of `continuous_eval`."""
+        """Evaluate each new checkpoint on the training's input; the arguments are those of `continuous_eval`.
+
+        Args:
+            delay_secs: how long it waits before the first evaluation.
+            throttle_delay_secs: the least time from one evaluation's start to the next one's.
+            continuous_eval_predicate_fn: told of each result; evaluation ends when it returns False.
+        """
         self._evaluate_on(self._train_input_fn, delay_secs, throttle_delay_secs, True, continuous_eval_predicate_fn, name, ())
 
     def _evaluate_on(

@@ -28,7 +28,14 @@ class ExportStrategy(NamedTuple):
     def export(
         self, estimator: object, export_path: str, checkpoint_path: str | None = None, eval_result: Metrics | None = None
     ) -> Any:
-        """Export a checkpoint; returns what the function does."""
+        """Export a checkpoint; returns what the function does.
+
+        Args:
+            estimator: the Estimator whose model is exported.
+            export_path: the folder below which the export goes.
+            checkpoint_path: the checkpoint; the newest when None.
+            eval_result: the metrics of its evaluation, where the function takes them.
+        """
         taken = fn_args(self.export_fn)
         offered = {"checkpoint_path": checkpoint_path, "eval_result": eval_result}
         if self.strip_default_attrs is not None:

@@ -30,7 +30,11 @@ class ModeKeys:
 
     @classmethod
     def validate(cls, key: object) -> None:
-        """Raise ValueError unless this is one of them."""
+        """Raise ValueError unless this is one of them.
+
+        Args:
+            key: what is said to be a mode.
+        """
         if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
             raise ValueError(f"Invalid mode {key}.")
 

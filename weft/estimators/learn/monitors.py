@@ -110,15 +110,29 @@ class EveryN(BaseMonitor):
         self._is_active = False
 
     def every_n_step_begin(self, step: int) -> list[Any]:
-        """Called before such a step; returns what to fetch with it."""
+        """Called before such a step; returns what to fetch with it.
+
+        Args:
+            step: the step that begins.
+        """
         return []
 
     def every_n_step_end(self, step: int, outputs: ByAnyKey | None) -> bool:
-        """Called after such a step; returns whether to stop."""
+        """Called after such a step; returns whether to stop.
+
+        Args:
+            step: the step that has ended.
+            outputs: the values of what `every_n_step_begin` asked for, by its name; None where nothing was fetched.
+        """
         return False
 
     def every_n_post_step(self, step: int, session: SessionLike) -> None:
-        """Called after `every_n_step_end`."""
+        """Called after `every_n_step_end`.
+
+        Args:
+            step: the step that has ended.
+            session: the session, in which something more can be run.
+        """
 
     def step_begin(self, step: int) -> list[Any]:
         """Ask whether it is such a step."""

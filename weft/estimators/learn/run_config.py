@@ -172,7 +172,11 @@ class RunConfig(core.RunConfig):
         )
 
     def take_place_in_cluster(self, environment: Settings) -> None:
-        """Take what TF_CONFIG says of the cluster; it needs no chief."""
+        """Take what TF_CONFIG says of the cluster; it needs no chief.
+
+        Args:
+            environment: what TF_CONFIG says, read already.
+        """
         cluster = self._cluster_config
         self._service = None
         self._cluster_spec = cluster.cluster_spec

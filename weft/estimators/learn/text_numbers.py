@@ -40,15 +40,27 @@ class ByteProcessor:
         self.max_document_length = max_document_length
 
     def fit(self, x: Iterable[str | bytes]) -> Self:
-        """Nothing: there is nothing to learn."""
+        """Nothing: there is nothing to learn.
+
+        Args:
+            x: texts, or their bytes.
+        """
         return self
 
     def fit_transform(self, x: Iterable[str | bytes]) -> Iterator[NDArray[np.uint8]]:
-        """As `transform`."""
+        """As `transform`.
+
+        Args:
+            x: texts, or their bytes.
+        """
         return self.transform(x)
 
     def transform(self, x: Iterable[str | bytes]) -> Iterator[NDArray[np.uint8]]:
-        """The bytes of each text, of `str` those of UTF-8: `[max_document_length]` uint8."""
+        """The bytes of each text, of `str` those of UTF-8: `[max_document_length]` uint8.
+
+        Args:
+            x: texts, or their bytes.
+        """
         for text in x:
             content = text.encode() if isinstance(text, str) else text
             row = np.zeros(self.max_document_length, np.uint8)
@@ -57,7 +69,11 @@ class ByteProcessor:
             yield row
 
     def reverse(self, x: Iterable[NDArray[np.uint8]]) -> Iterator[str]:
-        """The text of each row; an empty one where the bytes are none of UTF-8."""
+        """The text of each row; an empty one where the bytes are none of UTF-8.
+
+        Args:
+            x: rows of bytes; the zeros at the end are left out.
+        """
         for row in x:
             try:
                 yield np.trim_zeros(row.astype(np.uint8), "b").tobytes().decode()
@@ -89,7 +105,12 @@ class VocabularyProcessor:
         self._tokenizer = tokenizer_fn or tokenizer
 
     def fit(self, raw_documents: Iterable[str], unused_y: object = None) -> Self:
-        """Learn the words of texts."""
+        """Learn the words of texts.
+
+        Args:
+            raw_documents: texts, whose words the tokenizer finds.
+            unused_y: taken for scikit-learn's sake.
+        """
         for words in self._tokenizer(raw_documents):
             for word in words:
                 self.vocabulary_.add(word)
@@ -99,12 +120,21 @@ class VocabularyProcessor:
         return self
 
     def fit_transform(self, raw_documents: Iterable[str], unused_y: object = None) -> Iterator[NDArray[np.int64]]:
-        """Learn the words of texts, and number them; the texts are read twice."""
+        """Learn the words of texts, and number them; the texts are read twice.
+
+        Args:
+            raw_documents: texts, whose words the tokenizer finds.
+            unused_y: taken for scikit-learn's sake.
+        """
         self.fit(raw_documents)
         return self.transform(raw_documents)
 
     def transform(self, raw_documents: Iterable[str]) -> Iterator[NDArray[np.int64]]:
-        """The numbers of the words of each text: `[max_document_length]` int64."""
+        """The numbers of the words of each text: `[max_document_length]` int64.
+
+        Args:
+            raw_documents: texts; words that were not learned have the number 0.
+        """
         for words in self._tokenizer(raw_documents):
             row = np.zeros(self.max_document_length, np.int64)
             for place, word in enumerate(words[: self.max_document_length]):
@@ -112,18 +142,33 @@ class VocabularyProcessor:
             yield row
 
     def reverse(self, documents: Iterable[Iterable[int]]) -> Iterator[str]:
-        """The words of each row, with blanks between them."""
+        """The words of each row, with blanks between them.
+
+        Args:
+            documents: rows of numbers, as `transform` gave them.
+        """
         for row in documents:
             yield " ".join(str(self.vocabulary_.reverse(number)) for number in row)
 
     def save(self, filename: str) -> None:
-        """Write the processor to a file, by pickle."""
+        """Write the processor to a file, by pickle.
+
+        Args:
+            filename: the file.
+        """
         with gfile.Open(filename, "wb") as file:
             file.write(pickle.dumps(self))
 
     @classmethod
     def restore(cls, filename: str) -> VocabularyProcessor:
-        """The processor of a file that `save` wrote. Unpickling runs what the file says: use files that you trust."""
+        """The processor of a file that `save` wrote. Unpickling runs what the file says: use files that you trust.
+
+        Args:
+            filename: the file.
+
+        Raises:
+            TypeError: the file holds something else.
+        """
         with gfile.Open(filename, "rb") as file:
             restored = pickle.loads(file.read())
         if not isinstance(restored, cls):

@@ -126,7 +126,11 @@ class TPURunConfig(RunConfig):
         return self._cluster
 
     def replace(self, **kwargs: Nest) -> TPURunConfig:
-        """A copy with other values for some fields, `tpu_config` among them."""
+        """A copy with other values for some fields, `tpu_config` among them.
+
+        Args:
+            kwargs: the fields' new values by name.
+        """
         tpu_config = kwargs.pop("tpu_config", self._tpu_config)
         changed = super().replace(**kwargs)
         assert isinstance(changed, TPURunConfig)

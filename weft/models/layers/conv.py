@@ -101,7 +101,20 @@ class Convolution(Layer):
         self, filters: int, kernel_size: Sizes, strides: Sizes, padding: str, data_format: str, dilation_rate: Sizes,
         activation: Activation | None, use_bias: bool, kernel: WeightOptions, bias: WeightOptions,
     ) -> None:  # fmt: skip
-        """Take the arguments of the constructor that are not any layer's."""
+        """Take the arguments of the constructor that are not any layer's.
+
+        Args:
+            filters: how many channels come out.
+            kernel_size, strides, dilation_rate: a number for all dimensions, or one for each.
+            padding: "valid" or "same", in any case.
+            data_format: "channels_last" or "channels_first".
+            activation: a function of the sums; None for none.
+            use_bias: whether a bias is added.
+            kernel, bias: initializer, regularizer and constraint of each.
+
+        Raises:
+            ValueError: an argument is not such as a convolution of its rank takes.
+        """
         self.input_rank = self.rank + 2
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")

@@ -79,7 +79,17 @@ class Dense(Layer):
     def configure(
         self, units: int, activation: Activation | None, use_bias: bool, kernel: WeightOptions, bias: WeightOptions
     ) -> None:
-        """Take the arguments of the constructor that are not any layer's."""
+        """Take the arguments of the constructor that are not any layer's.
+
+        Args:
+            units: the width of the outputs.
+            activation: a function of the sums; None for none.
+            use_bias: whether a bias is added.
+            kernel, bias: initializer, regularizer and constraint of each.
+
+        Raises:
+            TypeError: `units` is no whole number.
+        """
         if units is None:
             raise TypeError("units of a Dense layer must be a whole number, the size of its output, got None")
         self.units, self.activation, self.use_bias = int(units), activation, use_bias
@@ -195,7 +205,11 @@ class Dropout(Layer):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
-        """The inputs, with or without dropout."""
+        """The inputs, with or without dropout.
+
+        Args:
+            training: whether this is training, a bool or a scalar bool tensor: only then is anything dropped.
+        """
         return either_branch(
             training,
             lambda: nn_dropout(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate),

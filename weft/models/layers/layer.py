@@ -113,7 +113,18 @@ class Layer:
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> VariableLike:  # fmt: skip
-        """Make or find a variable in the layer's scope."""
+        """Make or find a variable in the layer's scope.
+
+        Args:
+            shape: its shape.
+            dtype: its type; the layer's when None.
+            initializer: makes its first value; the scope's default when None.
+            regularizer: a function of it that gives a loss, which goes into REGULARIZATION_LOSSES.
+            trainable: whether optimizers train it.
+            constraint: a function of its new value after an optimizer's update.
+            partitioner: a function of shape and dtype that gives the number of parts along each dimension.
+            synchronization, aggregation: how its copies in replicas are kept and put together; see `tf.get_variable`.
+        """
         is_trained = trainable and self.trainable
         store = default_variable_store()
         existing = len(store.variables)
@@ -143,20 +154,34 @@ class Layer:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def add_update(self, update: Operation | Tensor) -> None:
-        """Add an operation that training must run to the collection UPDATE_OPS."""
+        """Add an operation that training must run to the collection UPDATE_OPS.
+
+        Args:
+            update: such as the assignment of a moving average.
+        """
         update = update.op if isinstance(update, Tensor) else update
         self._updates.append(update)
         get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
 
     def add_loss(self, loss: Tensor | None) -> None:
-        """Add a regularization loss."""
+        """Add a regularization loss.
+
+        Args:
+            loss: a scalar; None is left out.
+        """
         self._losses.append(loss)
         get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     # What programs use.
 
     def __call__(self, inputs: TensorLike, *args: object, **kwargs: object) -> Tensor:
-        """The outputs for these inputs; the first call makes the variables."""
+        """The outputs for these inputs; the first call makes the variables.
+
+        Args:
+            inputs: a tensor, or what makes one.
+            args: further arguments of `call`, by position.
+            kwargs: the same by name.
+        """
         if not isinstance(inputs, Tensor):
             self._check_one(inputs)
             inputs = convert_to_tensor(inputs)
@@ -197,7 +222,11 @@ class Layer:
         )
 
     def check_inputs(self, inputs: Tensor) -> None:
-        """Raise ValueError for inputs whose rank, or whose width once the variables are made, does not fit."""
+        """Raise ValueError for inputs whose rank, or whose width once the variables are made, does not fit.
+
+        Args:
+            inputs: what the layer was called with.
+        """
         prefix = f"Input 0 of layer {self.name} is incompatible with the layer: "
         rank, exact, least = inputs.shape.ndims, self.input_rank, self.least_input_rank
         if rank is None:

@@ -88,7 +88,20 @@ class BatchNormalization(Layer):
         self, axis: int, momentum: TensorLike, epsilon: float, center: bool, scale: bool, fused: bool | None,
         gamma: WeightOptions, beta: WeightOptions, moving: tuple[Initializer, Initializer],
     ) -> None:  # fmt: skip
-        """Take the arguments of the constructor that are not any layer's."""
+        """Take the arguments of the constructor that are not any layer's.
+
+        Args:
+            axis: the dimension that keeps a mean and a variance of its own for each place.
+            momentum: what a moving average keeps of itself at each step.
+            epsilon: added to the variance.
+            center, scale: whether there are beta and gamma.
+            fused: whether the kernel is one; None where that can be.
+            gamma, beta: initializer, regularizer and constraint of each.
+            moving: the initializers of the moving mean and variance.
+
+        Raises:
+            ValueError: an argument does not fit, such as a fused kernel for another axis than that of channels.
+        """
         if isinstance(axis, list | tuple):
             if len(axis) != 1:
                 raise ValueError(f"BatchNormalization: axis must be one dimension, got {list(axis)}")
@@ -140,7 +153,12 @@ class BatchNormalization(Layer):
             scope.set_partitioner(partitioner)
 
     def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
-        """The normalized inputs."""
+        """The normalized inputs.
+
+        Args:
+            training: whether this is training, a bool or a scalar bool tensor: the batch's own mean and variance count
+                then.
+        """
         if isinstance(training, int):
             training = bool(training)
         made, mean, variance = self._fused(inputs, training) if self.fused else self._by_formula(inputs, training)

@@ -29,7 +29,14 @@ class Pooling(Layer):
         self.configure(pool_size, strides, padding, data_format)
 
     def configure(self, pool_size: Sizes, strides: Sizes | None, padding: str, data_format: str) -> None:
-        """Take the arguments of the constructor that are not any layer's."""
+        """Take the arguments of the constructor that are not any layer's.
+
+        Args:
+            pool_size: the window, a number for all dimensions or one for each.
+            strides: how far it moves, the same; the window's size when None.
+            padding: "valid" or "same", in any case.
+            data_format: "channels_last" or "channels_first".
+        """
         self.input_rank = self.rank + 2
         self.pool_size = per_axis(pool_size, self.rank, "pool_size")
         self.strides = self.pool_size if strides is None else per_axis(strides, self.rank, "strides")

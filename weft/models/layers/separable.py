@@ -56,7 +56,18 @@ class Separable(Layer):
         depth_multiplier: int, activation: Activation | None, use_bias: bool, depthwise: WeightOptions,
         pointwise: WeightOptions, bias: WeightOptions,
     ) -> None:  # fmt: skip
-        """Take the arguments of the constructor that are not any layer's."""
+        """Take the arguments of the constructor that are not any layer's.
+
+        Args:
+            filters: how many channels come out.
+            kernel_size, strides, dilation_rate: a number for all dimensions, or one for each.
+            padding: "valid" or "same", in any case.
+            data_format: "channels_last" or "channels_first".
+            depth_multiplier: how many channels each channel becomes before they are mixed.
+            activation: a function of the sums; None for none.
+            use_bias: whether a bias is added.
+            depthwise, pointwise, bias: initializer, regularizer and constraint of each.
+        """
         self.input_rank = self.rank + 2
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
         self.depth_multiplier = depth_multiplier

@@ -152,7 +152,14 @@ class RNNCell:
     def build_in(
         self, scope: VariableScope, inputs_shape: Nest, dtype: DTypeLike, first_values: Callable[[str], Initializer]
     ) -> None:
-        """Make the variables before any call, in a scope, from initializers by their names in place of the cell's own."""
+        """Make the variables before any call, in a scope, from initializers by their names in place of the cell's own.
+
+        Args:
+            scope: the scope of the variables.
+            inputs_shape: the shape of a step's inputs, `[batch, depth]`.
+            dtype: the variables' type.
+            first_values: gives the initializer of a variable for its name.
+        """
         self._variable_scope, self._dtype = scope, dtypes.as_dtype(dtype).base_dtype
         self._first_values = first_values
         with variable_scope(scope, auxiliary_name_scope=False):
@@ -171,7 +178,13 @@ class RNNCell:
     def add_variable(
         self, name: str, shape: Sequence[Any], initializer: Initializer | None = None, partitioner: Partitioner | None = None
     ) -> VariableLike:
-        """Make a variable of the cell."""
+        """Make a variable of the cell.
+
+        Args:
+            shape: its shape.
+            initializer: makes its first value; the scope's default when None.
+            partitioner: a function of shape and dtype that gives the number of parts along each dimension.
+        """
         if self._first_values is not None:
             initializer = self._first_values(name)
         variable = get_variable(
@@ -200,7 +213,16 @@ class RNNCell:
     def get_initial_state(
         self, inputs: Nest = None, batch_size: SizeLike | None = None, dtype: DTypeLike | None = None
     ) -> Nest:
-        """The state of zeros, for the batch and type of `inputs` (batch first) or those given."""
+        """The state of zeros, for the batch and type of `inputs` (batch first) or those given.
+
+        Args:
+            inputs: a step's inputs, `[batch, ...]`; batch and type are theirs.
+            batch_size: the batch, where there are no inputs.
+            dtype: the type, where there are no inputs.
+
+        Raises:
+            ValueError: there are neither inputs nor both of the others, or they contradict each other.
+        """
         if inputs is not None:
             tensor = convert_to_tensor(inputs, name="inputs")
             if batch_size is None:

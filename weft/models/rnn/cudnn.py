@@ -206,11 +206,19 @@ class CudnnLayer:
         return [[self.num_units]] * (2 * self._GATES * self.num_dirs * self.num_layers)
 
     def state_shape(self, batch_size: SizeLike) -> tuple[list[SizeLike], ...]:
-        """The shapes of the states, `[layers * directions, batch, num_units]`: of output and memory, or of the output alone."""
+        """The shapes of the states, `[layers * directions, batch, num_units]`: of output and memory, or of the output alone.
+
+        Args:
+            batch_size: the batch.
+        """
         return ([self.num_layers * self.num_dirs, batch_size, self.num_units],) * self._STATES
 
     def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
-        """Make the variables for inputs of a shape, `[steps, batch, depth]`; ValueError when the depth is not known."""
+        """Make the variables for inputs of a shape, `[steps, batch, depth]`; ValueError when the depth is not known.
+
+        Args:
+            input_shape: the shape; the depth is its last size.
+        """
         self._build(input_shape, None)
 
     def _build(self, input_shape: TensorShape | Sequence[int | None], scope: ScopeLike) -> None:

@@ -112,7 +112,11 @@ class AttentionMechanism:
         return self._probability_of(masked_score(score, self._lengths, self._mask_value), state)
 
     def score(self, query: Tensor) -> Tensor:
-        """The scores `[batch, steps]` of a query."""
+        """The scores `[batch, steps]` of a query.
+
+        Args:
+            query: the decoder's output of a step, `[batch, depth]`.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no score")
 
     def __call__(self, query: Tensor, state: Nest) -> tuple[Tensor, Nest]:
@@ -122,7 +126,12 @@ class AttentionMechanism:
         return alignments, alignments
 
     def initial_alignments(self, batch_size: SizeLike, dtype: DTypeLike) -> Tensor:
-        """The weights before the first step: zeros."""
+        """The weights before the first step: zeros.
+
+        Args:
+            batch_size: the batch.
+            dtype: the weights' type.
+        """
         size = self.alignments_size
         made = zeros(stack([batch_size, size]), dtype)
         known = [None if isinstance(each, Tensor) else each for each in (batch_size, size)]
@@ -130,7 +139,12 @@ class AttentionMechanism:
         return made
 
     def initial_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
-        """The state before the first step: the weights."""
+        """The state before the first step: the weights.
+
+        Args:
+            batch_size: the batch.
+            dtype: the weights' type.
+        """
         return self.initial_alignments(batch_size, dtype)
 
 

@@ -53,7 +53,11 @@ class AttentionWrapperState(NamedTuple):
     attention_state: Nest
 
     def clone(self, **kwargs: Nest) -> AttentionWrapperState:
-        """This state with other values for some fields, whose shapes must fit those before."""
+        """This state with other values for some fields, whose shapes must fit those before.
+
+        Args:
+            kwargs: the fields' new values by name.
+        """
 
         def checked(old: Nest, new: Nest) -> Nest:
             if isinstance(old, Tensor) and isinstance(new, Tensor):

@@ -57,11 +57,23 @@ class Decoder:
         raise NotImplementedError
 
     def step(self, time: Tensor, inputs: Nest, state: Nest, name: str | None = None) -> Nest:
-        """The outputs, the next state, the next inputs, and which sequences are finished."""
+        """The outputs, the next state, the next inputs, and which sequences are finished.
+
+        Args:
+            time: the number of the step, a scalar int32.
+            inputs: the step's inputs.
+            state: the state after the step before.
+        """
         raise NotImplementedError
 
     def finalize(self, outputs: Nest, final_state: Nest, sequence_lengths: Tensor) -> Nest:
-        """The outputs of all steps, and the last state, as `dynamic_decode` returns them."""
+        """The outputs of all steps, and the last state, as `dynamic_decode` returns them.
+
+        Args:
+            outputs: those of all steps.
+            final_state: the state after the last.
+            sequence_lengths: how many steps each sequence has, `[batch]` int32.
+        """
         raise NotImplementedError
 
 

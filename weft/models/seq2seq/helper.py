@@ -70,11 +70,24 @@ class Helper:
         raise NotImplementedError("initialize has not been implemented")
 
     def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
-        """What is sampled of the outputs."""
+        """What is sampled of the outputs.
+
+        Args:
+            time: the number of the step, a scalar int32.
+            outputs: the cell's outputs, mostly logits `[batch, words]`.
+            state: the state after the step.
+        """
         raise NotImplementedError("sample has not been implemented")
 
     def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
-        """Which sequences are finished, the next inputs and the next state."""
+        """Which sequences are finished, the next inputs and the next state.
+
+        Args:
+            time: the number of the step, a scalar int32.
+            outputs: the cell's outputs.
+            state: the state after the step.
+            sample_ids: what `sample` gave.
+        """
         raise NotImplementedError("next_inputs has not been implemented")
 
 

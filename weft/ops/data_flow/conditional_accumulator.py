@@ -177,7 +177,12 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         super().__init__(dtype, shape, handle)
 
     def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None) -> Operation:
-        """An operation that adds an IndexedSlices unless `local_step` is before the accumulator's step."""
+        """An operation that adds an IndexedSlices unless `local_step` is before the accumulator's step.
+
+        Args:
+            grad: the gradient: rows and their indices.
+            local_step: the step for which it was computed; one before the accumulator's own drops it.
+        """
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def apply_grad(
@@ -210,13 +215,21 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )  # fmt: skip
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> SparseAccumulatorTakeGradient:
-        """Indices, values and dense shape of the mean; waits until there are `num_required` gradients, and takes all."""
+        """Indices, values and dense shape of the mean; waits until there are `num_required` gradients, and takes all.
+
+        Args:
+            num_required: how many gradients are to be there.
+        """
         return SparseAccumulatorTakeGradient(
             *accumulators.sparse_accumulator_take_gradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
         )
 
     def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
-        """`take_grad` as an IndexedSlices."""
+        """`take_grad` as an IndexedSlices.
+
+        Args:
+            num_required: how many gradients are to be there.
+        """
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(values=values, indices=indices, dense_shape=shape)
 

@@ -193,7 +193,11 @@ class StagingArea:
             return self._element(unstage(**self._attrs(), name=name or f"{self._name}_get"))
 
     def peek(self, index: TensorLike, name: str | None = None) -> Nest:
-        """The element at a position, which stays; waits until there are so many."""
+        """The element at a position, which stays; waits until there are so many.
+
+        Args:
+            index: the position, counted from the element that comes out next.
+        """
         with get_default_graph().colocate_with(self._root):
             return self._element(stage_peek(index, **self._attrs(), name=name or f"{self._name}_peek"))
 

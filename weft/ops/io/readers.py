@@ -195,7 +195,12 @@ class ReaderBase:
         return ReaderReadV2(*reader_read_v2(self._reader_ref, _queue_ref(queue), name=name))
 
     def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> ReaderReadUpToV2:
-        """Keys and values, each [n] string, of up to `num_records` of one work unit; otherwise as `read`."""
+        """Keys and values, each [n] string, of up to `num_records` of one work unit; otherwise as `read`.
+
+        Args:
+            queue: the queue of work units, mostly file names.
+            num_records: how many records at most.
+        """
         count = convert_to_tensor(num_records, dtype=dtypes.int64) if not isinstance(num_records, Tensor) else num_records
         return ReaderReadUpToV2(*reader_read_up_to_v2(self._reader_ref, _queue_ref(queue), count, name=name))
 
@@ -212,7 +217,11 @@ class ReaderBase:
         return reader_serialize_state_v2(self._reader_ref, name=name)
 
     def restore_state(self, state: Nest, name: str | None = None) -> Operation:
-        """An operation that goes back to where it was when `serialize_state` ran."""
+        """An operation that goes back to where it was when `serialize_state` ran.
+
+        Args:
+            state: a scalar string that `serialize_state` gave.
+        """
         return reader_restore_state_v2(self._reader_ref, convert_to_tensor(state, dtype=dtypes.string), name=name)
 
     def reset(self, name: str | None = None) -> Operation:

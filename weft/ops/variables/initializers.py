@@ -42,7 +42,11 @@ class Initializer:
 
     @classmethod
     def from_config(cls, config: dict[str, object]) -> Self:
-        """Make an initializer from what `get_config` gave."""
+        """Make an initializer from what `get_config` gave.
+
+        Args:
+            config: the arguments by name.
+        """
         return cls(**config)
 
 

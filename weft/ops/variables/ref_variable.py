@@ -111,7 +111,11 @@ class RefVariable(Variable, use_resource=False):
         return self._variable.eval(session=session)
 
     def set_shape(self, shape: TensorShape) -> None:
-        """Add what the program knows of the shape."""
+        """Add what the program knows of the shape.
+
+        Args:
+            shape: the shape, with None for unknown sizes.
+        """
         self._variable.set_shape(shape)
         self._snapshot.set_shape(shape)
 

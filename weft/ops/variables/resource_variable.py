@@ -106,7 +106,11 @@ class ResourceVariable(Variable, use_resource=True):
         return self._initializer_op
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Add what the program knows of the shape."""
+        """Add what the program knows of the shape.
+
+        Args:
+            shape: the shape, with None for unknown sizes.
+        """
         merged = TensorShape(self._shape).merge_with(shape)
         self._shape = as_dims(merged)
 
@@ -145,13 +149,21 @@ class ResourceVariable(Variable, use_resource=True):
             return initialized_value(self.is_initialized(), self.read_value, self._initial_value)
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The rows that `indices` name, without the rest."""
+        """The rows that `indices` name, without the rest.
+
+        Args:
+            indices: the rows' numbers, in any shape: the result has a row in the place of each.
+        """
         graph = get_default_graph()
         with graph.name_scope("Gather" if name is None else name) as scope:
             return state.resource_gather(self._variable, indices, dtype=self._dtype, name=scope)
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The parts that the rows of `indices` name, without the rest."""
+        """The parts that the rows of `indices` name, without the rest.
+
+        Args:
+            indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
+        """
         graph = get_default_graph()
         with graph.name_scope("GatherNd" if name is None else name) as scope:
             return state.resource_gather_nd(self._variable, indices, dtype=self._dtype, name=scope)

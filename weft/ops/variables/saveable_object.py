@@ -76,6 +76,9 @@ class SaveableObject:
         Args:
             restored_tensors: what was read, one tensor per spec.
             restored_shapes: the shapes to give them, None to take them as they are.
+
+        Raises:
+            ValueError: the object has no way of restoring.
         """
         kind = type(self).__name__
         raise ValueError(f"Calling an abstract method: {kind} does not say how to restore {self.name!r}.")

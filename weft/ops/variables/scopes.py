@@ -136,31 +136,59 @@ class VariableScope:
         self._reuse = True
 
     def set_initializer(self, initializer: Initializer | None) -> None:
-        """Set the default initializer."""
+        """Set the default initializer.
+
+        Args:
+            initializer: the initializer of variables that are made without one.
+        """
         self._initializer = initializer
 
     def set_dtype(self, dtype: DTypeLike) -> None:
-        """Set the default type."""
+        """Set the default type.
+
+        Args:
+            dtype: the type of variables that are made without one.
+        """
         self._dtype = dtype
 
     def set_use_resource(self, use_resource: bool | None) -> None:
-        """Set whether variables are resource variables by default."""
+        """Set whether variables are resource variables by default.
+
+        Args:
+            use_resource: None for the default of TensorFlow 1.x, reference variables.
+        """
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer: Regularizer | None) -> None:
-        """Set the default regularizer."""
+        """Set the default regularizer.
+
+        Args:
+            regularizer: a function of a variable that gives a loss, for those made without one.
+        """
         self._regularizer = regularizer
 
     def set_caching_device(self, caching_device: DeviceLike) -> None:
-        """Set the default caching device."""
+        """Set the default caching device.
+
+        Args:
+            caching_device: where the value of a variable is kept for those who read it.
+        """
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner: Partitioner | None) -> None:
-        """Set the default partitioner."""
+        """Set the default partitioner.
+
+        Args:
+            partitioner: a function of shape and dtype that gives the number of parts along each dimension.
+        """
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter: Getter | None) -> None:
-        """Set the default custom getter."""
+        """Set the default custom getter.
+
+        Args:
+            custom_getter: called in place of the function that makes a variable, which is its first argument.
+        """
         self._custom_getter = custom_getter
 
     def get_collection(self, name: str) -> list[Variable]:
@@ -183,7 +211,19 @@ class VariableScope:
         self, var_store: VariableStore, name: str, shape: ShapeLike = None, dtype: DTypeLike | None = None,
         initializer: Initializer | TensorLike | None = None, **options: object,
     ) -> Variable:  # fmt: skip
-        """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`."""
+        """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`.
+
+        Args:
+            var_store: where variables are looked up by their full names.
+            shape: its shape; None where the initializer is a value.
+            dtype: its type; the scope's when None.
+            initializer: makes its first value; the scope's when None.
+            options: the further arguments of `tf.get_variable`, by name.
+
+        Raises:
+            ValueError: it exists and is not to be reused, or the other way round, or shape and initializer do not go
+                together.
+        """
         # Names of variables don't depend on the name scopes that are open.
         with get_default_graph().name_scope(None):
             if dtype is not None and initializer is not None and not callable(initializer):

@@ -18,47 +18,102 @@ class VariableUpdates:
     """
 
     def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Subtract IndexedSlices."""
+        """Subtract IndexedSlices.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_sub, sparse_delta, use_locking, name)
 
     def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Add IndexedSlices."""
+        """Add IndexedSlices.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_add, sparse_delta, use_locking, name)
 
     def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Take the maximum with IndexedSlices."""
+        """Take the maximum with IndexedSlices.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_max, sparse_delta, use_locking, name)
 
     def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Take the minimum with IndexedSlices."""
+        """Take the minimum with IndexedSlices.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_min, sparse_delta, use_locking, name)
 
     def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Multiply by IndexedSlices."""
+        """Multiply by IndexedSlices.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_mul, sparse_delta, use_locking, name)
 
     def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Divide by IndexedSlices."""
+        """Divide by IndexedSlices.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_div, sparse_delta, use_locking, name)
 
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Replace the slices that IndexedSlices name."""
+        """Replace the slices that IndexedSlices name.
+
+        Args:
+            sparse_delta: slices along the first dimension, and their indices there.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(scatter.scatter_update, sparse_delta, use_locking, name)
 
     def batch_scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Replace slices in each element of a batch: see `tf.batch_scatter_update`."""
+        """Replace slices in each element of a batch: see `tf.batch_scatter_update`.
+
+        Args:
+            sparse_delta: slices and their indices, for each element of the leading dimensions.
+            use_locking: whether updates of the variable wait for each other.
+        """
         return self._scattered(batch_scatter_update, sparse_delta, use_locking, name)
 
     def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
-        """Subtract `updates` at the positions that the rows of `indices` name."""
+        """Subtract `updates` at the positions that the rows of `indices` name.
+
+        Args:
+            indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
+            updates: a slice, or an element, for each row.
+        """
         return scatter.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
 
     def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
-        """Add `updates` at the positions that the rows of `indices` name."""
+        """Add `updates` at the positions that the rows of `indices` name.
+
+        Args:
+            indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
+            updates: a slice, or an element, for each row.
+        """
         return scatter.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
 
     def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
-        """Replace what the rows of `indices` name by `updates`."""
+        """Replace what the rows of `indices` name by `updates`.
+
+        Args:
+            indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
+            updates: a slice, or an element, for each row.
+        """
         return scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 
     def _scattered(

@@ -298,7 +298,12 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         return self._initial_value
 
     def replace_initializer(self, initializer: Operation, initial_value: Tensor) -> None:
-        """Take another operation as the initializer, with the tensor that it assigns."""
+        """Take another operation as the initializer, with the tensor that it assigns.
+
+        Args:
+            initializer: the operation that assigns.
+            initial_value: what it assigns.
+        """
         self._initializer_op = initializer
         self._initial_value = initial_value
 
@@ -328,7 +333,11 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         raise NotImplementedError
 
     def eval(self, session: SessionLike | None = None) -> Array:
-        """The value in the session given or the default one."""
+        """The value in the session given or the default one.
+
+        Args:
+            session: the session; None for the default one.
+        """
         return self.value().eval(session=session)
 
     # Its changes.
@@ -336,23 +345,45 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
     def assign(
         self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Tensor:
-        """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
+        """Replace the value; the result is the variable after that, or the operation unless `read_value`.
+
+        Args:
+            value: the new value, of the variable's shape.
+            use_locking: whether updates of the variable wait for each other.
+            read_value: whether the result is the variable after the assignment; otherwise it is the operation.
+        """
         raise NotImplementedError
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Tensor:
-        """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
+        """Add to the value; the result is the variable after that, or the operation unless `read_value`.
+
+        Args:
+            delta: what is added, of the variable's shape.
+            use_locking: whether updates of the variable wait for each other.
+            read_value: whether the result is the variable after the assignment; otherwise it is the operation.
+        """
         raise NotImplementedError
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Tensor:
-        """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
+        """Subtract from the value; the result is the variable after that, or the operation unless `read_value`.
+
+        Args:
+            delta: what is subtracted, of the variable's shape.
+            use_locking: whether updates of the variable wait for each other.
+            read_value: whether the result is the variable after the assignment; otherwise it is the operation.
+        """
         raise NotImplementedError
 
     def count_up_to(self, limit: int) -> Tensor:
-        """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
+        """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`.
+
+        Args:
+            limit: the number at which counting ends.
+        """
         counted: Tensor = assign_functions.count_up_to(self, limit=limit)
         return counted
 
@@ -374,11 +405,21 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         return self is other
 
     def load(self, value: TensorLike, session: SessionLike | None = None) -> None:
-        """Give the variable a value in the session given or the default one, without adding nodes."""
+        """Give the variable a value in the session given or the default one, without adding nodes.
+
+        Args:
+            value: the value, of the variable's shape: an array or what makes one.
+            session: the session; None for the default one.
+        """
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 
     def to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
-        """The value for an op; the mutable tensor for one that asks for it. `convert_to_tensor` calls it."""
+        """The value for an op; the mutable tensor for one that asks for it. `convert_to_tensor` calls it.
+
+        Args:
+            dtype: the type that is wanted; None for the variable's own.
+            as_ref: whether the op changes the variable in place.
+        """
         check_conversion(self.dtype, dtype)
         return self._ref() if as_ref else self.value()
 
@@ -392,7 +433,11 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
     # Its serial form.
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
-        """The VariableDef; None when the variable is outside `export_scope`."""
+        """The VariableDef; None when the variable is outside `export_scope`.
+
+        Args:
+            export_scope: the name scope that is exported; it is left out of the names.
+        """
         if export_scope is not None and not self._variable.name.startswith(export_scope):
             return None
         variable_def = VariableDef(
@@ -412,7 +457,12 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
 
     @staticmethod
     def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
-        """The variable that a VariableDef describes, whose nodes are in the default graph."""
+        """The variable that a VariableDef describes, whose nodes are in the default graph.
+
+        Args:
+            variable_def: the message that `to_proto` gave.
+            import_scope: the name scope under which its nodes were imported.
+        """
         kind = _KINDS[variable_def.is_resource]
         return kind(variable_def=variable_def, import_scope=import_scope)
 

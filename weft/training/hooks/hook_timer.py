@@ -41,7 +41,11 @@ class SecondOrStepTimer:
         self._last_triggered_time: float | None = None
 
     def should_trigger_for_step(self, step: int) -> bool:
-        """Whether to act at a step. Says no to a step at which it triggered."""
+        """Whether to act at a step. Says no to a step at which it triggered.
+
+        Args:
+            step: the global step.
+        """
         last_step, last_time = self._last_triggered_step, self._last_triggered_time
         if last_step is None or last_time is None:
             return True
@@ -53,7 +57,11 @@ class SecondOrStepTimer:
         return bool(step >= last_step + self._every_steps)
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
-        """Note that it triggered; gives the seconds and steps since the last time, None and None at the first."""
+        """Note that it triggered; gives the seconds and steps since the last time, None and None at the first.
+
+        Args:
+            step: the global step at which it triggered.
+        """
         now = time.monotonic()
         elapsed: tuple[float | None, int | None] = (None, None)
         if self._last_triggered_time is not None and self._last_triggered_step is not None:

@@ -155,6 +155,16 @@ class Optimizer:
     ) -> list[tuple[Any, Any]]:
         """The first part of `minimize`: a list of (gradient or None, variable).
 
+        Args:
+            loss: a scalar tensor, or a function without arguments that makes it.
+            var_list: the variables; those of the graph's collection of trainable ones when None.
+            gate_gradients: `GATE_NONE`, `GATE_OP` or `GATE_GRAPH`: how far gradients wait for each other before they are
+                used.
+            aggregation_method: how gradients of a variable that is used several times are added; one of
+                `tf.AggregationMethod`.
+            colocate_gradients_with_ops: whether a gradient is computed where the op is that it belongs to.
+            grad_loss: the gradient of `loss` itself; ones when None.
+
         Raises:
             ValueError: there is no variable, or an argument is wrong.
             NotImplementedError: an item of `var_list` is neither variable nor tensor.
@@ -417,7 +427,11 @@ class Optimizer:
     # Slots and other variables.
 
     def get_slot(self, var: Variable, name: str) -> VariableLike:
-        """The slot `name` of a variable, None when there is none."""
+        """The slot `name` of a variable, None when there is none.
+
+        Args:
+            var: a variable that was given to `apply_gradients` or `minimize`.
+        """
         return self._slots.get(name, {}).get(_key_of(var))
 
     def get_slot_names(self) -> list[str]:

@@ -133,7 +133,12 @@ class SyncReplicasOptimizer(Optimizer):
         self.ready_for_local_init_op: Any = None
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """The wrapped optimizer's; clip or change them before `apply_gradients`."""
+        """The wrapped optimizer's; clip or change them before `apply_gradients`.
+
+        Args:
+            args: those of the wrapped optimizer's method, by position.
+            kwargs: the same by name.
+        """
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
@@ -289,18 +294,32 @@ class SyncReplicasOptimizer(Optimizer):
             return self._tokens.queue.close()
 
     def watched_queue_runner(self, **ops: Operation) -> WatchedQueueRunner:
-        """A runner of the thread that makes the updates; `ops` are QueueRunner's `close_op` and `cancel_op`."""
+        """A runner of the thread that makes the updates; `ops` are QueueRunner's `close_op` and `cancel_op`.
+
+        Args:
+            ops: `close_op` and `cancel_op`, as QueueRunner takes them.
+        """
         assert self._tokens is not None
         assert self._limit is not None
         follow = None if self._replica_timeout_secs is None and self._min_num_replicas is None else self._quorum
         return WatchedQueueRunner(self._reports, follow, self._limit.set, self._tokens.queue, [self._release], **ops)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> VariableLike:
-        """The wrapped optimizer's slot of a variable."""
+        """The wrapped optimizer's slot of a variable.
+
+        Args:
+            args: those of the wrapped optimizer's method, by position.
+            kwargs: the same by name.
+        """
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args: object, **kwargs: object) -> list[str]:
-        """The names of the wrapped optimizer's slots."""
+        """The names of the wrapped optimizer's slots.
+
+        Args:
+            args: those of the wrapped optimizer's method, by position.
+            kwargs: the same by name.
+        """
         return self._opt.get_slot_names(*args, **kwargs)
 
     def variables(self) -> list[Any]:

@@ -178,7 +178,11 @@ class Saver:
         return self.saver_def
 
     def to_proto(self, export_scope: str | None = None) -> saver_pb2.SaverDef | None:
-        """The SaverDef; None when its nodes are outside `export_scope`."""
+        """The SaverDef; None when its nodes are outside `export_scope`.
+
+        Args:
+            export_scope: the name scope that is exported; it is left out of the names.
+        """
         if export_scope is None:
             return self.saver_def
         names = self.saver_def.filename_tensor_name, self.saver_def.save_tensor_name, self.saver_def.restore_op_name
@@ -193,7 +197,12 @@ class Saver:
 
     @staticmethod
     def from_proto(saver_def: saver_pb2.SaverDef | None, import_scope: str | None = None) -> Saver:
-        """The Saver that a SaverDef describes, whose nodes are in the default graph."""
+        """The Saver that a SaverDef describes, whose nodes are in the default graph.
+
+        Args:
+            saver_def: the message that `to_proto` gave.
+            import_scope: the name scope under which its nodes were imported.
+        """
         return Saver(saver_def=saver_def, name=import_scope)
 
     # The checkpoints that are kept.
@@ -204,17 +213,29 @@ class Saver:
         return self._kept.paths
 
     def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
-        """Take over checkpoints, oldest first, that will be deleted as this Saver's own."""
+        """Take over checkpoints, oldest first, that will be deleted as this Saver's own.
+
+        Args:
+            last_checkpoints: their prefixes, as `save` returned them.
+        """
         assert isinstance(last_checkpoints, list)
         self._kept.replace([(path, math.inf) for path in last_checkpoints])
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
-        """Take over checkpoints with the times, in seconds since 1970, at which they were written."""
+        """Take over checkpoints with the times, in seconds since 1970, at which they were written.
+
+        Args:
+            last_checkpoints_with_time: pairs of prefix and time, the oldest first.
+        """
         assert isinstance(last_checkpoints_with_time, list)
         self._kept.replace(last_checkpoints_with_time)
 
     def recover_last_checkpoints(self, checkpoint_paths: list[str]) -> None:
-        """Take over those of the checkpoints that exist, as after a crash."""
+        """Take over those of the checkpoints that exist, as after a crash.
+
+        Args:
+            checkpoint_paths: their prefixes, the oldest first.
+        """
         found = [(path, checkpoint_state.get_checkpoint_mtimes([path])) for path in checkpoint_paths]
         self.set_last_checkpoints_with_time([(path, times[0]) for path, times in found if times])
 
@@ -369,6 +390,16 @@ class Saver:
         """The MetaGraphDef of the default graph with this Saver, written to a file if one is named.
 
         The arguments are those of `weft.training.saving.meta_graph.export_meta_graph`.
+
+        Args:
+            filename: the file; None writes none.
+            collection_list: the collections that go into it; all when None.
+            as_text: whether the file is text.
+            export_scope: the name scope that is exported alone.
+            clear_devices: whether nodes go without their devices.
+            clear_extraneous_savers: whether the nodes of other Savers stay out.
+            strip_default_attrs: whether attributes that have their defaults stay out, so that older programs can read it.
+            save_debug_info: whether the lines that made the nodes are written beside it.
         """
         return meta_graph.export_meta_graph(
             filename=filename,

@@ -60,7 +60,15 @@ class BaseSaverBuilder:
         self._write_version = write_version
 
     def save_op(self, filename_tensor: Tensor, saveables: _Saveables) -> Operation:
-        """Make the operation that writes the objects to a file."""
+        """Make the operation that writes the objects to a file.
+
+        Args:
+            filename_tensor: a scalar string, the file's name.
+            saveables: the objects.
+
+        Raises:
+            RuntimeError: the builder writes a version of the format that is not known.
+        """
         specs = [spec for saveable in saveables for spec in saveable.specs]
         save = _SAVE.get(self._write_version)
         if save is None:
@@ -79,7 +87,14 @@ class BaseSaverBuilder:
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Tensor]:
-        """Make the tensors that are read for all objects; here by a node for each object."""
+        """Make the tensors that are read for all objects; here by a node for each object.
+
+        Args:
+            filename_tensor: a scalar string, the file's name.
+            saveables: the objects.
+            preferred_shard: the shard that is looked into first; -1 for any.
+            restore_sequentially: whether one is read after the other.
+        """
         tensors: list[Tensor] = []
         for saveable in saveables:
             with get_default_graph().device(set_cpu0(saveable.device) if saveable.device else None):
@@ -87,11 +102,23 @@ class BaseSaverBuilder:
         return tensors
 
     def restore_op(self, filename_tensor: Tensor, saveable: _Saveable, preferred_shard: int) -> list[Tensor]:
-        """Make the tensors that are read for one object."""
+        """Make the tensors that are read for one object.
+
+        Args:
+            filename_tensor: a scalar string, the file's name.
+            saveable: the object.
+            preferred_shard: the shard that is looked into first; -1 for any.
+        """
         return [tensor for spec in saveable.specs for tensor in _restored(filename_tensor, [spec])]
 
     def sharded_filename(self, filename_tensor: Tensor, shard: int, num_shards: object) -> Tensor:
-        """Make the name of one shard."""
+        """Make the name of one shard.
+
+        Args:
+            filename_tensor: a scalar string, the name of all shards together.
+            shard: the number of this one.
+            num_shards: how many there are.
+        """
         return checkpoint_io.sharded_filename(filename_tensor, shard, num_shards)
 
     def build(

@@ -42,7 +42,11 @@ class StopAfterNEvalsHook(SessionRunHook):
         self._log_frequency = 1 if num_evals is None or num_evals < 2 * _LINES else num_evals // _LINES
 
     def set_evals_completed_tensor(self, updated_eval_step: Tensor) -> None:
-        """Take the tensor of the number of batches so far; `evaluate_once` calls it."""
+        """Take the tensor of the number of batches so far; `evaluate_once` calls it.
+
+        Args:
+            updated_eval_step: a scalar that is raised by one with each batch.
+        """
         self._evals_completed = updated_eval_step
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:

@@ -87,6 +87,12 @@ class _MonitoredSession:
     ) -> FetchValue:
         """Run a step with the hooks, as `Session.run` does without.
 
+        Args:
+            fetches: tensors, operations, or a structure of them; hooks may fetch more beside.
+            feed_dict: values by placeholder.
+            options: those of the run; what hooks ask for is added.
+            run_metadata: filled with what `options` ask for.
+
         Raises:
             RuntimeError: the session is closed, or was asked to stop.
         """

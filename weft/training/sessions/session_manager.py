@@ -185,6 +185,15 @@ class SessionManager:
 
         Arguments are those of `prepare_session`.
 
+        Args:
+            master: the server's address; empty for this process.
+            saver: reads the checkpoint; None makes a session of variables as they are.
+            checkpoint_dir: the folder whose newest checkpoint is read.
+            checkpoint_filename_with_path: a checkpoint, in place of the folder's newest.
+            wait_for_checkpoint: whether it waits for a checkpoint where there is none.
+            max_wait_secs: how long it waits.
+            config: the session's ConfigProto.
+
         Returns:
             The session, and whether its model was restored and is ready.
         """

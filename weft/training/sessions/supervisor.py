@@ -225,6 +225,9 @@ class Supervisor(ModelParts):
     def start_standard_services(self, sess: SessionLike) -> list[threading.Thread] | None:
         """Start the threads for summaries, the step counter and checkpoints; None, with a warning, without a `logdir`.
 
+        Args:
+            sess: the session in which the threads run.
+
         Raises:
             RuntimeError: this is not the chief.
         """
@@ -254,7 +257,12 @@ class Supervisor(ModelParts):
     def start_queue_runners(
         self, sess: SessionLike, queue_runners: Sequence[QueueRunner] | None = None
     ) -> list[threading.Thread]:
-        """Start the threads of QueueRunners, those of the graph's collection when None, and return them."""
+        """Start the threads of QueueRunners, those of the graph's collection when None, and return them.
+
+        Args:
+            sess: the session in which they run.
+            queue_runners: the QueueRunners; None for those of the graph's collection.
+        """
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
         return [
@@ -270,7 +278,14 @@ class Supervisor(ModelParts):
         args: Sequence[object] | None = None,
         kwargs: Mapping[str, object] | None = None,
     ) -> LooperThread:
-        """Start a thread that calls a function every so many seconds (again and again for None) until the stop."""
+        """Start a thread that calls a function every so many seconds (again and again for None) until the stop.
+
+        Args:
+            timer_interval_secs: the seconds from one call's start to the next one's; None for no pause.
+            target: the function.
+            args: its positional arguments.
+            kwargs: its keyword arguments.
+        """
         return LooperThread.loop(self._coord, timer_interval_secs, target, args, kwargs)
 
     def stop(
@@ -301,7 +316,11 @@ class Supervisor(ModelParts):
                 self._is_graph_written = False
 
     def request_stop(self, ex: object = None) -> None:
-        """Ask all threads to stop; see `Coordinator.request_stop`."""
+        """Ask all threads to stop; see `Coordinator.request_stop`.
+
+        Args:
+            ex: an exception, or what `sys.exc_info()` gives; `stop` raises it.
+        """
         self._coord.request_stop(ex=ex)
 
     def should_stop(self) -> bool:
