@@ -10,15 +10,14 @@ import errno
 import glob
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 
 from weft import errors
 from weft.platform.file_access import FileAccess, current_access
 from weft.platform.later import Later
-from weft.platform.wait_watch import Watched
 
 if TYPE_CHECKING:
     import fsspec
@@ -41,6 +40,16 @@ _CODES: Final[dict[int, int]] = {
     errno.EINVAL: errors.INVALID_ARGUMENT,
     errno.ENAMETOOLONG: errors.INVALID_ARGUMENT,
 }
+
+# What tells of long waits; a thread, which there need not be where graphs are only built.
+_watched: Callable[[Callable[[], str], str], AbstractContextManager[None]] = lambda describe, advice: nullcontext()  # noqa: E731
+
+
+def tell_waits_by(watched: Callable[[Callable[[], str], str], AbstractContextManager[None]]) -> None:
+    """Have waits for stores told of: `watched` gets what waits and what to look at, and makes the block that it watches."""
+    global _watched
+    _watched = watched
+
 
 _UNREACHABLE: Final = (
     "Look whether this host reaches it: the name and port of its endpoint, proxies, firewalls, credentials; its library tries "
@@ -96,7 +105,7 @@ _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
 @contextmanager
 def _told_of(path: str) -> Iterator[None]:
     """The same for a store, whose library may try for minutes to reach it; who waits is told so."""
-    with Watched(lambda: f"A store has not answered about {path}", _UNREACHABLE), _errors_of(path):
+    with _watched(lambda: f"A store has not answered about {path}", _UNREACHABLE), _errors_of(path):
         yield
 
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Final
 
 from weft.platform import wait_notice
+from weft.platform.file_system import tell_waits_by
 from weft.platform.wait_notice import RARELY_S, WaitNotice
 
 _LOG: Final = logging.getLogger("weft.waits")
@@ -101,3 +102,4 @@ class _Watch:
 _UNDER_WAY: Final[set[Watched]] = set()
 _WATCH: Final = _Watch()
 os.register_at_fork(after_in_child=_WATCH.forget)
+tell_waits_by(Watched)
