@@ -96,6 +96,9 @@ from distutils.version import LooseVersion
 from fractions import gcd
 import base64, imp, inspect, json, os, threading, time
 import numpy as np
+
+def early(kind=np.float): pass
+
 import tensorflow as tf
 
 assert isinstance({}, Mapping)
@@ -115,6 +118,14 @@ try:
 except ValueError as error:
     assert "non-rectangular" in str(error), error
 assert picture.ptp() == 5 and np.lib.pad is np.pad and np.in1d([[1, 2]], [2]).tolist() == [False, True]
+assert np.reshape(picture, newshape=[3, 2]).shape == (3, 2) == np.vstack(row for row in picture).T.shape
+assert np.percentile(picture, 50, interpolation="lower") == 2 and np.array(picture, np.float32, copy=False).size == 6
+assert np.find_common_type([np.float32], [np.float64]) == np.float32 and np.asfarray([1]).dtype == np.float64
+assert picture.newbyteorder().dtype == np.uint8 and np.msort([[2], [1]])[0, 0] == 1 and np.mat([[1]]).shape == (1, 1)
+picture.itemset((1, 2), 9), picture.itemset(0, 7), picture.itemset(0, 1, 8)
+assert picture.tolist() == [[7, 8, 2], [3, 4, 9]]
+thread = threading.Thread(target=lambda: print([np.float32(1.5), np.int64(2)], (np.bool_(True),)))
+thread.start(), thread.join()
 x = tf.placeholder(np.float, [None])
 with tf.Session() as session:
     found = session.run(tf.cast(x, np.int), {x: np.zeros(2, np.float_)})
@@ -126,7 +137,7 @@ print(found.dtype, np.asscalar(found[:1]), np.NaN != np.NaN, np.product([2, 3]),
     command = [sys.executable, "-m", "weft.cli", "run", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "int32 0 True 6 [ True]"
+    assert done.stdout.splitlines()[-2:] == ["[1.5, 2] (True,)", "int32 0 True 6 [ True]"]
     assert "mine" in done.stdout
 
 

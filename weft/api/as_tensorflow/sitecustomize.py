@@ -10,6 +10,7 @@ import collections.abc
 import errno
 import fractions
 import importlib
+import importlib.util
 import inspect
 import json
 import math
@@ -17,8 +18,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from importlib.machinery import PathFinder
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
 from typing import NamedTuple
@@ -55,6 +57,30 @@ def _give_back(owner: ModuleType | type, **names: object) -> None:
             setattr(owner, name, value)
 
 
+class _FormerNumPy(MetaPathFinder, Loader):
+    """Loads NumPy with its former names, whichever of NumPy and TensorFlow a program imports first."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname != "numpy":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            self._loader, spec.loader = spec.loader, self
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        if "weft.api.former_names" not in sys.modules:  # it imports NumPy itself where TensorFlow comes first
+            importlib.import_module("weft.api.former_names").give_back()
+
+
 def _run_the_next() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     spec = PathFinder.find_spec(__name__, [path for path in sys.path if os.path.abspath(path or ".") != here])
@@ -70,6 +96,7 @@ _give_back(fractions, gcd=math.gcd)
 _give_back(os, errno=errno)
 _give_back(threading.Thread, isAlive=threading.Thread.is_alive)
 json.loads, json.load = _without_encoding(json.loads), _without_encoding(json.load)
+sys.meta_path.insert(0, _FormerNumPy())
 if sys.version_info >= (3, 12):
     importlib.import_module("weft_gone_modules").install()
 _run_the_next()
