@@ -10,6 +10,8 @@ import weft as tf
 from weft.api import contrib_paths, generated_ops
 from weft.checkpoint.tensor_print import print_tensors_in_checkpoint_file
 from weft.client.debugger import LocalCLIDebugHook
+from weft.estimators.canned.head import Head
+from weft.estimators.canned.optimizers import get_optimizer_instance
 from weft.framework.device_spec import canonical_name
 from weft.training.saved_model.freezing import freeze_graph
 from weft.training.saving.meta_graph import export_scoped_meta_graph
@@ -56,6 +58,10 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("ops.signal.window_ops", "hann_window", tf.signal.hann_window),
         ("distribute.mirrored_strategy", "MirroredStrategy", tf.distribute.MirroredStrategy),
         ("estimator.canned.parsing_utils", "classifier_parse_example_spec", tf.estimator.classifier_parse_example_spec),
+        ("estimator.canned.optimizers", "get_optimizer_instance", get_optimizer_instance),
+        ("estimator.canned.head", "_Head", Head),
+        ("keras.backend", "get_graph", tf.get_default_graph),
+        ("keras.backend", "int_shape", tf.keras.backend.int_shape),
         ("tpu.tpu_config", "TPUConfig", tf.contrib.tpu.TPUConfig),
         ("debug.wrappers.hooks", "LocalCLIDebugHook", LocalCLIDebugHook),
     ],

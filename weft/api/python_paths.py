@@ -29,7 +29,6 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "framework.tensor_shape": "weft.framework.tensor_shape",
     "ops.control_flow_util": "weft.ops.control_flow.compiled_contexts",
     "keras.activations": "weft.api.keras.activations",
-    "keras.backend": "weft.api.keras.backend",
     "keras.callbacks": "weft.api.keras.callbacks",
     "keras.constraints": "weft.api.keras.constraints",
     "keras.initializers": "weft.api.keras.initializers",
@@ -91,6 +90,8 @@ NAMES: Final = {
     "debug.wrappers.dumping_wrapper": "weft.client.debugger:DumpingDebugWrapperSession",
     "saved_model.loader_impl": "weft.training.saved_model.inspection:read_saved_model=parse_saved_model",
     "estimator.canned.parsing_utils": "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec",
+    "keras.backend": "get_default_graph=get_graph weft.networks.state.graph_state:track_variable",
+    "keras.utils.tf_utils": "weft.framework.reachable:get_reachable_from_inputs",
     "keras.engine.network": "weft.networks.engine.network:Network",
     "distribute.distribute_coordinator": "contrib.distribute.run_standard_tensorflow_server",
     "training.saving.saveable_object": (
@@ -129,7 +130,14 @@ NAMES: Final = {
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
     "eager.backprop": "GradientTape",
     "eager.context": ("executing_eagerly executing_eagerly=in_eager_mode weft.framework.behavior:in_graph_mode"),
+    "estimator.canned.head": (
+        "weft.estimators.canned.head:Head=_Head weft.estimators.canned.head:LossSpec "
+        "weft.estimators.canned.class_heads:BinaryClassHead=_binary_logistic_head_with_sigmoid_cross_entropy_loss "
+        "weft.estimators.canned.class_heads:MultiClassHead=_multi_class_head_with_softmax_cross_entropy_loss "
+        "weft.estimators.canned.regression_head:RegressionHead=_regression_head"
+    ),
     "estimator.canned.metric_keys": "weft.estimators.canned.keys:MetricKeys",
+    "estimator.canned.optimizers": "weft.estimators.canned.optimizers:get_optimizer_instance",
     "estimator.canned.prediction_keys": "weft.estimators.canned.keys:PredictionKeys",
     "estimator.util": "weft.framework.function_signatures:fn_args",
     "framework.ops": (
@@ -312,7 +320,7 @@ _PATHS_OF: Final = {
     ),
     "contrib.tpu tpu": "tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
     "estimator": (
-        "estimator.canned.baseline estimator.canned.dnn estimator.canned.head estimator.canned.dnn_linear_combined "
+        "estimator.canned.baseline estimator.canned.dnn estimator.canned.dnn_linear_combined "
         "estimator.canned.linear "
         "estimator.estimator estimator.estimator_lib estimator.exporter estimator.model_fn"
     ),
@@ -325,6 +333,7 @@ _PATHS_OF: Final = {
         "keras.layers.core keras.layers.embeddings keras.layers.merge keras.layers.normalization keras.layers.pooling "
         "keras.layers.recurrent keras.layers.wrappers"
     ),
+    "keras.backend": "keras.backend",
     "keras.layers": "keras.layers",
     "keras.models keras": "keras.engine.input_layer keras.engine.sequential keras.engine.training",
     "keras.utils": (
