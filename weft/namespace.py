@@ -60,6 +60,7 @@ from weft.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from weft.autodiff.gradients import gradients as gradients
 from weft.autodiff.hessians import hessians as hessians
 from weft.autodiff.jax_function import jax_function as jax_function
+from weft.autodiff.py_function import py_function as py_function
 from weft.autodiff.registration import NotDifferentiable as NotDifferentiable
 from weft.autodiff.registration import RegisterGradient as RegisterGradient
 from weft.client.explain import explain as explain
@@ -482,7 +483,6 @@ from weft.ops.nn.activation import log_sigmoid as log_sigmoid
 from weft.ops.process.clock import timestamp as timestamp
 from weft.ops.process.script import numpy_function as numpy_function
 from weft.ops.process.script import py_func as py_func
-from weft.ops.process.script import py_function as py_function
 from weft.ops.process.session_tensor import delete_session_tensor as delete_session_tensor
 from weft.ops.process.session_tensor import get_session_handle as get_session_handle
 from weft.ops.process.session_tensor import get_session_tensor as get_session_tensor

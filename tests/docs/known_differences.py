@@ -37,6 +37,13 @@ def _eager(tf):
     return hasattr(tf, "function")
 
 
+@row("gradients of `tf.py_function`")
+def _second_derivative(tf):
+    x = tf.constant(2.0)
+    y = tf.py_function(lambda each: each * each * each, [x], tf.float32)
+    return tf.gradients(tf.gradients(y, x), x)[0] is not None
+
+
 @row("`tf.load_op_library`")
 def _library(tf):
     with tempfile.NamedTemporaryFile(suffix=".so") as file:

@@ -23,6 +23,7 @@ _PROGRAMS = Path(__file__).with_name("known_differences.py")
 _OUTCOMES: dict[str, tuple[object, object]] = {
     "floating-point results": (True, True),
     "eager mode, `tf.function`": (True, False),
+    "gradients of `tf.py_function`": (False, True),
     "`tf.load_op_library`": ("NotFoundError", "UnimplementedError"),
     "`parallel_iterations`, `swap_memory`, `use_cudnn_on_gpu`": (5, 5),
     "a feed that loses something, such as 1.7 for an int32": (1, "TypeError"),

@@ -27,7 +27,7 @@ _RENAMED: Final = {
     "nn.bidirectional_rnn": "tf.nn.static_bidirectional_rnn", "nn.state_saving_rnn": "tf.nn.static_state_saving_rnn",
     "optimizers": "tf.train (tf.train.AdamOptimizer and so on)", "summary.create_file_writer": "tf.summary.FileWriter",
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
-    "contrib.eager": "graphs and tf.Session", "contrib.deprecated": "tf.summary",
+    "contrib.deprecated": "tf.summary",
     "contrib.saved_model": "tf.saved_model",
     "contrib.mixed_precision": "tf.cast",
     "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.framework.op_registry import register_gradient
+from weft.framework.op_registry import forget_gradient, register_gradient
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import identity_n
@@ -64,6 +65,9 @@ def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     register_gradient(name, rule)
     with get_default_graph().gradient_override_map({"IdentityN": name}):
         copies = identity_n([*results, *arguments, *(variable.handle for variable in variables)], name=None)
+    if get_default_graph().runs_eagerly:
+        # Each call of a `tf.py_function` makes another graph.
+        weakref.finalize(copies[0].op, forget_gradient, name)
     left = iter(copies[: len(results)])
     return _map(lambda _: next(left), result)
 

@@ -290,6 +290,9 @@ class _Record:
 
     def _variables(self, watches: bool) -> list[Variable]:
         graphs = dict.fromkeys([graph for graph, _, _ in self._spans] + ([self._open[0]] if self._open else []))
+        if any(graph.runs_eagerly for graph in graphs):
+            # Variables that were made in an earlier call.
+            graphs.update(dict.fromkeys(tensor.graph for _, op in self.operations() for tensor in op.inputs))
         keys = (GraphKeys.TRAINABLE_VARIABLES, GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
         trained = [each for graph in graphs if watches for key in keys for each in graph.get_collection(key)]
         return [each for each in dict.fromkeys(trained) if isinstance(each, Variable)]

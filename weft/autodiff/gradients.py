@@ -16,6 +16,7 @@ from weft.autodiff.aggregation import Gradient, aggregate, checked_method
 from weft.framework import dtypes, op_registry
 from weft.framework.aliases import Gradients, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.eager_tensor import EagerTensor
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -376,7 +377,7 @@ def _rule_of(op: Operation) -> Rule | None:
 
 def _narrow(op: Operation, tensor: Tensor, gradient: Gradient) -> None:
     """Add what the input's shape says to the gradient's; ValueError when they contradict each other."""
-    if not isinstance(gradient, Tensor) or tensor.dtype is dtypes.resource:
+    if not isinstance(gradient, Tensor) or isinstance(gradient, EagerTensor) or tensor.dtype is dtypes.resource:
         return
     try:
         gradient.set_shape(tensor.dims)

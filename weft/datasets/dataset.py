@@ -12,7 +12,7 @@ from weft.datasets.factory import dataset_factory
 from weft.datasets.file_names import matching_names
 from weft.datasets.functions import MadeBy
 from weft.datasets.generators import GeneratorState, generator_dataset
-from weft.datasets.iteration import no_iterator
+from weft.datasets.iteration import elements_of
 from weft.datasets.iterator import Iterator, initializable_iterator, one_shot_iterator
 from weft.datasets.options import Options
 from weft.datasets.selecting import Made
@@ -21,7 +21,6 @@ from weft.datasets.structured import Structured
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
-from weft.framework.no_value import refuse_at_run_time
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -430,4 +429,5 @@ class Dataset(Structured):
 DatasetSpec.make = staticmethod(Dataset)
 
 
-refuse_at_run_time(Dataset, {"__iter__": no_iterator})
+# Not in the class: type checkers shall refuse a loop over a dataset, which only the function of a `tf.py_function` can do.
+setattr(Dataset, "__iter__", elements_of)  # noqa: B010

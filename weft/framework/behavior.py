@@ -5,18 +5,24 @@ Turning TensorFlow 2's parts off is therefore a no-op, and turning one on is an 
 
 from __future__ import annotations
 
+from weft.framework.default_stack import default_graphs
 from weft.framework.dimension import Dimension
 from weft.framework.tensor_shape import TensorShape
 
 
 def executing_eagerly() -> bool:
-    """Return False: operations build a graph, which a session runs."""
-    return False
+    """Whether operations run when they are made: inside of the functions of `tf.py_function`, and nowhere else.
+
+    >>> tf.executing_eagerly()
+    False
+    """
+    graph = default_graphs.get_default()
+    return graph is not None and graph.runs_eagerly
 
 
 def in_graph_mode() -> bool:
-    """Return True."""
-    return True
+    """Whether operations build a graph: everywhere but inside of the functions of `tf.py_function`."""
+    return not executing_eagerly()
 
 
 def executing_eagerly_outside_functions() -> bool:

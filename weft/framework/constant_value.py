@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.framework.dims import Dims
+from weft.framework.eager_tensor import EagerTensor
 from weft.framework.node_types import group
 from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
@@ -29,6 +30,8 @@ def constant_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone
 
 
 def _fold(tensor: Tensor, depth: int) -> Any:
+    if isinstance(tensor, EagerTensor):
+        return tensor.value
     op = tensor.op
     definition = op.op_def
     if definition.role is Role.CONSTANT:

@@ -154,7 +154,8 @@ class FuncGraph(Graph):
         if isinstance(value, np.ndarray) and value.size <= _COPIED_ELEMENTS and not may_have_gradient:
             return self._copied_constant(tensor)
         # The graph around may have an argument of its own for a tensor of a graph around that.
-        outer = tensor if graph is self.outer_graph else self.outer_graph.capture(tensor)  # type: ignore[attr-defined]
+        is_next = graph is self.outer_graph or self.outer_graph.runs_eagerly
+        outer = tensor if is_next else self.outer_graph.capture(tensor)  # type: ignore[attr-defined]
         return self.captures.get(outer) or self.capture_argument(outer)
 
     def capture_argument(self, outer: Tensor) -> Tensor:
@@ -171,6 +172,8 @@ class FuncGraph(Graph):
     def _is_inside(self, graph: Graph) -> bool:
         """Whether tensors of that graph may be captured: it is around this one."""
         outer = self._outer_graph
+        if outer is not None and outer.runs_eagerly:
+            return graph.runs_eagerly
         return graph is outer or (isinstance(outer, FuncGraph) and outer._gives(graph))
 
     def _gives(self, graph: Graph) -> bool:

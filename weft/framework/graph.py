@@ -107,6 +107,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         return False
 
     @property
+    def runs_eagerly(self) -> bool:
+        """Whether nodes run when they are added, as they do inside of `tf.py_function`."""
+        return False
+
+    @property
     def home(self) -> Graph:
         """Where nodes that use tensors of this graph are added."""
         return self

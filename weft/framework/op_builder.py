@@ -14,6 +14,7 @@ from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
 from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType, as_dtype
+from weft.framework.eager_tensor import EagerTensor
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.node_errors import TypeMisfit, described
 from weft.framework.node_types import output_types
@@ -85,7 +86,7 @@ def refuse_loop_values(graph: Graph, inputs: Sequence[Any], name: str) -> None:
 def graph_of(inputs: Sequence[Any]) -> Graph:
     """The graph to build in: that of the inputs; the default one when no input is a tensor, or while a function is built."""
     default: Graph | None = default_graphs.get_default()
-    if default is not None and default.building_function:
+    if default is not None and (default.building_function or default.runs_eagerly):
         return default
     first: Tensor | None = None
     for item in inputs:
@@ -113,12 +114,25 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
         return tensor
     if graph.building_function:
         return graph.capture(tensor)  # type: ignore[attr-defined, no-any-return]
+    if graph.runs_eagerly:
+        return _with_value(tensor)
     brought = graph.bring(tensor)
     if isinstance(brought, Tensor) and brought.op.graph is graph:
         return brought
     raise ValueError(
         f"{tensor} must be from the same graph as the node that is to take it. It belongs to {tensor.op.graph.label}, the "
         f"node to {graph.label}: build both inside of one `with graph.as_default():`."
+    )
+
+
+def _with_value(tensor: Tensor) -> Tensor:
+    """The tensor, which a node that runs at once takes from wherever it was made, if it has a value."""
+    if isinstance(tensor, EagerTensor):
+        return tensor
+    raise TypeError(
+        f'An op outside of the function building code is being passed\na "Graph" tensor. The tensor is {tensor!r} of '
+        f"{tensor.op.graph.label}, and the function is one of tf.py_function, in which each operation runs when it is made: "
+        "give the tensor to tf.py_function in `inp`, and take it as an argument of the function."
     )
 
 

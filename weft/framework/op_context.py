@@ -138,6 +138,14 @@ class OpContext(Protocol):
         """The step as a caller of functions; the random nodes in these go on as they do for `like`."""
         ...
 
+    def run_node(self, op: Operation) -> list[Array]:
+        """Run a node of an EagerGraph on its inputs' values; returns those of its outputs, None for a variable's handle."""
+        ...
+
+    def drop_container(self, container: str) -> None:
+        """Drop the state that the nodes of an EagerGraph made in its container."""
+        ...
+
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Have `callback` called once when the step or session is cancelled or times out (at once when it was already).
 

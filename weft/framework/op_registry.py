@@ -107,6 +107,11 @@ def register_gradient(name: str, function: Rule | None) -> None:
     _GRADIENTS[name] = function
 
 
+def forget_gradient(name: str) -> None:
+    """Take a gradient function away again, which no op asks for any more."""
+    _GRADIENTS.pop(name, None)
+
+
 def lookup_gradient(name: str) -> Rule | None:
     """The gradient function of an op type or of a name given to RegisterGradient.
 

@@ -12,6 +12,7 @@ from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host.called_function import called_function
+from weft.runtime.host.eager_node import EAGER_STATE, drop_container, run_node
 from weft.runtime.host_permits import Permit
 from weft.runtime.state.binder import Binder
 from weft.runtime.state.function_plan import BoundFunction
@@ -97,6 +98,17 @@ class HostContext:
         """The step as a caller of functions."""
         counts = like.counts if isinstance(like, HostCaller) else RunCounts()
         return HostCaller(self._session, self._cancellation, counts, self.device, self.step_id)
+
+    def run_node(self, op: Operation) -> list[Array]:
+        """Run a node of an EagerGraph; see `weft.runtime.host.eager_node`."""
+        return run_node(op, self._context_of)
+
+    def drop_container(self, container: str) -> None:
+        """Drop the state that nodes of an EagerGraph made."""
+        drop_container(container)
+
+    def _context_of(self, op: Operation) -> HostContext:
+        return HostContext(op, self.device, self.step_id, EAGER_STATE, self._cancellation)
 
     def slot(self, argument: str) -> VariableSlot:
         """The variable slot behind a Ref or resource input."""

@@ -76,56 +76,6 @@ def test_a_function_lives_as_long_as_its_graph() -> None:
     assert alive() is None
 
 
-@pytest.mark.parametrize(
-    ("function", "value", "dtype", "expected"),
-    [
-        (lambda x: x.numpy() * 2, [1.0, 2.0], "float32", [2.0, 4.0]),
-        (lambda x: x * 2 + 1, [1.0, 2.0], "float32", [3.0, 5.0]),
-        (lambda x: x[1], [[1.0, 2.0], [3.0, 4.0]], "float32", [3.0, 4.0]),
-        (lambda x: sum(each.numpy() for each in x) + len(x), [1, 2], "int32", 5),
-        (lambda x: 7, 3, "float64", 7.0),
-        (lambda x: np.array([1.5]), 3, "int32", [1]),
-        (lambda x: float(x) + int(x), 2.0, "float32", 4.0),
-        (lambda x: np.sum(x), [1.0, 2.0], "float32", 3.0),
-        (lambda x: bool(x > 1), 2, "bool", True),
-        (lambda x: x.get_shape().as_list()[1], [[1, 2]], "int32", 2),
-        (lambda x: x.dtype == tf.float32 and x.shape.ndims == 0, 2.0, "bool", True),
-        (lambda x: x.numpy() + b"!", "ab", "string", b"ab!"),
-    ],
-)
-def test_py_function_gives_values_like_eager_tensors(function: Any, value: Any, dtype: str, expected: Any) -> None:
-    out = tf.py_function(function, [tf.constant(value)], tf.as_dtype(dtype))
-    with tf.Session() as session:
-        found = session.run(out)
-    assert np.asarray(found).tolist() == expected
-    assert dtype == "string" or found.dtype == dtype
-
-
-def test_py_function_returns_several_values_or_none() -> None:
-    seen: list[Any] = []
-    both = tf.py_function(lambda x: (x.numpy(), 2.0), [3], (tf.int32, tf.float32))
-    nothing = tf.py_function(lambda x: seen.append(x.numpy()), [3], [])
-    with tf.Session() as session:
-        assert session.run(both) == [3, 2.0]
-        session.run(nothing)
-    assert seen == [3]
-    assert both[0].op.name.startswith("EagerPyFunc")
-
-
-@pytest.mark.parametrize(
-    ("function", "error", "text"),
-    [
-        (lambda x: tf.square(x), tf.errors.InvalidArgumentError, "a tensor of a graph, which no session runs"),
-        (lambda x: None, tf.errors.InvalidArgumentError, "returns 0 values, but expects to see 1 values"),
-        (lambda x: 1 / 0, tf.errors.UnknownError, "ZeroDivisionError: division by zero"),
-    ],
-)
-def test_what_py_function_cannot_take_is_an_error(function: Any, error: type[Exception], text: str) -> None:
-    out = tf.py_function(function, [1.0], tf.float32)
-    with tf.Session() as session, pytest.raises(error, match=text):
-        session.run(out)
-
-
 _SERVER_WITH_FUNCTIONS = """
 import sys
 import numpy as np
@@ -160,12 +110,12 @@ def test_another_process_refuses_a_function_that_is_not_its_own() -> None:
 
 _FORK = """
 import os
-from weft.ops.process import script
+from weft.ops.process import python_functions
 
 child = os.fork()
 if child:
     os.waitpid(child, 0)
-print(script._TOKENS.take(), flush=True)
+print(python_functions.TOKENS.take(), flush=True)
 if not child:
     os._exit(0)
 """

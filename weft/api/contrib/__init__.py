@@ -13,6 +13,7 @@ from weft.api.contrib import cudnn_rnn as cudnn_rnn
 from weft.api.contrib import data as data
 from weft.api.contrib import distribute as distribute
 from weft.api.contrib import distributions as distributions
+from weft.api.contrib import eager as eager
 from weft.api.contrib import estimator as estimator
 from weft.api.contrib import factorization as factorization
 from weft.api.contrib import feature_column as feature_column

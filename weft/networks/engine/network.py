@@ -164,7 +164,7 @@ class Network(Layer):
 
     def _build_once(self, inputs: Nest) -> None:
         # A model of one's own makes its layers' variables in `call`; its `build` is there for being called by hand.
-        if not self.built and type(self).build is Network.build:
+        if not self.built and (type(self).build is Network.build or get_default_graph().runs_eagerly):
             self.built = True
         super()._build_once(inputs)
 

@@ -17,6 +17,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.value_types import OrNone
 from weft.ops.array.padding import check_rank
 from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
@@ -141,7 +142,7 @@ _STREAMS = {
 }  # fmt: skip
 
 
-def print_v2(*inputs: object, **kwargs: Any) -> Operation:
+def print_v2(*inputs: object, **kwargs: Any) -> Operation | OrNone:
     """Make an operation that prints tensors and Python objects, as Python's `print` does.
 
     Args:
@@ -164,7 +165,9 @@ def print_v2(*inputs: object, **kwargs: Any) -> Operation:
             text = tensors[0]
         else:
             text = string_format(template, tensors, placeholder=_HOLE, summarize=summarize)
-        return print_v2_node(text, output_stream=_stream_name(stream), end=end, name="PrintV2")
+        made: Operation = print_v2_node(text, output_stream=_stream_name(stream), end=end, name="PrintV2")
+    # Inside of `tf.py_function` it has printed.
+    return None if made.graph.runs_eagerly else made
 
 
 _HOLE = "{\x00}"

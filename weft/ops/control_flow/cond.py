@@ -56,6 +56,8 @@ def cond(
             "comparison of tensors, such as tf.less(a, b), is decided in each run."
         )
     graph = get_default_graph()
+    if graph.runs_eagerly:
+        return _without_list(true_fn() if _predicate(pred) else false_fn(), strict)
     with graph.name_scope(name or "cond") as scope:
         predicate = _predicate(pred)
         then_graph, then_result = _branch(graph, scope, "true_fn", true_fn, strict)
@@ -111,9 +113,13 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Nest], s
         leaves = [_returned(body, leaf, role == "true_fn") for leaf in nest.flatten(result)]
         result = nest.pack_sequence_as(result, leaves)
         result = packed(result, [body.output(tensor) for tensor in flat_tensors(result)])
+    return body, _without_list(result, strict)
+
+
+def _without_list(result: Nest, strict: bool) -> Nest:
     if not strict and isinstance(result, list | tuple) and len(result) == 1 and not hasattr(result, "_fields"):
-        result = result[0]
-    return body, result
+        return result[0]
+    return result
 
 
 def _returned(body: FuncGraph, leaf: Nest, chosen: bool) -> Nest:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, TensorLike
@@ -61,17 +64,35 @@ def while_loop(
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     graph = get_default_graph()
+    if not loop_vars:
+        raise ValueError(
+            "No loop variables provided: loop_vars holds the first values of what the body changes, such as "
+            "[tf.constant(0)]; cond and body take one argument for each."
+        )
+    if graph.runs_eagerly:
+        return _run(cond, body, loop_vars, maximum_iterations)
     with graph.name_scope(name or "while") as scope:
-        if not loop_vars:
-            raise ValueError(
-                "No loop variables provided: loop_vars holds the first values of what the body changes, such as "
-                "[tf.constant(0)]; cond and body take one argument for each."
-            )
         loop = _Loop(graph, scope, loop_vars, shape_invariants, _limit(maximum_iterations))
         loop.build(cond, body)
         results, count = loop.finish(parallel_iterations, back_prop)
     single = count == 1 and isinstance(results, list | tuple) and not return_same_structure
     return results[0] if single else results
+
+
+def _run(cond: Callable[..., Nest], body: Callable[..., Nest], loop_vars: Nest, maximum_iterations: TensorLike | None) -> Nest:
+    """The loop where operations run when they are made: the functions are called as often as it goes round."""
+    left = itertools.count() if maximum_iterations is None else range(int(np.asarray(maximum_iterations)))
+    values, is_bare = loop_vars, False
+    for _ in left:
+        if not _called(cond, values):
+            break
+        made = _called(body, values)
+        is_bare = len(loop_vars) == 1 and not nest.is_nested(made)
+        values = [made] if is_bare else made
+        structure = values if isinstance(values, dict) else list(values)
+        nest.assert_same_structure(loop_vars if isinstance(loop_vars, dict) else list(loop_vars), structure)
+    results = nest.pack_sequence_as(values, [as_leaf(leaf) for leaf in nest.flatten(values)])
+    return results[0] if is_bare else results
 
 
 def _limit(maximum_iterations: TensorLike | None) -> Tensor | None:

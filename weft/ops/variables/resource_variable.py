@@ -17,11 +17,12 @@ from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.declaration import Role
 from weft.ops.state import resource_state as state
+from weft.ops.variables.eager_value import EagerValue
 from weft.ops.variables.initialized_value import guarded_initial_value, initialized_value
 from weft.ops.variables.variable import Variable
 
 
-class ResourceVariable(Variable, use_resource=True):
+class ResourceVariable(EagerValue, Variable, use_resource=True):
     """A variable made of `name` (VarHandleOp) and the nodes that initialize, check and read what is behind it."""
 
     _is_resource_variable = True

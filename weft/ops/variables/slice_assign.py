@@ -6,8 +6,10 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.dtypes import DType
+from weft.framework.eager_tensor import EagerTensor
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.slicing import MASKS, plan, strided_slice_node
 from weft.ops.declaration import definition_of, no_outputs, op, same_as_input
@@ -53,14 +55,26 @@ def resource_strided_slice_assign(
     return _with_slice(xp, ref, (begin, end, strides), masks, value)
 
 
-class VariableSlice(Tensor):
-    """A slice of a variable: the tensor, which can also be assigned to."""
+class _Assignable:
+    """The part of a slice of a variable that assigns."""
 
+    __slots__ = ()
+
+    op: Operation
+    dtype: DType
     state: Tensor  # the reference or handle of the variable
 
     def assign(self, value: TensorLike, name: str | None = None) -> Tensor:
         """Replace this slice in the variable; the result is the variable after that."""
         return _assign_slice(self, value, name)
+
+
+class VariableSlice(_Assignable, Tensor):
+    """A slice of a variable: the tensor, which can also be assigned to."""
+
+
+class EagerVariableSlice(_Assignable, EagerTensor):
+    """A slice of a variable, with its value, that can also be assigned to."""
 
 
 def sliced(value: Tensor, state: Tensor, slice_spec: object) -> Tensor:
@@ -73,12 +87,12 @@ def sliced(value: Tensor, state: Tensor, slice_spec: object) -> Tensor:
     """
     tensor = value[slice_spec]
     if tensor.op.op_def is definition_of(strided_slice_node):
-        tensor.__class__ = VariableSlice
+        tensor.__class__ = EagerVariableSlice if isinstance(tensor, EagerTensor) else VariableSlice
         vars(tensor)["state"] = state
     return tensor
 
 
-def _assign_slice(tensor: VariableSlice, value: TensorLike, name: str | None) -> Tensor:
+def _assign_slice(tensor: _Assignable, value: TensorLike, name: str | None) -> Tensor:
     op_, state = tensor.op, tensor.state
     masks = {key: op_.attrs[key] for key in MASKS}
     name = f"{op_.name}/_assign/" if name is None else name

@@ -108,11 +108,10 @@ def _chained(function: Creator, next_creator: Creator) -> Creator:
 
 
 def _create(use_resource: bool | None = None, **kwargs: Any) -> Variable:
+    use_resource = get_default_graph().runs_eagerly or use_resource  # by reference, its reads would be of the past
     if use_resource is None:
         use_resource = Variable._default_use_resource()
-    if use_resource is None:
-        use_resource = resource_variables_enabled()
-    return _KINDS[bool(use_resource)](**kwargs)
+    return _KINDS[bool(resource_variables_enabled() if use_resource is None else use_resource)](**kwargs)
 
 
 # The two classes of variables, by whether they are resources; each enters itself when it is defined.

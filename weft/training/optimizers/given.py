@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
+from weft.autodiff.gradient_tape import GradientTape
+from weft.framework.aliases import Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -54,6 +57,21 @@ def check_loss(loss: object) -> None:
         )
     if not hasattr(loss, "dtype"):
         raise TypeError(f"loss must be a tensor, such as tf.reduce_mean(...), got {loss!r} of type {type(loss).__name__!r}")
+
+
+def loss_of(function: Callable[[], Tensor], var_list: Nest) -> tuple[Tensor, Nest]:
+    """What a loss that is a function returns, and the variables to change for it.
+
+    Inside of `tf.py_function` these are the ones that the function uses, since no graph has all that there are.
+
+    Args:
+        function: makes the loss.
+        var_list: what the program gave; None for all variables.
+    """
+    with GradientTape() as tape:
+        loss = function()
+    is_eager = var_list is None and get_default_graph().runs_eagerly
+    return loss, list(tape.watched_variables()) if is_eager else var_list
 
 
 def variables_to_optimize(var_list: object) -> list[Any]:

@@ -37,6 +37,7 @@ from weft.training.optimizers.given import (
     checked_gradient,
     differentiated,
     hyperparameter,
+    loss_of,
     no_variables,
     variables_to_optimize,
 )
@@ -170,7 +171,7 @@ class Optimizer:
             NotImplementedError: an item of `var_list` is neither variable nor tensor.
         """
         if callable(loss):
-            loss = loss()
+            loss, var_list = loss_of(loss, var_list)
         check_loss(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
@@ -250,7 +251,7 @@ class Optimizer:
             )
         default = get_default_graph()
         # In a branch or loop body the updates are part of it; slots are made outside in any case.
-        graph = default if default.building_function else wanted[0][1].graph
+        graph = default if (is_inside := default.building_function or default.runs_eagerly) else wanted[0][1].graph
         with graph.as_default():
             with init_scope():
                 self._create_slots([variable for _, variable in wanted])
@@ -258,7 +259,7 @@ class Optimizer:
                 self._prepare()
                 applied = self._apply_all(wanted, global_step, scope)
         train_ops = graph.get_collection_ref(GraphKeys.TRAIN_OP)
-        if applied not in train_ops and not graph.building_function:
+        if applied not in train_ops and not is_inside:
             train_ops.append(applied)
         return applied
 
@@ -478,7 +479,7 @@ class Optimizer:
 
     def _create_non_slot_variable(self, initial_value: object, name: str, colocate_with: Any) -> Any:
         """A variable of the optimizer itself beside another one, one of each name per graph."""
-        key = (name, colocate_with.graph)
+        key = (name, _scope_of(colocate_with.graph))
         if key not in self._non_slot_dict:
             with slot_creator.variables_beside(colocate_with):
                 self._non_slot_dict[key] = _new_variable(
@@ -490,7 +491,7 @@ class Optimizer:
         return self._non_slot_dict[key]
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
-        return self._non_slot_dict.get((name, graph))
+        return self._non_slot_dict.get((name, _scope_of(graph)))
 
     def _non_slot_variables(self) -> list[Any]:
         return list(self._non_slot_dict.values())
@@ -506,3 +507,8 @@ def _key_of(variable: Any) -> Any:
     whole = getattr(variable, "distributed_container", None)
     primary = variable if whole is None else whole()
     return primary.graph, primary.shared_name if isinstance(primary, Variable) else primary.op.name
+
+
+def _scope_of(graph: Graph | None) -> Graph | None:
+    """What stands for a graph: None for those of the calls of a `tf.py_function`, which share their variables."""
+    return None if graph is not None and graph.runs_eagerly else graph

@@ -1,0 +1,16 @@
+"""tf.contrib.eager: what programs use of it in graphs and inside of `tf.py_function`. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
+from weft.autodiff.gradient_tape import GradientTape as GradientTape
+from weft.autodiff.py_function import py_function
+from weft.framework.behavior import executing_eagerly as executing_eagerly
+from weft.framework.tensor_spec import TensorSpec as TensorSpec
+from weft.ops.variables.resource_variable import ResourceVariable
+from weft.training.tracking.checkpoint import Checkpoint as Checkpoint
+
+# Under names of their own: type checkers take a renamed import for the module's private business.
+in_eager_mode = executing_eagerly
+py_func = py_function
+Variable = ResourceVariable

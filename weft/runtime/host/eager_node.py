@@ -1,0 +1,49 @@
+"""Running a node when it is made: what the functions of `tf.py_function` do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from weft.framework.aliases import Array
+from weft.framework.eager_graph import run_index
+from weft.framework.eager_tensor import EagerTensor
+from weft.framework.operation import Operation, Tensor
+from weft.runtime.host.frame import Frame
+from weft.runtime.host.host_program import HostProgram
+from weft.runtime.program.program_builder import build_program
+from weft.runtime.state.binder import Binder
+from weft.runtime.state.function_plan import StepView
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.session_state import SessionState
+
+# Variables and other state of such functions are the process's, as the functions are. A graph clears its container at its end.
+EAGER_STATE: Final = SessionState(ResourceManager(), name="py_function")
+
+
+def run_node(op: Operation, context: Callable[[Operation], StepView]) -> list[Array]:
+    """Run a node of an EagerGraph on the values of its inputs; returns those of its outputs, None for a variable's handle.
+
+    Args:
+        op: the node.
+        context: makes the contexts of host nodes.
+
+    Raises:
+        OpError: the kernel failed.
+    """
+    bind = Binder(EAGER_STATE.resources)
+    inputs = [tensor for tensor in dict.fromkeys(op.inputs) if bind(tensor) is None]
+    outputs = [tensor for tensor in op.outputs if bind(tensor) is None]
+    program = build_program([op], inputs, outputs, bind)
+    frame = Frame([run_index(node) for node in program.random_nodes], context)
+    made = dict(zip(outputs, HostProgram(program).run(_values(inputs), frame), strict=True))
+    return [made.get(tensor) for tensor in op.outputs]
+
+
+def _values(tensors: Sequence[Tensor]) -> list[Array]:
+    return [tensor.value for tensor in tensors if isinstance(tensor, EagerTensor)]
+
+
+def drop_container(container: str) -> None:
+    """Drop the state that the functions of one call made."""
+    EAGER_STATE.resources.clear([container])
