@@ -50,6 +50,9 @@ def slices_of(trace: ClusterTrace) -> tuple[list[Json], list[tuple[Json, Json]]]
             ends[event["id"]][event["ph"]] = event
     arrows = [(each["s"], each["f"]) for each in ends.values()]
     assert all(begin["ts"] <= end["ts"] for begin, end in arrows)
+    for each in (end for pair in arrows for end in pair):
+        lane = lanes[each["pid"], each["tid"]]
+        assert any(begin - 1e-3 <= each["ts"] < end for begin, end in lane), "viewers draw no arrow that ends outside"
     return [event for event in events if event["ph"] == "X"], arrows
 
 

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from weft.distributed.client.observation.observing import ClusterObserver, Json
 from weft.distributed.client.observation.task_report import short_name
@@ -21,6 +21,7 @@ from weft.errors import OpError, UnavailableError
 _ANSWER_S: Final = 30.0
 _BEYOND_S: Final = 30.0  # how much longer tasks record than they are asked for, in case nobody ends it
 _QUEUED_S: Final = 20e-6  # ready for less before it ran, a stage has not waited
+_INSIDE_S: Final = 1e-6
 _WORKER: Final = 1000
 _GROUPS: Final = ((0, "steps", "step"), (2000, "compiling", "compile"), (3000, "client", "client"))
 """Of events with threads of their own: the first thread, what it is called, and of which kind the events are."""
@@ -81,7 +82,10 @@ class ClusterRecording:
         try:
             self._observer.open()
             limit_s = seconds + _BEYOND_S
-            self._began = self._observer.of_all(lambda task: _begin(task.clock_offset_s, task.begin_recording, limit_s))
+            offsets = self._observer.of_all(lambda task: task.clock_offset_s(_ANSWER_S))
+            known = [task for task, offset_s in offsets.items() if isinstance(offset_s, float)]
+            begun = self._observer.of_all(lambda task: task.begin_recording(limit_s, _ANSWER_S), known)
+            self._began = {**offsets, **{task: failed for task, failed in begun.items() if failed is not None}}
             failed = [answer.message for answer in self._began.values() if isinstance(answer, OpError)]
             if len(failed) == len(self._began):
                 raise UnavailableError.of("; ".join(failed))
@@ -131,12 +135,6 @@ def record(address: str, run: Callable[[], object], seconds: float = 10.0, name:
         recording.end()
         raise
     return recording.end()
-
-
-def _begin(offset: Callable[[float], float], begin: Callable[[float, float], None], seconds: float) -> float:
-    offset_s = offset(_ANSWER_S)
-    begin(seconds, _ANSWER_S)
-    return offset_s
 
 
 def _shifted(event: TaskEvent, offsets: Mapping[str, float | OpError]) -> TaskEvent:
@@ -228,27 +226,40 @@ def _parts(own: list[TaskEvent], process: int, zero_s: float, arrows: _Arrows) -
     yield from side.names("stages beside others")
 
 
+class _Place(NamedTuple):
+    """Where an event is drawn: a process and a thread of the trace, and from when to when."""
+
+    process: int
+    lane: int
+    begin_s: float
+    end_s: float
+
+    def nearest(self, at_s: float) -> float:
+        """The moment in it that is nearest to another one; viewers take its end for outside."""
+        return max(self.begin_s, min(at_s, self.end_s - _INSIDE_S))
+
+
 class _Arrows:
-    """Pairs of points that belong together, found by step and by edge."""
+    """Pairs of moments that belong together, found by step and by edge."""
 
     def __init__(self, zero_s: float) -> None:
         self._zero_s = zero_s
-        self._steps: dict[str, tuple[TaskEvent, int, int]] = {}
-        self._parts: dict[tuple[str, str], tuple[TaskEvent, int, int]] = {}
-        self._stages: dict[tuple[str, str, float], tuple[int, int]] = {}
-        self._pairs: list[tuple[str, tuple[int, int, float], tuple[int, int, float]]] = []
+        self._steps: dict[str, _Place] = {}
+        self._parts: dict[tuple[str, str], _Place] = {}
+        self._stages: dict[tuple[str, str, float], _Place] = {}
+        self._pairs: list[tuple[str, tuple[_Place, float], tuple[_Place, float]]] = []
 
     def note_step(self, event: TaskEvent, process: int, lane: int) -> None:
         """Take note of where a master's step is."""
-        self._steps[event.more["step"]] = event, process, lane
+        self._steps[event.more["step"]] = _Place(process, lane, event.begin_s, event.end_s)
 
     def note_part(self, event: TaskEvent, process: int, lane: int) -> None:
         """Take note of where a part is."""
-        self._parts[event.more["step"], event.task] = event, process, lane
+        self._parts[event.more["step"], event.task] = _Place(process, lane, event.begin_s, event.end_s)
 
     def note_stage(self, event: TaskEvent, process: int, lane: int) -> None:
         """Take note of where a stage is."""
-        self._stages[event.more["step"], event.task, event.begin_s] = process, lane
+        self._stages[event.more["step"], event.task, event.begin_s] = _Place(process, lane, event.begin_s, event.end_s)
 
     def note_messages(self, events: list[TaskEvent]) -> None:
         """Find the pairs of all that was asked, sent and told."""
@@ -258,30 +269,30 @@ class _Arrows:
             run = self._steps.get(step)
             part = self._parts.get((step, event.name))
             if event.kind == "ask" and run and part:
-                self._add("ask", (run[1], run[2], event.begin_s), (part[1], part[2], max(part[0].begin_s, event.begin_s)))
+                self._add("ask", run, event.begin_s, part, max(part.begin_s, event.begin_s))
             elif event.kind == "done" and run and part:
-                told_s = min(event.begin_s, run[0].end_s)
-                self._add("done", (part[1], part[2], min(part[0].end_s, told_s)), (run[1], run[2], told_s))
+                self._add("done", part, min(part.end_s, event.begin_s), run, event.begin_s)
             elif event.kind == "receive":
                 self._add_transfer(event, sends.get((step, event.name, event.more["edge"])))
 
     def _add_transfer(self, event: TaskEvent, send: TaskEvent | None) -> None:
         there = self._parts.get((event.more["step"], event.task))
         here = None if send is None else self._stages.get((send.more["step"], send.task, send.begin_s))
-        if send is None or here is None or there is None:
-            return
-        at_s = min(max(event.begin_s, there[0].begin_s), there[0].end_s)
-        self._add(f"{event.more['bytes']} bytes", (*here, max(min(send.end_s, at_s), send.begin_s)), (there[1], there[2], at_s))
+        if send is not None and here is not None and there is not None:
+            self._add(f"{event.more['bytes']} bytes", here, min(send.end_s, event.begin_s), there, event.begin_s)
 
-    def _add(self, name: str, begin: tuple[int, int, float], end: tuple[int, int, float]) -> None:
-        # Clocks agree but for half a round trip: an arrow that would lead back leads straight across.
-        self._pairs.append((name, begin, (end[0], end[1], max(begin[2], end[2]))))
+    def _add(self, name: str, here: _Place, begin_s: float, there: _Place, end_s: float) -> None:
+        begin_s, end_s = here.nearest(begin_s), there.nearest(end_s)
+        if end_s < begin_s:
+            # Clocks agree but for half a round trip: an arrow that would lead back leads straight across, while both last.
+            begin_s = end_s = here.nearest(end_s)
+        self._pairs.append((name, (here, begin_s), (there, end_s)))
 
     def made(self) -> Iterator[Json]:
         """Both ends of each arrow."""
         for number, (name, begin, end) in enumerate(self._pairs):
-            for phase, (process, lane, at_s) in (("s", begin), ("f", end)):
-                shared = {"cat": "message", "name": name, "id": number, "pid": process, "tid": lane}
+            for phase, (place, at_s) in (("s", begin), ("f", end)):
+                shared = {"cat": "message", "name": name, "id": number, "pid": place.process, "tid": place.lane}
                 yield {"ph": phase, **shared, "ts": _us(at_s, self._zero_s), **({"bp": "e"} if phase == "f" else {})}
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -21,8 +22,11 @@ METHODS: Final = {
     "BeginRecording": (DoubleValue, StringValue),
     "EndRecording": (StringValue, StringValue),
 }
-_CLOCK_LOOKS: Final = 8
+_CLOCK_LOOKS: Final = 32
 _AT_ONCE: Final = 16
+
+# Round trips of one process at a time: those of several threads wait for each other, one way more than the other.
+_LOOKING: Final = threading.Lock()
 
 T = TypeVar("T")
 Json: TypeAlias = dict[str, Any]
@@ -54,13 +58,16 @@ class TaskObserver:
 
     def clock_offset_s(self, timeout_s: float) -> float:
         """How far the task's clock is ahead of this process's, by the shortest of some round trips."""
-        best = (float("inf"), 0.0)
-        for _ in range(_CLOCK_LOOKS):
-            before_s = time.time()
-            there_s = self._stub.call("Clock", StringValue(), timeout_s).value
-            after_s = time.time()
-            best = min(best, (after_s - before_s, there_s - (before_s + after_s) / 2))
-        return best[1]
+        self._look_at_clock(timeout_s)  # the connection is made, or fails, while others are asked
+        with _LOOKING:
+            return min(self._look_at_clock(timeout_s) for _ in range(_CLOCK_LOOKS))[1]
+
+    def _look_at_clock(self, timeout_s: float) -> tuple[float, float]:
+        """How long a round trip took, and how far the task's clock is ahead if both its ways took the same time."""
+        before_s = time.time()
+        there_s = self._stub.call("Clock", StringValue(), timeout_s).value
+        after_s = time.time()
+        return after_s - before_s, there_s - (before_s + after_s) / 2
 
     def begin_recording(self, seconds: float, timeout_s: float) -> None:
         """Have the task record its steps, for so long at most."""
@@ -105,8 +112,8 @@ class ClusterObserver:
         """By task its report, or why it could not be had. Blocks for the timeout at most."""
         return self.of_all(lambda observer: observer.report(self._timeout_s))
 
-    def of_all(self, ask: Callable[[TaskObserver], T]) -> dict[str, T | OpError]:
-        """Ask all tasks at once; by task its answer, or why there is none."""
+    def of_all(self, ask: Callable[[TaskObserver], T], tasks: Collection[str] | None = None) -> dict[str, T | OpError]:
+        """Ask all tasks at once, or some of them; by task its answer, or why there is none."""
 
         def answer(observer: TaskObserver) -> T | OpError:
             try:
@@ -114,7 +121,11 @@ class ClusterObserver:
             except OpError as error:
                 return error
 
-        asked = {task: self._pool.submit(answer, observer) for task, observer in self._observers.items()}
+        asked = {
+            task: self._pool.submit(answer, observer)
+            for task, observer in self._observers.items()
+            if tasks is None or task in tasks
+        }
         return {task: future.result() for task, future in asked.items()}
 
     @property
