@@ -77,6 +77,16 @@ def _no_faster_than_twice(name: str) -> Claim:
     return Claim("grows at most twice as fast as the size", holds)
 
 
+def _as_between(name: str, middle: int, most: float) -> Claim:
+    """What comes with the first variable, such as an import, is not to hide how the cost grows behind `middle` of them."""
+
+    def holds(points: Sequence[Point]) -> bool:
+        by_each = [point.figures[name] / point.size for point in points if point.size >= middle]
+        return not by_each or by_each[-1] <= most * by_each[0]
+
+    return Claim(f"{name} from {middle} on: each at most {most:g} times as much", holds)
+
+
 def _no_faster_than_tasks(name: str) -> Claim:
     def holds(points: Sequence[Point]) -> bool:
         by_others = [point.figures[name] / (point.size - 1) for point in points if point.size > 1]
@@ -232,6 +242,33 @@ CURVES = (
                 _no_faster_than_twice("first"),
             ),
         ),
+    ),
+    Curve(
+        "model",
+        "growth_of_models:model",
+        "variables of a program",
+        (1, 10, 100, 300, 1000, 3000, 10_000),
+        (
+            Panel(
+                "CPU of building and of first values",
+                Unit.SECONDS,
+                {"build": "build", "init": "init"},
+                _as_between("build", 300, 1.5),
+            ),
+            Panel(
+                "CPU of the first step and of a later one",
+                Unit.SECONDS,
+                {"first": "first", "step": "later"},
+                _as_between("first", 300, 1.5),
+            ),
+            Panel(
+                "CPU of saving and of restoring",
+                Unit.SECONDS,
+                {"save": "save", "restore": "restore"},
+                _as_between("save", 300, 1.5),
+            ),
+        ),
+        time_limit_s=600.0,
     ),
 )
 

@@ -260,3 +260,27 @@ def test_a_scope_that_is_opened_again_keeps_its_original_name_scope():
         with reopened as scope:
             assert scope.original_name_scope == "again/"
             assert tf.constant(1.0).op.name == name
+
+
+def test_names_inside_a_scope_that_is_opened_again_count_anew(graph):
+    made = []
+    for _ in range(2):
+        with tf.variable_scope("outer"):
+            with tf.variable_scope("inner"), tf.variable_scope("deep"):
+                pass
+            for _ in range(2):
+                with tf.variable_scope(None, "inner") as scope:
+                    made.append(scope.name)
+    assert made == ["outer/inner_1", "outer/inner_2"] * 2
+
+
+def test_a_scope_that_is_gone_back_to_forgets_what_was_opened_in_it(graph):
+    with tf.variable_scope("outer") as outer, tf.variable_scope(None, "inner"):
+        pass
+    names = []
+    for _ in range(2):
+        with tf.variable_scope(outer), tf.variable_scope(None, "inner") as scope:
+            names.append(scope.name)
+    with tf.variable_scope("outer"), tf.variable_scope(None, "inner") as scope:
+        names.append(scope.name)
+    assert names == ["outer/inner"] * 3

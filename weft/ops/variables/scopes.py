@@ -257,16 +257,21 @@ class OpenScopes(threading.local):
         super().__init__()
         self.current = VariableScope(False)
         self.counts: dict[str, int] = {}
+        # For each scope the names that were opened inside of it since it was last forgotten.
+        self._inside: dict[str, set[str]] = {}
 
     def opened(self, name: str) -> None:
         """Count a scope of this full name."""
         self.counts[name] = self.counts.get(name, 0) + 1
+        end = name.rfind("/")
+        while end > 0:
+            self._inside.setdefault(name[:end], set()).add(name)
+            end = name.rfind("/", 0, end)
 
     def forget_inside(self, name: str) -> None:
         """Forget the scopes that were opened inside the one of this name."""
-        for key in self.counts:
-            if key.startswith(f"{name}/"):
-                self.counts[key] = 0
+        for key in self._inside.pop(name, ()):
+            self.counts[key] = 0
 
     def unique(self, prefix: str) -> str:
         """The prefix, with a number where it was opened inside the present scope before."""

@@ -151,14 +151,15 @@ class variable_scope:
         base = before if isinstance(given, str) else given
         scope = self._made(base, before, given, name_scope)
         scopes.opened(scope.name)
-        counts = dict(scopes.counts)
+        # Of a scope that is gone back to: what is opened in it this time does not count.
+        counts = None if isinstance(given, str) else dict(scopes.counts)
         scopes.current = scope
         try:
             yield scope
         finally:
             if scopes.current is not scope:
                 raise RuntimeError("Improper nesting of variable_scope.")
-            if isinstance(given, str):
+            if counts is None:
                 scopes.forget_inside(scope.name)
             else:
                 scopes.counts = counts
