@@ -124,6 +124,14 @@ assert np.find_common_type([np.float32], [np.float64]) == np.float32 and np.asfa
 assert picture.newbyteorder().dtype == np.uint8 and np.msort([[2], [1]])[0, 0] == 1 and np.mat([[1]]).shape == (1, 1)
 picture.itemset((1, 2), 9), picture.itemset(0, 7), picture.itemset(0, 1, 8)
 assert picture.tolist() == [[7, 8, 2], [3, 4, 9]]
+assert (int(np.full([1, 1], 3.5)), float(np.ones(1)), "%d" % np.ones([1], int)) == (3, 1.0, "1")
+totals = np.zeros(2)
+totals[0], totals[1] = np.ones([1, 1]), np.array([2])
+assert totals.tolist() == [1, 2] and int(np.array(4)) == 4 and float(np.ma.array([5.0])) == 5
+try:
+    int(np.ones(2))
+except TypeError as error:
+    assert "only size-1 arrays" in str(error), error
 thread = threading.Thread(target=lambda: print([np.float32(1.5), np.int64(2)], (np.bool_(True),)))
 thread.start(), thread.join()
 x = tf.placeholder(np.float, [None])
@@ -139,6 +147,24 @@ print(found.dtype, np.asscalar(found[:1]), np.NaN != np.NaN, np.product([2, 3]),
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["[1.5, 2] (True,)", "int32 0 True 6 [ True]"]
     assert "mine" in done.stdout
+
+
+def test_a_program_finds_what_pillow_has_dropped(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+from PIL import Image, ImageDraw, ImageFont
+
+picture = Image.new("RGB", (8, 8)).resize((4, 4), Image.ANTIALIAS)
+width, height = ImageFont.load_default().getsize("word")
+assert ImageDraw.Draw(picture).textsize("word\\nword")[1] > height > 0
+assert (Image.LINEAR, Image.CUBIC) == (Image.BILINEAR, Image.BICUBIC)
+print(picture.size, width > 0)
+"""
+    )
+    done = run("-m", "weft.cli", "run", str(program))
+    assert done.stdout == "(4, 4) True\n", done.stderr
 
 
 def test_numpy_is_as_it_is_without_the_command() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import gc
 import inspect
 import sys
 from collections.abc import Callable, Iterable
@@ -70,13 +69,42 @@ def find_common_type(array_types: Iterable[DTypeLike], scalar_types: Iterable[DT
     return np.result_type(*arrays)
 
 
+# Where CPython keeps a class's flags, and the one that says that nobody may set what the class has.
+_FLAGS_AT: Final = 168
+_IMMUTABLE: Final = 1 << 8
+
+
+def _set_method(kind: type, name: str, function: Callable[..., object]) -> None:
+    """Let a class that is written in C have a method of ours; it stays as it is where Python keeps flags elsewhere."""
+    flags = ctypes.c_ulong.from_address(id(kind) + _FLAGS_AT)
+    if flags.value != kind.__flags__:
+        return
+    flags.value &= ~_IMMUTABLE
+    try:
+        setattr(kind, name, function)
+    finally:
+        flags.value |= _IMMUTABLE
+
+
 def _give_method(kind: type, name: str, function: Callable[..., object]) -> None:
-    """Let a class that is written in C have a method again, which Python lets nobody set: it stands in the table behind the
-    class's `__dict__`."""
+    """Let a class that is written in C have a method again, which it has lost."""
     if not hasattr(kind, name):
-        (table,) = gc.get_referents(vars(kind))
-        table[name] = function
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+        _set_method(kind, name, function)
+
+
+def _arrays_of_one_too(convert: Callable[[np.ndarray], object]) -> Callable[[np.ndarray], object]:
+    """`__float__` or `__int__` of arrays, which took one element of any rank for a number up to NumPy 2.3.
+
+    Programs do that all the time: `int(labels[i])` of labels `[n, 1]`, and `totals[i] = session.run(loss)`.
+    """
+
+    @functools.wraps(convert)
+    def number(array: np.ndarray) -> object:
+        if array.ndim and array.size != 1:
+            raise TypeError("only size-1 arrays can be converted to Python scalars")
+        return convert(array.reshape(()))
+
+    return number
 
 
 def _itemset(array: np.ndarray, *args: float | tuple[int, ...]) -> None:
@@ -185,6 +213,8 @@ def give_back() -> None:
         _give_method(kind, "ptp", lambda self, *args, **kwargs: np.ptp(self, *args, **kwargs))
     _give_method(np.ndarray, "itemset", _itemset)
     _give_method(np.ndarray, "newbyteorder", lambda self, order="S": self.view(self.dtype.newbyteorder(order)))
+    for name in ("__float__", "__int__"):
+        _set_method(np.ndarray, name, _arrays_of_one_too(vars(np.ndarray)[name]))
     vars(np)["fromstring"] = _binary_too(np.fromstring)
     vars(np)["array"] = _uneven_too(np.array)
     _print_as_before()

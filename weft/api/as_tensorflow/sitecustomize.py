@@ -57,11 +57,20 @@ def _give_back(owner: ModuleType | type, **names: object) -> None:
             setattr(owner, name, value)
 
 
-class _FormerNumPy(MetaPathFinder, Loader):
-    """Loads NumPy with its former names, whichever of NumPy and TensorFlow a program imports first."""
+class _Former(MetaPathFinder, Loader):
+    """Loads a module with its former names, whenever a program imports it: before TensorFlow or after.
+
+    Args:
+        name: the module's.
+        giver: the module whose `give_back` adds the names.
+    """
+
+    def __init__(self, name: str, giver: str) -> None:
+        self._name = name
+        self._giver = giver
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if fullname != "numpy":
+        if fullname != self._name:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
@@ -77,8 +86,10 @@ class _FormerNumPy(MetaPathFinder, Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        if "weft.api.former_names" not in sys.modules:  # it imports NumPy itself where TensorFlow comes first
-            importlib.import_module("weft.api.former_names").give_back()
+        # The one for NumPy imports it, where TensorFlow comes first.
+        giver = sys.modules.get(self._giver) or importlib.import_module(self._giver)
+        if hasattr(giver, "give_back"):
+            giver.give_back()
 
 
 def _run_the_next() -> None:
@@ -96,7 +107,10 @@ _give_back(fractions, gcd=math.gcd)
 _give_back(os, errno=errno)
 _give_back(threading.Thread, isAlive=threading.Thread.is_alive)
 json.loads, json.load = _without_encoding(json.loads), _without_encoding(json.load)
-sys.meta_path.insert(0, _FormerNumPy())
+sys.meta_path[:0] = [
+    _Former("numpy", "weft.api.former_names"),
+    *(_Former(f"PIL.{name}", "weft.api.former_pictures") for name in ("Image", "ImageDraw", "ImageFont")),
+]
 if sys.version_info >= (3, 12):
     importlib.import_module("weft_gone_modules").install()
 _run_the_next()
