@@ -16,6 +16,10 @@ from weft.training.hparams import HParams as HParams
 from weft.training.hparams import parse_values as parse_values
 from weft.training.input.buckets import bucket as bucket
 from weft.training.input.buckets import bucket_by_sequence_length as bucket_by_sequence_length
+from weft.training.input.resampling import resample_at_rate as resample_at_rate
+from weft.training.input.resampling import weighted_resample as weighted_resample
+from weft.training.input.sampling import rejection_sample as rejection_sample
+from weft.training.input.sampling import stratified_sample as stratified_sample
 from weft.training.loops.monitored_training import train as train
 from weft.training.loops.train_op import add_gradients_summaries as add_gradients_summaries
 from weft.training.loops.train_op import clip_gradient_norms as clip_gradient_norms
