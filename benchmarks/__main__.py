@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks import document, gpu, growth, growth_picture, overlap, picture, profile, report, sitting
+from benchmarks import document, gpu, growth, growth_picture, overlap, picture, profile, report, sitting, wakeups
 from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
@@ -30,6 +30,9 @@ def parser() -> argparse.ArgumentParser:
     mode.add_argument("--growth", action="store_true", help="measure how cost grows instead")
     mode.add_argument("--overlap", action="store_true", help="show what sending gradients while computing gains")
     mode.add_argument("--gpu", action="store_true", help="measure training steps on a GPU against bare JAX")
+    mode.add_argument(
+        "--wakeups", action="store_true", help="count waits, system calls, messages and bytes of a step, beside the least"
+    )
     mode.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
     mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
@@ -74,6 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _gpu(options)
         if options.overlap:
             return _overlap(options)
+        if options.wakeups:
+            return _wakeups(options)
         return _profile(options) if options.profile else _compare(options)
     except UnknownNameError as error:
         options_parser.error(str(error))
@@ -84,14 +89,14 @@ def _leave(*_: object) -> NoReturn:
 
 
 def _mode(options: argparse.Namespace) -> str:
-    modes = {"growth": options.growth, "overlap": options.overlap, "gpu": options.gpu}
+    modes = {"growth": options.growth, "overlap": options.overlap, "gpu": options.gpu, "wakeups": options.wakeups}
     return next((mode for mode, is_chosen in modes.items() if is_chosen), "benchmarks")
 
 
 def _publish(options: argparse.Namespace) -> None:
     name, docs = _mode(options), ROOT / "docs"
     options.json = options.json or docs / f"{name}.json"
-    if name != "gpu":
+    if name not in ("gpu", "wakeups"):
         options.picture = options.picture or docs / f"{name}.svg"
     options.into = options.into or (ROOT / "README.md" if name == "benchmarks" else docs / "benchmarks.md")
 
@@ -165,6 +170,20 @@ def _overlap(options: argparse.Namespace) -> int:
     _write(options, overlap.as_json(held), lambda: overlap.draw(held))
     _write_into(options, document.as_printed(words), "What worker and parameter server do in a traced step")
     return 1 if any(found.reasons for found in held.widths) else 0
+
+
+def _wakeups(options: argparse.Namespace) -> int:
+    """Count what steps cost any machine; the status says whether every contender gave its counts."""
+    if options.redraw:
+        held = wakeups.from_json(json.loads(options.redraw.read_text()))
+    else:
+        programs = wakeups.select(options.only)
+        held = wakeups.hold(_comparing(options), programs, rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
+    words = wakeups.in_words(held)
+    print(words)
+    _write(options, wakeups.as_json(held), None)
+    _write_into(options, document.as_printed(words), "")
+    return 1 if any(row.reasons for row in held.rows) else 0
 
 
 def _gpu(options: argparse.Namespace) -> int:

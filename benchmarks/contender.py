@@ -13,6 +13,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -80,14 +81,21 @@ class Contender:
             return Outcome(None, answer.reason)
         return Outcome(Sample(*map(answer.message.get, ("value", "best", "count", "waits"))))
 
-    def ask(self, program: str, *sizes: int, time_limit_s: float, profile_directory: Path | None = None) -> Answer:
+    def ask(
+        self,
+        program: str,
+        *sizes: int,
+        time_limit_s: float,
+        profile_directory: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Run a program, `family:function` and the sizes that it takes, as `run` does; return what it answers."""
         command = [self.python, "-m", "benchmarks.programs", program, *map(str, sizes)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:
             process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=self._environment(profile_directory),
+                env={**self._environment(profile_directory), **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import profile
+from benchmarks import counting, profile
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def seconds_per_call(
     expected_s = warm_up(call, seconds=warm_up_s, calls=warm_up_calls)
     sample = _by_batches(call, time.perf_counter, expected_s, measure_s, batch_s)
     profile.steps(call, count=max(5, round(1.0 / expected_s)))
+    counting.steps(call, count=max(200, round(1.0 / sample.value)))
     return sample
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from benchmarks.cluster import free_addresses, resident_bytes, server_here, star
 from benchmarks.framework import framework
 from benchmarks.programs import models
 from benchmarks.timing import Sample, once, warm_up
+from benchmarks.together import rate_together, steps_within
 
 WORKERS = 2
 COUNTING_S = 4.0
@@ -51,9 +51,7 @@ def _train(children: Children, model: str, servers: int) -> tuple[float, list[Ch
     # The chief initializes before the others look at the variables, as a Supervisor would arrange.
     for worker in workers:
         worker.ask(prepare=True)
-    for worker in workers:
-        worker.tell(seconds=COUNTING_S)
-    return sum(worker.hear()["rate"] for worker in workers), ps
+    return rate_together(workers, seconds=COUNTING_S), ps
 
 
 def train(channel: Channel, cluster: dict[str, list[str]], index: int, model: str) -> None:
@@ -74,14 +72,9 @@ def train(channel: Channel, cluster: dict[str, list[str]], index: int, model: st
         message = channel.receive()
         if message is None:
             return
-        started = now = time.perf_counter()
-        steps = 0
-        while now - started < message["seconds"]:
-            step(session)
-            steps += 1
-            now = time.perf_counter()
+        answer = steps_within(lambda: step(session), message["seconds"])
         profile.steps(lambda: step(session), count=200, process=f"worker {index}")
-        channel.send(rate=steps / (now - started))
+        channel.send(**answer)
         channel.receive()
 
 

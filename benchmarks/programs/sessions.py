@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 from benchmarks import profile
 from benchmarks.channel import Channel
 from benchmarks.children import Children
 from benchmarks.cluster import free_addresses, server_here, start_server
 from benchmarks.framework import framework
 from benchmarks.timing import Sample, once, seconds_per_call, warm_up
+from benchmarks.together import rate_together, steps_within
 
 COUNTING_S = 3.0
 
@@ -56,9 +55,7 @@ def _null_steps(clients: int) -> Sample:
         workers = [children.start("benchmarks.programs.sessions:count_null_steps", target=target) for _ in range(clients)]
         for worker in workers:
             worker.hear()
-        for worker in workers:
-            worker.tell(seconds=COUNTING_S)
-        return once(sum(worker.hear()["rate"] for worker in workers))
+        return once(rate_together(workers, seconds=COUNTING_S))
 
 
 def count_null_steps(channel: Channel, target: str) -> None:
@@ -71,12 +68,7 @@ def count_null_steps(channel: Channel, target: str) -> None:
         message = channel.receive()
         if message is None:
             return
-        started = now = time.perf_counter()
-        steps = 0
-        while now - started < message["seconds"]:
-            session.run(nothing)
-            steps += 1
-            now = time.perf_counter()
+        answer = steps_within(lambda: session.run(nothing), message["seconds"])
         profile.steps(lambda: session.run(nothing), count=1000, process="client")
-        channel.send(rate=steps / (now - started))
+        channel.send(**answer)
         channel.receive()
