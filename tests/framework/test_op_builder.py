@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -71,9 +72,30 @@ def test_attributes_are_checked() -> None:
         op_builder.build(op_registry.lookup("Placeholder"), [], {}, None)
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda x: tf.cumsum(x, exclusive=1), "Expected bool for argument 'exclusive' not 1"),
+        (lambda x: tf.cumsum(x, reverse="yes"), "Expected bool for argument 'reverse' not 'yes'"),
+        (lambda x: tf.check_numerics(x, None), "'message'"),
+        (lambda x: tf.check_numerics(x, 3), "Expected string for argument 'message' not 3"),
+        (lambda x: tf.as_string(x, width="2"), "Expected int for argument 'width' not '2'"),
+        (lambda x: tf.as_string(x, width=tf.float64), "Expected int for argument 'width' not tf.float64"),
+        (lambda x: tf.nn.lrn(tf.ones([1, 2, 2, 1]), bias="1"), "Expected float for argument 'bias' not '1'"),
+        (
+            lambda x: tf.nn.max_pool(tf.ones([1, 2, 2, 1]), [1, 2, 2, 1], ["1"] * 4, "SAME"),
+            "Expected int for argument 'strides'",
+        ),
+    ],
+)
+def test_an_attribute_of_another_kind_is_refused(make: Callable[[tf.Tensor], object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        make(tf.constant([1.0, 2.0]))
+
+
 def test_attributes_are_brought_to_their_plain_form() -> None:
     matrix = tf.ones([2, 2])
-    op = op_builder.build(op_registry.lookup("MatMul"), [matrix, matrix], {"transpose_a": 1}, "m")
+    op = op_builder.build(op_registry.lookup("MatMul"), [matrix, matrix], {"transpose_a": np.bool_(True)}, "m")
     assert op.attrs["transpose_a"] is True
     assert op.get_attr("T") is tf.float32
     assert tf.placeholder("float", [None, tf.Dimension(2)]).op.attrs["shape"] == (None, 2)

@@ -176,9 +176,6 @@ class DType:
     def __hash__(self) -> int:
         return self._enum
 
-    def __int__(self) -> int:
-        return self._enum
-
     def __str__(self) -> str:
         return f"<dtype: {self._name!r}>"
 

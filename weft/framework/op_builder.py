@@ -9,6 +9,8 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from weft.framework import node_errors
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
@@ -25,6 +27,7 @@ from weft.framework.tensor_shape import as_dims
 from weft.platform.spelling import did_you_mean
 
 _PLAIN_KINDS: Final = frozenset(("bool", "float", "int"))
+_SINGLE: Final[dict[str, tuple[type, ...]]] = {"string": (str,), "bool": (bool, np.bool_), "int": (), "float": ()}
 
 
 def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any], name: str | None) -> Operation:
@@ -177,22 +180,30 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
             return [as_dtype(item).base_dtype for item in value]
         if kind == "list(shape)":
             return [as_dims(item) for item in value]
-        if kind == "string":
-            return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
-        if kind == "int":
-            return int(value)
-        if kind == "float":
-            return float(value)
-        if kind == "bool":
-            return bool(value)
+        if kind in _SINGLE:
+            return _single(attr.name, kind, value)
         if kind == "func":
             return value if isinstance(value, FunctionName) else FunctionName(value)
         if kind in ("list(int)", "list(float)"):
             items = value if isinstance(value, list | tuple) or hasattr(value, "__iter__") else [value]
-            return [int(item) if kind == "list(int)" else float(item) for item in items]
+            return [_single(attr.name, kind[5:-1], item) for item in items]
     except (TypeError, ValueError) as error:
+        if str(error).startswith("Expected "):
+            raise TypeError(f"{error} It is an attribute of {definition.name}.") from None
         raise type(error)(f"{definition.name}: attribute {attr.name!r} must be a {kind}, got {value!r}: {error}") from error
     return list(value) if kind.startswith("list(") else value
+
+
+def _single(name: str, kind: str, value: object) -> str | int | float | bool:
+    """A value of an attribute that is no list; TypeError for one of another kind, though Python would make it one."""
+    given = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+    if kind == "string" or kind == "bool":
+        if isinstance(given, _SINGLE[kind]):
+            return bool(given) if kind == "bool" else str(given)
+    elif not isinstance(given, str | DType):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return int(given) if kind == "int" else float(given)  # type: ignore[call-overload, arg-type]
+    raise TypeError(f"Expected {kind} for argument {name!r} not {given!r}.")
 
 
 def _not_allowed(attr: AttrDef, dtype: DType, name: str, what: str) -> str:

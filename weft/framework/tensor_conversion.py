@@ -83,8 +83,9 @@ def convert_to_tensor(
         return _checked(value, wanted)
     hint = preferred_dtype if dtype_hint is None else dtype_hint
     if wanted is None and hint is not None:
+        first = as_dtype(hint)
         try:
-            converted = _convert(value, as_dtype(hint), name, as_ref)
+            converted = _convert(value, first, name, as_ref)
         except (TypeError, ValueError):
             converted = _convert(value, None, name, as_ref)
         return converted

@@ -23,6 +23,8 @@ def as_dims(value: Any) -> Dims:
         return value.sizes
     if isinstance(value, tensor_shape_pb2.TensorShapeProto):
         return None if value.unknown_rank else tuple(None if d.size == -1 else d.size for d in value.dim)
+    if isinstance(value, str):
+        raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {value}")
     try:
         sizes = iter(value)
     except TypeError:

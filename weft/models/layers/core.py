@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from weft.framework.aliases import (
     Activation,
     Constraint,
@@ -180,6 +182,11 @@ def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Cal
             chosen: T = cond(condition, if_true, if_false)
             return chosen
         condition = bool(known)
+    elif not (condition is None or hasattr(condition, "_as_graph_element") or (np.isscalar(condition) and condition in (0, 1))):
+        raise TypeError(
+            f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(condition)} ({condition!r}); "
+            "training=True and training=False are the two."
+        )
     return if_true() if condition else if_false()
 
 

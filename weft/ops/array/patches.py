@@ -29,6 +29,11 @@ def _patches_shape(node: Operation) -> list[Dims]:
     if dims is None:
         return [(None,) * 4]
     kernel, stride, rate = attrs["ksizes"], attrs["strides"], attrs["rates"]
+    for name in ("ksizes", "strides", "rates"):
+        if len(attrs[name]) != 4:
+            raise ValueError(
+                f"ExtractImagePatches requires the {name} attribute to contain 4 values, but got: {len(attrs[name])}"
+            )
     rows, columns = (_patch_count(dims[i], kernel[i], stride[i], rate[i], attrs["padding"]) for i in (1, 2))
     return [(dims[0], rows, columns, size_times(dims[3], kernel[1] * kernel[2]))]
 

@@ -138,9 +138,17 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 
     Args:
         images: [..., 3] tensor of a numeric dtype.
+
+    Raises:
+        ValueError: the images do not have 3 channels.
     """
     with get_default_graph().name_scope(name or "rgb_to_grayscale"):
         tensor = convert_to_tensor(images, name="images")
+        if tensor.dims and tensor.dims[-1] not in (3, None):
+            raise ValueError(
+                f"Dimensions must be equal, but are {tensor.dims[-1]} and 3: rgb_to_grayscale takes images of 3 channels, "
+                f"[..., 3], got {tensor.shape}{'; these are grey already' if tensor.dims[-1] == 1 else ''}."
+            )
         shares = convert_to_tensor(_GREY, dtypes.float32)
         grey = reduce_sum(convert_image_dtype(tensor, dtypes.float32) * shares, axis=-1, keepdims=True)
         return convert_image_dtype(grey, tensor.dtype)

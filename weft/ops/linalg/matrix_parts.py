@@ -212,6 +212,9 @@ def eye(
 
     Returns:
         [*batch_shape, num_rows, num_columns] tensor of `dtype`.
+
+    Raises:
+        TypeError: a size is no whole number.
     """
     with input_scope(name, "eye", (num_rows, num_columns, batch_shape)) as scope:
         is_square = num_columns is None
@@ -234,6 +237,8 @@ def _known_size(size: Array) -> int | None:
     if isinstance(size, Tensor):
         value = constant_value(size)
         return None if value is None else int(value)
+    if not hasattr(type(size), "__index__"):
+        raise TypeError(f"num_rows and num_columns must be positive integer values, got {size!r}.")
     return int(size)
 
 

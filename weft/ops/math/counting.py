@@ -8,7 +8,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
 from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtMost
@@ -96,9 +96,19 @@ def bincount(
         minlength: the least length of the result.
         maxlength: the greatest length; greater numbers are passed over.
         dtype: the type of the result when there are no weights.
+
+    Raises:
+        TypeError: `arr` has no whole numbers.
+        ValueError: there are more weights than numbers, or fewer.
     """
     with input_scope(None, "bincount", (arr,)):
-        arr = cast(convert_to_tensor(arr, name="arr"), dtypes.int32)
+        given = convert_to_tensor(arr, name="arr")
+        if not given.dtype.is_integer:
+            raise TypeError(
+                f"Expected int32, got {arr!r} of type '{given.dtype.name}' instead. bincount counts whole numbers: "
+                "tf.cast(arr, tf.int32) makes them, tf.histogram_fixed_width counts fractions."
+            )
+        arr = cast(given, dtypes.int32)
         is_filled = cast(greater(size(arr), 0), dtypes.int32)
         length = mul(is_filled, add(reduce_max(arr), 1, name="add"), name="mul")
         if minlength is not None:
@@ -107,6 +117,10 @@ def bincount(
             length = minimum(convert_to_tensor(maxlength, dtypes.int32, name="maxlength"), length)
         if weights is None:
             weights = constant([], dtypes.as_dtype(dtype))
+        elif not dims_compatible((weights := convert_to_tensor(weights, name="weights")).dims, given.dims):
+            raise ValueError(
+                f"Dimensions must be equal: there is a weight for each of arr, {given.shape}, and weights are {weights.shape}."
+            )
         return bincount_node(arr, length, weights)
 
 
