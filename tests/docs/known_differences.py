@@ -3,13 +3,17 @@
 `python known_differences.py weft` and `python known_differences.py tensorflow` print one JSON object: by row, the outcome.
 """
 
+import contextlib
 import importlib
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 
 PROGRAMS = {}
 
@@ -148,17 +152,163 @@ def _misspelt(tf):
         return "softmax" in str(error)
 
 
+def _port():
+    with contextlib.closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+# A task that serves until it is killed, in a folder of its own.
+_TASK = """
+import importlib, json, os, sys
+tf = importlib.import_module(sys.argv[1])
+os.chdir(sys.argv[5])
+tf.train.Server(json.loads(sys.argv[2]), job_name=sys.argv[3], task_index=int(sys.argv[4])).join()
+"""
+
+
+@contextlib.contextmanager
+def _cluster(tf, workers=1):
+    """This process's server, a worker, and the process of the only parameter server."""
+    spec = {job: [f"localhost:{_port()}" for _ in range(count)] for job, count in (("ps", 1), ("worker", workers))}
+    command = [sys.executable, "-c", _TASK, tf.__name__, json.dumps(spec), "ps", "0", tempfile.mkdtemp()]
+    other = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    other.target = f"grpc://{spec['ps'][0]}"
+    try:
+        yield tf.train.Server(spec, job_name="worker", task_index=0), other
+    finally:
+        other.kill()
+        other.wait()
+
+
+def _ends(function, seconds):
+    """What a function returns, the class of its error, or "waits" when it takes longer."""
+    found = []
+
+    def call():
+        try:
+            found.append(function())
+        except Exception as error:
+            found.append(type(error).__name__)
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return found[0] if found else "waits"
+
+
+def _counter(tf):
+    with tf.device("/job:ps/task:0"):
+        tf.train.get_or_create_global_step()
+        count = tf.get_variable("count", shape=[], initializer=tf.zeros_initializer())
+        return count.assign_add(1.0)
+
+
+@row("`tf.contrib.cudnn_rnn`")
+def _cudnn(tf):
+    layer = tf.contrib.cudnn_rnn.CudnnLSTM(1, 3)
+    outputs, _ = layer(tf.ones([2, 1, 3]))
+    names = sorted(each.op.name.rpartition("/")[2] for each in tf.global_variables())
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return "runs" if session.run(outputs).shape == (2, 1, 3) and len(names) > 1 else "one variable"
+
+
+@row("`http_proxy`, `grpc_proxy`")
+def _proxy(tf):
+    with _cluster(tf) as (_, other):
+        program = (
+            f"import {tf.__name__} as tf\n"
+            f"with tf.Session('{other.target}') as session:\n"
+            "    print('reached', session.run(tf.constant(3)))\n"
+        )
+        proxy = f"http://localhost:{_port()}"
+        variables = dict(os.environ, http_proxy=proxy, https_proxy=proxy, grpc_proxy=proxy)
+        command = [sys.executable, "-c", program]
+        try:
+            printed = subprocess.run(command, env=variables, stdout=subprocess.PIPE, timeout=30, check=False).stdout
+        except subprocess.TimeoutExpired:
+            return "waits"
+        return "reached" if b"reached 3" in printed else "not reached"
+
+
+@row("a task that dies or stands still")
+def _standing(tf):
+    with _cluster(tf) as (server, other):
+        step = _counter(tf)
+        session = tf.Session(server.target)
+        session.run(tf.global_variables_initializer())
+        os.kill(other.pid, signal.SIGSTOP)
+        return _ends(lambda: session.run(step), 15)
+
+
+@row("replicas with different variables")
+def _unlike(tf):
+    with _cluster(tf, workers=2) as (server, _):
+        _counter(tf)
+        config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:0"])
+        chief = tf.train.MonitoredTrainingSession(server.target, config=config)
+
+        def other():
+            with tf.Graph().as_default():
+                _counter(tf)
+                tf.get_variable("more", shape=[3])
+                tf.train.MonitoredTrainingSession(server.target, is_chief=False, config=config)
+                return "trains"
+
+        found = _ends(other, 15)
+        chief.close()
+        return found
+
+
+@row("a save without a shared file system")
+def _apart(tf):
+    with _cluster(tf) as (server, _):
+        _counter(tf)
+        saver = tf.train.Saver()
+        os.chdir(tempfile.mkdtemp())
+        with tf.Session(server.target) as session:
+            session.run(tf.global_variables_initializer())
+            path = saver.save(session, "./model")
+        with tf.Session() as session, tf.Graph().as_default():
+            return "here" if os.path.exists(path + ".index") and os.path.exists(path + ".data-00000-of-00001") else "elsewhere"
+
+
+@row("device filters of a training session")
+def _filters(tf):
+    with _cluster(tf, workers=2) as (server, _):
+        _counter(tf)
+
+        def begin():
+            with tf.train.MonitoredTrainingSession(server.target) as session:
+                return int(session.run(tf.train.get_global_step()))
+
+        graph = tf.get_default_graph()
+
+        def in_graph():
+            with graph.as_default():
+                return begin()
+
+        # The other worker is not there: a session without filters waits for it.
+        return _ends(in_graph, 15)
+
+
 def main(module):
     """Print what each program gives: its value, or the class of its error."""
     tf = importlib.import_module(module)
     found = {}
+    wanted = sys.argv[2:]
     for name, program in PROGRAMS.items():
+        if wanted and name not in wanted:
+            continue
         with tf.Graph().as_default():
             try:
                 found[name] = program(tf)
             except Exception as error:
                 found[name] = type(error).__name__
-    print(json.dumps(found))
+    print(json.dumps(found), flush=True)
+    # Threads that wait for ever are part of what is asked.
+    os._exit(0)
 
 
 if __name__ == "__main__":
