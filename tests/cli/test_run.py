@@ -109,6 +109,7 @@ assert gcd(12, 18) == 6 and json.loads("[1]", encoding="utf-8") == [1] and os.er
 assert base64.decodestring(base64.encodestring(b"a")) == b"a" and not threading.Thread().isAlive()
 picture = np.arange(6, dtype=np.uint8).reshape(2, 3)
 assert (np.fromstring(picture.tostring(), dtype=np.uint8) == picture.ravel()).all()
+assert np.array([1, 2], copy=False).tolist() == [1, 2] and np.array(picture, copy=False) is picture
 assert np.fromstring("1 2", sep=" ").tolist() == [1, 2] and np.float32(1).tostring() == b"\\0\\0\\x80?"
 steps = np.array([[np.zeros(4), 1, 0.5], [np.ones(4), 0, 1.5]])
 assert (steps.dtype, steps.shape, np.vstack(steps[:, 0]).shape) == (object, (2, 3), (2, 4))

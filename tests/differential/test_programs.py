@@ -41,7 +41,7 @@ _NOT_IN_THE_ORACLE = frozenset((
     "branches", "canned_estimators", "conditional_fields", "contributed_cells", "contributed_cells_with_parts",
     "contributed_cudnn", "contributed_distributions", "contributed_heads", "contributed_images", "contributed_layers",
     "contributed_metrics", "contributed_small_parts", "contributed_summaries", "contributed_texts", "data", "estimator_heads",
-    "estimator_loops", "estimators", "graph_editor", "graphs_and_state", "keras_applications",
+    "estimator_loops", "estimators", "graph_editor", "graphs_and_state", "keras_applications", "library_parts",
     "keras_strategies", "keras_tools", "learn_estimators", "py_functions", "refusals", "sequence_models", "unrolled_sequences",
 ))  # fmt: skip
 

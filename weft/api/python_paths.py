@@ -67,7 +67,6 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "util.compat": "weft.api.compat",
     "util.deprecation": "weft.platform.deprecation",
     "util.function_utils": "weft.framework.function_signatures",
-    "util.nest": "weft.api.contrib.nest",
 }
 
 NAMES: Final = {
@@ -91,7 +90,9 @@ NAMES: Final = {
     "saved_model.loader_impl": "weft.training.saved_model.inspection:read_saved_model=parse_saved_model",
     "estimator.canned.parsing_utils": "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec",
     "keras.backend": "get_default_graph=get_graph weft.networks.state.graph_state:track_variable",
-    "keras.utils.tf_utils": "weft.framework.reachable:get_reachable_from_inputs",
+    "keras.utils.tf_utils": (
+        "weft.framework.reachable:get_reachable_from_inputs weft.ops.variables.tensor_kinds:register_symbolic_tensor_type"
+    ),
     "keras.engine.network": "weft.networks.engine.network:Network",
     "distribute.distribute_coordinator": "contrib.distribute.run_standard_tensorflow_server",
     "training.saving.saveable_object": (
@@ -117,6 +118,20 @@ NAMES: Final = {
         "weft.ops.array.rows_in_place:alias_inplace_sub=inplace_sub "
         "weft.ops.array.rows_in_place:alias_inplace_update=inplace_update"
     ),
+    "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",
+    "framework.common_shapes": "broadcast_static_shape=broadcast_shape",
+    "framework.composite_tensor": "weft.framework.type_spec:CompositeTensor",
+    "framework.type_spec": (
+        "weft.framework.type_spec:TypeSpec weft.framework.type_spec:BatchableTypeSpec "
+        "weft.framework.type_spec:register_type_spec_from_value_converter weft.framework.type_spec:type_spec_from_value"
+    ),
+    "ops.linalg.linear_operator_util": (
+        "weft.models.linear_operators.with_broadcast:broadcast_matrix_batch_dims "
+        "weft.models.linear_operators.with_broadcast:cholesky_solve_with_broadcast "
+        "weft.models.linear_operators.with_broadcast:matrix_solve_with_broadcast "
+        "weft.models.linear_operators.with_broadcast:matrix_triangular_solve_with_broadcast"
+    ),
+    "ops.unconnected_gradients": "UnconnectedGradients",
     "framework.func_graph": "weft.framework.func_graph:FuncGraph",
     "framework.sparse_tensor": "weft.framework.sparse_tensor:is_sparse",
     "framework.device": "weft.framework.device_spec:canonical_name weft.framework.device_spec:merge_device",
@@ -234,6 +249,7 @@ NAMES: Final = {
         "weft.training.optimizers.moving_averages:weighted_moving_average"
     ),
     "util.all_util": "weft.framework.decorators:make_all weft.framework.decorators:remove_undocumented",
+    "util.nest": "weft.framework.nest:is_named_tuple=_is_namedtuple",
     "util.tf_contextlib": "contextlib:contextmanager",
     "util.tf_decorator": "weft.framework.decorators:make_decorator weft.framework.decorators:unwrap",
     "util.tf_inspect": (
@@ -306,6 +322,7 @@ _PATHS_OF: Final = {
         "data.ops.readers"
     ),
     "nest": "data.util.nest",
+    "contrib.nest": "util.nest",
     "distribute distribute.experimental contrib.distribute": (
         "distribute.cross_device_ops distribute.distribute_lib distribute.distribution_strategy_context "
         "distribute.reduce_util distribute.values training.distribute training.distribution_strategy_context"
@@ -369,8 +386,13 @@ _PATHS_OF: Final = {
     "keras.estimator": "keras.estimator",
     "compat": "util.compat_internal",
     "keras.optimizers": "keras.optimizer_v2.adam",
-    # They are imported to register gradients, which weft does with each op.
+    # They are imported to register gradients, which weft does with each op, or with what weft has no use for: Python's code is
+    # not translated. These have no names, and tell so who asks for one.
     "": (
+        "autograph.converters.break_statements autograph.converters.continue_statements "
+        "autograph.converters.return_statements autograph.core.converter autograph.core.naming autograph.pyct.anno "
+        "autograph.pyct.common_transformers.anf autograph.pyct.compiler autograph.pyct.inspect_utils autograph.pyct.parser "
+        "autograph.pyct.qual_names autograph.pyct.templates ops.linalg.linear_operator_addition "
         "ops.array_grad ops.control_flow_grad ops.cudnn_rnn_grad ops.data_flow_grad ops.image_grad ops.linalg_grad "
         "ops.manip_grad ops.math_grad ops.nn_grad ops.optional_grad ops.random_grad ops.rnn_grad ops.sparse_grad "
         "ops.state_grad ops.tensor_array_grad"

@@ -23,10 +23,10 @@ def constant_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone
     """The tensor's value as an array when it follows from constants and known shapes, else None.
 
     Args:
-        tensor: a tensor of the graph, of any shape and dtype.
+        tensor: a tensor of the graph, of any shape and dtype; what is none, such as a number, is its own value.
         partial: has no effect.
     """
-    return _fold(tensor, _MAX_DEPTH)
+    return _fold(tensor, _MAX_DEPTH) if hasattr(tensor, "op") else tensor
 
 
 def _fold(tensor: Tensor, depth: int) -> Any:
@@ -36,6 +36,9 @@ def _fold(tensor: Tensor, depth: int) -> Any:
     definition = op.op_def
     if definition.role is Role.CONSTANT:
         return op.attrs["value"]
+    if definition.role is Role.ARGUMENT:
+        outer = op.graph.around(tensor)
+        return None if outer is None or depth == 0 else _fold(outer, depth - 1)
     if not definition.can_fold or not op.inputs or depth == 0:
         return None
     if definition.role is Role.DEFAULT:
@@ -99,6 +102,11 @@ def constant_size(tensor: Tensor) -> int | None:
 
 def _known_elements(tensor: Tensor) -> Dims:
     definition = tensor.op.op_def
+    if definition.role is Role.ARGUMENT:
+        outer = tensor.op.graph.around(tensor)
+        if outer is None:
+            return None
+        return constant_dims(outer) if outer.dims is not None and len(outer.dims) == 1 else _known_elements(outer)
     if definition.role is Role.ALIAS and tensor.dtype.is_integer:
         return constant_dims(tensor.op.inputs[tensor.value_index])
     return None if definition.known_elements is None else definition.known_elements(tensor.op)

@@ -42,6 +42,7 @@ class FuncGraph(Graph):
         self.control_outputs: list[Operation] = []
         self.outer_control_inputs: dict[Operation, None] = {}
         self.captures: dict[Tensor, Tensor] = {}
+        self._captured: dict[Tensor, Tensor] = {}  # the same the other way round
         self._stand_ins: dict[Tensor, Tensor] = {}
         self._outer_graph = outer_graph
         self.left: dict[Tensor | Operation, Tensor] = {}
@@ -162,7 +163,12 @@ class FuncGraph(Graph):
         """Add the argument for a tensor of the graph around."""
         made = self.add_argument(outer.op.name, outer.dtype, outer.dims, **handle_attrs(outer))
         self.captures[outer] = made
+        self._captured[made] = outer
         return made
+
+    def around(self, tensor: Tensor) -> Tensor | None:
+        """The tensor of the graph around that an argument stands for."""
+        return self._captured.get(tensor)
 
     def _copied_constant(self, tensor: Tensor) -> Tensor:
         with scopes.entered(self, **_NO_SCOPES):

@@ -1,31 +1,63 @@
-"""Nested structures of lists, tuples, named tuples and dicts: taking them apart and putting them together.
+"""Nested structures of sequences, named tuples, dicts and objects of attrs: taking them apart and putting them together.
 
-Everything else is a leaf. Dicts are taken in the order of their sorted keys.
+Everything else is a leaf, strings too. Dicts are taken in the order of their sorted keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Mapping, MappingView, Sequence
+from typing import Any, TypeAlias
+
+# A structure, or a part of one.
+Nested: TypeAlias = Any
 
 
 def is_nested(value: object) -> bool:
-    """Whether the value is a list, tuple or dict.
+    """Whether the value is a sequence, such as a list or tuple, a dict or an object of a class that attrs made.
 
     Args:
         value: any object.
     """
-    return isinstance(value, list | tuple | Mapping)
+    if isinstance(value, list | tuple | dict):
+        return True
+    if isinstance(value, Sequence | Mapping | MappingView):
+        return not isinstance(value, str | bytes | bytearray | memoryview)
+    return _is_of_attrs(value)
 
 
-def children(structure: Any) -> list[Any]:
-    """The parts of a list, tuple or dict."""
+def is_named_tuple(instance: object, strict: bool = False) -> bool:
+    """Whether it is a named tuple.
+
+    Args:
+        instance: any object.
+        strict: whether objects of classes derived from a named tuple's are none.
+    """
+    named = isinstance(instance, tuple) and hasattr(instance, "_fields")
+    return named and (not strict or type(instance).__base__ is tuple)
+
+
+def _is_of_attrs(value: object) -> bool:
+    return hasattr(type(value), "__attrs_attrs__")
+
+
+def children(structure: Nested) -> list[Nested]:
+    """The parts of a structure, in order."""
+    return [part for _, part in keyed_children(structure)]
+
+
+def keyed_children(structure: Nested) -> list[tuple[Nested, Nested]]:
+    """The parts of a structure, each behind its key, field or place."""
     if isinstance(structure, Mapping):
-        return [structure[key] for key in sorted(structure)]
-    return list(structure)
+        return [(key, structure[key]) for key in sorted(structure)]
+    if is_named_tuple(structure):
+        return [(field, getattr(structure, field)) for field in structure._fields]
+    if _is_of_attrs(structure):
+        return [(field.name, getattr(structure, field.name)) for field in type(structure).__attrs_attrs__]
+    return list(enumerate(structure))
 
 
-def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: object, expand_composites: bool = False) -> list[Nested]:
     """The leaves, in order; `expand_composites` has no effect, sparse tensors are leaves.
 
     Args:
@@ -38,7 +70,7 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     return [leaf for child in children(structure) for leaf in flatten(child)]
 
 
-def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_composites: bool = False) -> Nested:
     """The leaves `flat_sequence` in the structure of `structure`; ValueError when their number differs.
 
     Args:
@@ -60,24 +92,31 @@ def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_
     return result
 
 
-def _pack(structure: Any, left: list[Any]) -> Any:
+def _pack(structure: Nested, left: list[Nested]) -> Nested:
     if not is_nested(structure):
         if not left:
             raise ValueError("Could not pack sequence: flat_sequence has too few items.")
         return left.pop(0)
+    return with_children(structure, [_pack(child, left) for child in children(structure)])
+
+
+def with_children(structure: Nested, parts: list[Nested]) -> Nested:
+    """A structure of the same kind, whose parts are others, in the order of `children`."""
     if isinstance(structure, Mapping):
-        made = {key: _pack(structure[key], left) for key in sorted(structure)}
+        made = dict(zip(sorted(structure), parts, strict=True))
         ordered = [(key, made[key]) for key in structure]
-        return type(structure)(ordered)  # type: ignore[call-arg]
-    made_list = [_pack(child, left) for child in structure]
-    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*made_list)
-    return made_list if isinstance(structure, list) else tuple(made_list)
+        kind: Nested = type(structure)
+        return kind(structure.default_factory, ordered) if isinstance(structure, defaultdict) else kind(ordered)
+    if is_named_tuple(structure) or _is_of_attrs(structure):
+        return type(structure)(*parts)
+    if isinstance(structure, list | range | MappingView):
+        return parts
+    return tuple(parts) if isinstance(structure, tuple) else type(structure)(parts)
 
 
 def map_structure(
     func: Callable[..., object], *structure: object, check_types: bool = True, expand_composites: bool = False
-) -> Any:
+) -> Nested:
     """The same nesting with `func` of the leaves that stand at each place.
 
     Args:
@@ -119,7 +158,7 @@ def assert_same_structure(nest1: object, nest2: object, check_types: bool = True
     )
 
 
-def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+def _difference(a: Nested, b: Nested, check_types: bool) -> tuple[type[Exception], str] | None:
     if is_nested(a) != is_nested(b):
         nested, leaf = (a, b) if is_nested(a) else (b, a)
         return ValueError, f'Substructure "{_described(nested)}" is a sequence, while substructure "{_described(leaf)}" is not'
@@ -136,7 +175,7 @@ def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str
             f"The two structures don't have the same sequence type. First structure {_described(a)} has type "
             f"{type(a).__name__}, while second structure {_described(b)} has type {type(b).__name__}"
         )
-    if len(a) != len(b):
+    if len(children(a)) != len(children(b)):
         return ValueError, (
             "The two structures don't have the same number of elements. First structure: "
             f"{_described(a)}. Second structure: {_described(b)}"
@@ -148,8 +187,8 @@ def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str
     return None
 
 
-def _same_fields(a: object, b: object) -> bool:
-    return getattr(a, "_fields", None) is not None and getattr(a, "_fields", None) == getattr(b, "_fields", None)
+def _same_fields(a: Nested, b: Nested) -> bool:
+    return is_named_tuple(a) and is_named_tuple(b) and type(a).__name__ == type(b).__name__ and a._fields == b._fields
 
 
 def _described(value: object) -> str:
@@ -168,7 +207,7 @@ class _Dot:
 # Structures that reach deeper than another one.
 
 
-def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> None:
+def assert_shallow_structure(shallow_tree: Nested, input_tree: Nested, check_types: bool = True) -> None:
     """Raise unless `input_tree` has the nesting of `shallow_tree`, whose leaves may stand for whole structures.
 
     Args:
@@ -191,10 +230,11 @@ def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bo
             "The two structures don't have the same sequence type. Input structure has type "
             f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
         )
-    if len(input_tree) != len(shallow_tree):
+    given, wanted = len(children(input_tree)), len(children(shallow_tree))
+    if given != wanted:
         raise ValueError(
             "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
+            f"{given}, while shallow structure has length {wanted}."
         )
     if isinstance(shallow_tree, Mapping) and set(input_tree) != set(shallow_tree):
         raise ValueError(f"The two structures don't have the same keys. Input structure has {list(input_tree)}")
@@ -202,7 +242,7 @@ def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bo
         assert_shallow_structure(shallow, deep, check_types)
 
 
-def flatten_up_to(shallow_tree: object, input_tree: object, check_types: bool = True) -> list[Any]:
+def flatten_up_to(shallow_tree: object, input_tree: object, check_types: bool = True) -> list[Nested]:
     """The parts of `input_tree` that stand where `shallow_tree` has leaves.
 
     Args:
@@ -214,14 +254,14 @@ def flatten_up_to(shallow_tree: object, input_tree: object, check_types: bool = 
     return _flat_up_to(shallow_tree, input_tree)
 
 
-def _flat_up_to(shallow: object, deep: object) -> list[Any]:
+def _flat_up_to(shallow: object, deep: object) -> list[Nested]:
     if not is_nested(shallow):
         return [deep]
     pairs = zip(children(shallow), children(deep), strict=True)
     return [part for one, other in pairs for part in _flat_up_to(one, other)]
 
 
-def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inputs: object, check_types: bool = True) -> Any:
+def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inputs: object, check_types: bool = True) -> Nested:
     """`func` of the parts of all inputs that stand where `shallow_tree` has leaves, nested as that is.
 
     Args:
@@ -239,13 +279,13 @@ def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inpu
     return pack_sequence_as(shallow_tree, [func(*each) for each in parts])
 
 
-def flatten_dict_items(dictionary: Mapping[Any, object]) -> dict[Any, Any]:
+def flatten_dict_items(dictionary: Mapping[Nested, object]) -> dict[Nested, Nested]:
     """A dict whose keys and values may be nested in the same way, with a key for each leaf; ValueError when they are not.
 
     Args:
         dictionary: a dict with keys that are leaves or tuples of them, each with a value nested as its key is.
     """
-    made: dict[Any, Any] = {}
+    made: dict[Nested, Nested] = {}
     for key, value in dictionary.items():
         assert_same_structure(key, value)
         for one, other in zip(flatten(key), flatten(value), strict=True):

@@ -37,7 +37,8 @@ class Tensor(Arithmetic, NoValueYet):
     # NumPy leaves `array + tensor` to Tensor.__radd__.
     __array_priority__ = 100
 
-    OVERLOADABLE_OPERATORS: ClassVar[frozenset[str]] = OVERLOADABLE_OPERATORS
+    # A set of its own: libraries whose objects act as tensors take from it and add to it.
+    OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {*OVERLOADABLE_OPERATORS, "__eq__", "__ne__"}
 
     def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
         self.op = op
@@ -188,7 +189,16 @@ def _no_condition(self: Tensor) -> NoReturn:
     )
 
 
-refuse_at_run_time(Tensor, {"__bool__": _no_condition, "__len__": _no_length, "__iter__": _no_iterator, "__array__": _no_array})
+refuse_at_run_time(
+    Tensor,
+    {
+        "__bool__": _no_condition,
+        "__nonzero__": _no_condition,
+        "__len__": _no_length,
+        "__iter__": _no_iterator,
+        "__array__": _no_array,
+    },
+)
 
 
 class Operation:

@@ -17,6 +17,15 @@ _Key = Callable[[tuple[str, object]], str]
 _IGNORED: Final = "_TF_MODULE_IGNORED_PROPERTIES"
 
 
+class _NoDependency:
+    """A value on its way into an attribute that checkpoints leave out."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
 class Module:
     """A named collection of variables and modules.
 
@@ -54,6 +63,20 @@ class Module:
         self._name = name
         with get_default_graph().name_scope(name) as scope:
             self._scope_name = scope
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, _NoDependency):
+            vars(self).setdefault("_left_out", set()).add(name)
+            value = value.value
+        object.__setattr__(self, name, value)
+
+    def _no_dependency(self, value: object) -> object:
+        """What an attribute is set to whose value `value` is not for checkpoints.
+
+        Args:
+            value: what the attribute then is.
+        """
+        return _NoDependency(value)
 
     @property
     def name(self) -> str:
@@ -118,7 +141,10 @@ class Module:
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:
         """What checkpoints of objects save: the attributes that are variables or modules, or structures of them."""
         kinds = (Variable, Module, list, tuple, dict)
-        return [(name, value) for name, value in sorted(vars(self).items()) if isinstance(value, kinds)]
+        left_out = vars(self).get("_left_out", ())
+        return [
+            (name, value) for name, value in sorted(vars(self).items()) if isinstance(value, kinds) and name not in left_out
+        ]
 
 
 def _walk(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, Final, Never, ParamSpec, Protocol, TypeAlias, TypeVar, Unpack, overload
 
@@ -161,7 +162,7 @@ def _builder(definition: OpDef, kernel: Callable[..., object]) -> Callable[..., 
             return unpack_outputs(node)
         if output_count == 1:
             return node.outputs[0]
-        return tuple(node.outputs) if output_count else node
+        return _results(definition)(*node.outputs) if output_count else node
 
     add.op_def = definition  # type: ignore[attr-defined]
     add.__signature__ = signature_of(definition)  # type: ignore[attr-defined]
@@ -221,9 +222,14 @@ def _check_extra(
 
 
 def unpack_outputs(node: Operation) -> Any:
-    """A node's outputs, list arguments as lists; a single argument comes alone."""
+    """A node's outputs, list arguments as lists: a named tuple, as TensorFlow's; a single argument comes alone."""
     parts = [part for _, part in group(node.op_def.outputs, node.attrs, node.outputs)]
-    return parts[0] if len(parts) == 1 else tuple(parts)
+    return parts[0] if len(parts) == 1 else _results(node.op_def)(*parts)
+
+
+@functools.cache
+def _results(definition: OpDef) -> Callable[..., tuple[Any, ...]]:
+    return namedtuple(definition.name, [each.name for each in definition.outputs], rename=True)
 
 
 # Shape rules that many ops share.

@@ -10,7 +10,7 @@ import numpy as np
 
 from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype, int32
-from weft.framework.graph import get_default_graph
+from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -395,7 +395,7 @@ class LinearOperator:
 
     @contextlib.contextmanager
     def _name_scope(self, name: str) -> Iterator[str]:
-        graph = self._graph_parents[0].graph if self._graph_parents else get_default_graph()
+        graph = graph_of(self._graph_parents)
         with graph.as_default(), graph.name_scope(self._name), graph.name_scope(name) as scope:
             yield scope
 

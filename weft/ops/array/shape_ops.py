@@ -158,7 +158,7 @@ def size_internal(input: _Shaped, name: str | None = None, out_type: DTypeLike =
     tensor = convert_to_tensor(input)
     dims = tensor.dims
     if dims is not None and None not in dims:
-        return constant(math.prod(size for size in dims if size), out_type, name=name or "Size")
+        return constant(math.prod(size for size in dims if size is not None), out_type, name=name or "Size")
     return size_node(tensor, out_type=out_type, name=name)
 
 

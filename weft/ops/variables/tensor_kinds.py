@@ -36,6 +36,15 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
     _dense.append(tensor_type)
 
 
+def register_symbolic_tensor_type(cls: type) -> None:
+    """Let objects of a class that converts to tensors count as dense tensors, also of one without a name or dtype.
+
+    Args:
+        cls: the class.
+    """
+    _dense.append(cls)
+
+
 def as_graph_element(obj: object) -> object:
     """The tensor of the graph that an object stands for, as a variable does; None if it says nothing of the kind."""
     convert = getattr(obj, "_as_graph_element", None)

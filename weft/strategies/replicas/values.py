@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from weft.framework import nest, replication
+from weft.framework.arithmetic import OVERLOADABLE_OPERATORS
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -103,7 +104,7 @@ def _delegating(operator: str) -> Function:
     return run
 
 
-for _operator in Tensor.OVERLOADABLE_OPERATORS - {"__getitem__"}:
+for _operator in OVERLOADABLE_OPERATORS - {"__getitem__"}:
     setattr(Mirrored, _operator, _delegating(_operator))
 
 
