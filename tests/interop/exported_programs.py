@@ -57,13 +57,18 @@ def export(name: str, folder: Path) -> dict[str, Any]:
         "extra": [each.name for each in program.extra],
         "before": before,
     }
-    feeds = {tensor.name: np.asarray(value, tensor.dtype.as_numpy_dtype) for tensor, value in program.feeds.items()}
+    feeds = {tensor.name: _as_array(value, tensor.dtype) for tensor, value in program.feeds.items()}
     np.savez(folder / f"{name}.npz", **feeds)
     tf.train.export_meta_graph(str(folder / f"{name}.meta"))
     with tf.Session() as session:
         plan["losses"] = train(session, plan, feeds)
     tf.reset_default_graph()
     return plan
+
+
+def _as_array(value: object, dtype: tf.DType) -> np.ndarray[Any, Any]:
+    """A feed as a file of NumPy's keeps it without pickling; strings end in no zero byte."""
+    return np.asarray(value, "S" if dtype == tf.string else dtype.as_numpy_dtype)
 
 
 def train_again(name: str, plan: dict[str, Any], folder: Path) -> list[float]:

@@ -13,13 +13,15 @@ from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
+from weft.ops.array.selection import where_v2
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.input_scope import input_scope
+from weft.ops.math.comparison import equal
 from weft.ops.math.complex_numbers import absolute, sign
+from weft.ops.math.division import div
 from weft.ops.math.elementwise import FLOATS, add, mul, neg, square, sub, unbroadcast
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import exp, log, log1p
-from weft.ops.symbolic_gradient import vjp
 from weft.platform.jax_modules import jax, jnp, special
 
 _WIDE = (dtypes.float32, dtypes.float64)
@@ -265,7 +267,16 @@ def bessel_i0e(xp: ArrayModule, x: Array) -> Result:
     return special.i0e(x)
 
 
-@op("BesselI1e", "x: T -> y: T", infer=same_as_input, gradient=vjp, types={"T": FLOATS}, compiled_only=True)
+def _i1e_gradient(node: Operation, grad: Tensor) -> Gradients:
+    x, y = node.inputs[0], node.outputs[0]
+    half = constant(0.5, x.dtype)
+    # At 0 the quotient's limit, and a divisor that is none, for its own gradient.
+    is_zero = equal(x, 0)
+    quotient = where_v2(is_zero, half, div(y, where_v2(is_zero, half, x)))
+    return [mul(grad, sub(sub(bessel_i0e(x), mul(sign(x), y)), quotient))]
+
+
+@op("BesselI1e", "x: T -> y: T", infer=same_as_input, gradient=_i1e_gradient, types={"T": FLOATS}, compiled_only=True)
 def bessel_i1e(xp: ArrayModule, x: Array) -> Result:
     """The modified Bessel function of order 1, times `exp(-|x|)`: `[...] -> [...]`.
 

@@ -19,6 +19,9 @@ from weft.ops.tensorflow_forms import (
     elements as elements,
 )
 from weft.ops.tensorflow_forms import (
+    image_derivatives as image_derivatives,
+)
+from weft.ops.tensorflow_forms import (
     loops as loops,
 )
 from weft.ops.tensorflow_forms import (
@@ -29,6 +32,9 @@ from weft.ops.tensorflow_forms import (
 )
 from weft.ops.tensorflow_forms import (
     sparse as sparse,
+)
+from weft.ops.tensorflow_forms import (
+    spectral_derivatives as spectral_derivatives,
 )
 from weft.ops.tensorflow_forms import (
     state as state,

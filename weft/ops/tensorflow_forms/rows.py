@@ -9,8 +9,11 @@ from weft.framework.op_builder import build
 from weft.framework.op_def import OpDef
 from weft.framework.op_registry import declared
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.joining import concat
 from weft.ops.array.sets import unique_node
 from weft.ops.array.shape_ops import size
+from weft.ops.array.stacking import stack
+from weft.ops.array.tiling import tile
 from weft.ops.declaration import definition_of
 from weft.ops.math.segment import unsorted_segment_sum
 from weft.ops.tensorflow_forms.form import Form, form, register
@@ -24,9 +27,18 @@ def _distinct(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     return unsorted_segment_sum(values, places, size(distinct)), distinct
 
 
-@form(sum_distinct_rows, sum_repeated_rows)
+@form(sum_distinct_rows)
 def _sum_rows(node: Operation, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     return _distinct(values, indices)
+
+
+@form(sum_repeated_rows)
+def _sum_and_keep_sizes(node: Operation, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    # As many rows as before: the shapes of what is made of them stand in the graph. Those left over add zero to the first.
+    distinct, places = unique_node(indices)
+    count = size(indices)
+    left_over = tile(indices[:1], stack([count - size(distinct)]))
+    return unsorted_segment_sum(values, places, count), concat([distinct, left_over], 0)
 
 
 _DISTINCT = tuple(definition_of(each) for each in (unique_node, sum_distinct_rows, sum_repeated_rows))
