@@ -113,6 +113,8 @@ MEASURES = (
     Measure("import", "start_up:import_time", "Import", Unit.SECONDS, 0.4),
     Measure("first_run", "start_up:first_run", "First run of a three-op graph", Unit.SECONDS, 0.5),
     Measure("cluster_start", "start_up:cluster_start", "First step on 2 servers and 2 workers", Unit.SECONDS, 0.4),
+    Measure("cluster_ready", "start_up:cluster_ready", "2 servers and 2 workers ready, beyond bare Python", Unit.SECONDS, 0.4),
+    Measure("launched", "start_up:launched", "First step after the launch of 1 server and 2 workers", Unit.SECONDS, 0.4),
     Measure("build_node", "graph_building:build_node", "Building a node", Unit.SECONDS, 0.4),
     Measure("constant", "local_runs:constant", "Local run: constant", Unit.SECONDS, 0.5),
     Measure("assign_add", "local_runs:assign_add", "Local run: assign_add", Unit.SECONDS, 0.5),

@@ -41,6 +41,12 @@ def serve(channel: Channel, cluster: dict[str, list[str]], job: str, index: int)
     channel.receive()
 
 
+def idle(channel: Channel) -> None:
+    """A child's role: be there, and import nothing, until the parent closes the channel."""
+    channel.send(ready=True)
+    channel.receive()
+
+
 def start_server(children: Children, cluster: dict[str, list[str]], job: str, index: int = 0) -> Child:
     """Start a task in its own process and return once it serves."""
     child = children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import os
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from typing import Any
 
-from benchmarks import profile
+from benchmarks import launched_job, profile
 from benchmarks.children import Children
 from benchmarks.cluster import free_addresses
-from benchmarks.framework import MODULES, framework, framework_name
+from benchmarks.framework import MODULES, ROOT, WEFT, framework, framework_name
 from benchmarks.timing import Sample, once
 
 IMPORTS = 3
@@ -58,6 +61,55 @@ def cluster_start() -> Sample:
     if value != 10.0:
         raise AssertionError(f"1 + 2 + 3 + 4 on four tasks gave {value}")
     return once(seconds)
+
+
+def cluster_ready() -> Sample:
+    """Seconds until two parameter servers and two workers serve, beyond those of as many processes that import nothing."""
+    cluster = free_addresses(ps=2, worker=2)
+    tasks = [{"cluster": cluster, "job": job, "index": index} for job in ("ps", "worker") for index in range(2)]
+    idle_s = _until_ready("benchmarks.cluster:idle", [{} for _ in tasks])
+    return once(max(_until_ready("benchmarks.cluster:serve", tasks) - idle_s, 0.0))
+
+
+def _until_ready(role: str, tasks: Sequence[dict[str, Any]]) -> float:
+    with Children() as children:
+        started = time.perf_counter()
+        for child in [children.start(role, **each) for each in tasks]:
+            child.hear()
+        return time.perf_counter() - started
+
+
+def launched() -> Sample:
+    """Seconds from the launch of a parameter server and two workers to the chief's first step.
+
+    TensorFlow has no launcher: its tasks are started beside each other with the same flags.
+    """
+    program = str(ROOT / "benchmarks" / "launched_job.py")
+    if framework_name() == WEFT:
+        commands = [[sys.executable, "-m", "weft.cli", "launch", "--ps", "1", "--worker", "2", program]]
+    else:
+        cluster = free_addresses(ps=1, worker=2)
+        hosts = [f"--{job}_hosts={','.join(addresses)}" for job, addresses in cluster.items()]
+        commands = [
+            [sys.executable, program, *hosts, f"--job_name={job}", f"--task_index={index}"]
+            for job, index in (("worker", 0), ("worker", 1), ("ps", 0))
+        ]
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    started = time.perf_counter()
+    processes = [
+        subprocess.Popen(each, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}) for each in commands
+    ]
+    try:
+        stdout = processes[0].stdout
+        assert stdout is not None
+        if not any(launched_job.FIRST_STEP in line for line in stdout):
+            raise AssertionError("the chief ended before its first step")
+        return once(time.perf_counter() - started)
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.communicate(timeout=20)
 
 
 def _last_number(command: list[str]) -> float:
