@@ -236,7 +236,7 @@ CURVES = (
         (1000, 10_000, 100_000),
         (
             Panel(
-                "From nothing to the first step",
+                "CPU from nothing to the first step",
                 Unit.SECONDS,
                 {"build": "build", "first": "first"},
                 _no_faster_than_twice("first"),

@@ -12,6 +12,7 @@ from typing import Final
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
+from weft.platform.collections import paused_collections
 from weft.platform.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
@@ -107,7 +108,8 @@ class Worker:
             InvalidArgumentError: a variable is held with another dtype than the graph declares.
         """
         session = self.sessions.find(session_handle)
-        executor = Executor(partition, session, self._outlet, self._pool)
+        with paused_collections():
+            executor = Executor(partition, session, self._outlet, self._pool)
         handle = f"{next(self._handles):016x}"
         with self._lock:
             if session.is_closed:

@@ -27,6 +27,7 @@ from weft.passes.placer import Placer
 from weft.passes.prune import prune
 from weft.passes.settled_fetches import settled_fetches
 from weft.passes.stage import Staging
+from weft.platform.collections import paused_collections
 
 _MAX_PIECES: Final = 256
 
@@ -91,7 +92,7 @@ class MasterSession:
         """
         self.steps.raise_if_ended()
         self.registrar.deregister_retired()
-        with self._plan_lock:
+        with self._plan_lock, paused_collections():
             if not self._config.graph_options.place_pruned_graph:
                 self._placer.check_pins(self.graph.get_operations())
             ops = prune(fetches, feeds, targets, done or ())
