@@ -62,3 +62,14 @@ def test_rows_are_changed_where_programs_change_them_in_place() -> None:
     np.testing.assert_array_equal(values[0], [[0, 0], [5, 6], [0, 0]])
     np.testing.assert_array_equal(values[1], [[1, 1], [7, 8], [0, 0]])
     np.testing.assert_array_equal(values[2], values[1] - 1)
+
+
+@pytest.mark.parametrize(("outer", "inner", "expected"), [(0, 0, (101, 1)), (0, 1, (101, 1)), (1, 0, (11, 0)), (1, 1, (21, 0))])
+def test_a_merge_inside_of_a_case_is_there_in_that_case(outer: int, inner: int, expected: tuple[int, int]) -> None:
+    first, second = (tf.placeholder(tf.bool, []) for _ in range(2))
+    if_false, if_true = control_flow_ops.switch(tf.constant(1.0), first)
+    left, right = control_flow_ops.switch(if_true, second)
+    within = control_flow_ops.merge([left + 10.0, right + 20.0])
+    merged = control_flow_ops.merge([within.output, if_false + 100.0])
+    with tf.Session() as session:
+        assert session.run(merged, {first: bool(outer), second: bool(inner)}) == expected

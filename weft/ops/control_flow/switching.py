@@ -6,6 +6,7 @@ switches were taken: preprocessing that applies one of several distortions, for 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -18,7 +19,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.cond import cond
-from weft.ops.math.comparison import logical_and, logical_not
+from weft.ops.math.comparison import logical_and, logical_not, logical_or
 
 
 class Merge(NamedTuple):
@@ -28,8 +29,9 @@ class Merge(NamedTuple):
     value_index: Tensor
 
 
-# The condition under which the output of a switch is there.
-_CONDITIONS: Final[WeakKeyDictionary[Operation, Tensor]] = WeakKeyDictionary()
+# Where the output of a switch or a merge is there: the name of the condition, None where it always is. Names, as tensors would
+# keep the graph.
+_CONDITIONS: Final[WeakKeyDictionary[Operation, str | None]] = WeakKeyDictionary()
 
 
 def switch(
@@ -50,8 +52,9 @@ def switch(
         value = convert_to_tensor(data, dtype=dtype, name="data")
         taken = convert_to_tensor(pred, dtype=dtypes.bool, name="pred")
         outputs = identity(value, name="output_false"), identity(value, name="output_true")
-        _CONDITIONS[outputs[0].op] = logical_not(taken)
-        _CONDITIONS[outputs[1].op] = taken
+        around = _condition(value, taken)
+        for output, chosen in zip(outputs, (logical_not(taken), taken), strict=True):
+            _CONDITIONS[output.op] = (chosen if around is None else logical_and(around, chosen)).name
     return outputs
 
 
@@ -72,13 +75,15 @@ def merge(inputs: Sequence[TensorLike], name: str | None = None) -> Merge:
         raise ValueError(f"At least one of the merge inputs is None: {inputs}")
     with get_default_graph().name_scope(name or "Merge"):
         tensors = [convert_to_tensor(each) for each in inputs]
-        output, index = tensors[-1], constant(len(tensors) - 1)
+        output, index, is_any = tensors[-1], constant(len(tensors) - 1), _condition(tensors[-1])
         for number in reversed(range(len(tensors) - 1)):
             is_there = _condition(tensors[number])
             if is_there is None:
-                output, index = tensors[number], constant(number)
+                output, index, is_any = tensors[number], constant(number), None
             else:
                 output, index = _either(is_there, tensors[number], number, output, index)
+                is_any = None if is_any is None else logical_or(is_there, is_any)
+                _CONDITIONS[output.op] = None if is_any is None else is_any.name
     return Merge(output, index)
 
 
@@ -87,20 +92,21 @@ def _either(is_there: Tensor, value: Tensor, number: int, otherwise: Tensor, ind
     return output, found
 
 
-def _condition(tensor: Tensor) -> Tensor | None:
-    """Whether all switches are taken that a tensor hangs on; None when there are none."""
-    conditions: list[Tensor] = []
+def _condition(*tensors: Tensor) -> Tensor | None:
+    """Whether all switches are taken that tensors hang on; None when there are none."""
+    conditions: dict[str, Tensor] = {}
     seen: set[Operation] = set()
-    waiting = [tensor.op]
+    waiting = [each.op for each in tensors]
     while waiting:
         node = waiting.pop()
         if node in seen:
             continue
         seen.add(node)
-        if node in _CONDITIONS:
-            conditions.append(_CONDITIONS[node])
-        waiting.extend(each.op for each in node.inputs)
-    total = None
-    for each in conditions:
-        total = each if total is None else logical_and(total, each)
-    return total
+        if node not in _CONDITIONS:
+            waiting.extend(each.op for each in node.inputs)
+            continue
+        # It says all that there is to say of what is before it.
+        name = _CONDITIONS[node]
+        if name is not None:
+            conditions[name] = node.graph.get_tensor_by_name(name)
+    return functools.reduce(logical_and, conditions.values()) if conditions else None
