@@ -5,7 +5,8 @@ In a graph an attribute is a plain value: DType, Dims, str, bool, int, float, np
 
 from __future__ import annotations
 
-from typing import Any
+from ctypes import c_float
+from typing import Any, SupportsFloat
 
 import numpy as np
 from tensorboard.compat.proto import attr_value_pb2, types_pb2
@@ -26,6 +27,11 @@ class FunctionName(str):
         self = super().__new__(cls, name)
         self.attrs = attrs or {}
         return self
+
+
+def single(value: SupportsFloat | str) -> float:
+    """A float as attributes keep it: of four bytes, in a graph that is here as in one that was written and read."""
+    return c_float(float(value)).value
 
 
 def encode(kind: str, value: Any) -> Any:

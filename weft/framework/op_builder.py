@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.framework import node_errors
 from weft.framework.aliases import TensorLike
-from weft.framework.attr_value import FunctionName
+from weft.framework.attr_value import FunctionName, single
 from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.eager_tensor import EagerTensor
@@ -202,7 +202,7 @@ def _single(name: str, kind: str, value: object) -> str | int | float | bool:
             return bool(given) if kind == "bool" else str(given)
     elif not isinstance(given, str | DType):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            return int(given) if kind == "int" else float(given)  # type: ignore[call-overload, arg-type]
+            return int(given) if kind == "int" else single(given)  # type: ignore[call-overload, arg-type]
     raise TypeError(f"Expected {kind} for argument {name!r} not {given!r}.")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Unpack
 
 from weft.framework.attr_limits import Limits, limit_of
+from weft.framework.attr_value import single
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_def import REQUIRED, AttrDef, OfNode, OpDef, Rule, Traits
@@ -187,7 +188,10 @@ def declare(
     def attr(key: str, kind: str, default: object) -> AttrDef:
         limit = limits[key] if key in limits else limit_of(key, kind)
         minimum, choices = (limit, ()) if isinstance(limit, int) else (None, tuple(limit or ()))
-        return AttrDef(key, kind, defaults.get(key, default), tuple(types.get(key, ())), minimum, choices)
+        value = defaults.get(key, default)
+        if kind == "float" and isinstance(value, float | int):
+            value = single(value)
+        return AttrDef(key, kind, value, tuple(types.get(key, ())), minimum, choices)
 
     attrs = {key: attr(key, kind, REQUIRED) for key, kind in kinds.items()}
     for key, parameter in keyword_only.items():
