@@ -89,7 +89,10 @@ def gamma(xp: ArrayModule, stream: Stream, start: Array, samples: int, alpha: Ar
         value = xp.where(exponential, -xp.log1p(-u), value)
         return waiting & ~accepted, xp.where(accepted, value, result), normals, uniforms, position
 
-    state = (xp.ones(count, bool), xp.zeros(count), _empty_buffer(xp, count), _empty_buffer(xp, count),
+    # Where there is no such distribution no draw would ever be accepted.
+    is_shape = xp.isfinite(a) & (a >= 0)
+    beyond = xp.where(a > 0, a, xp.nan)
+    state = (is_shape, xp.where(is_shape, 0.0, beyond), _empty_buffer(xp, count), _empty_buffer(xp, count),
              _positions(xp, start, count))  # fmt: skip
     return _repeat(xp, step, state)[1].reshape(-1, samples).T
 
