@@ -9,14 +9,15 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
+from weft.framework.constant_value import constant_dims
 from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.control_flow.held_list import HeldList
 from weft.ops.control_flow.pieces import pieces_of
-from weft.ops.declaration import op, scalar_shape, unknown
+from weft.ops.declaration import op, scalar_shape
 from weft.ops.held_objects import check_length, handle_of, held
 
 
@@ -29,6 +30,48 @@ def _dims(shape: Array) -> Dims:
     if np.ndim(shape) == 0:
         return None
     return tuple(None if size < 0 else int(size) for size in shape)
+
+
+def _told(shape: Tensor) -> Dims:
+    """What is known of a shape that an integer tensor gives, before a run."""
+    return None if shape.dims == () else constant_dims(shape)
+
+
+def _argument(node: Operation, name: str) -> Tensor | None:
+    return next((node.inputs[place] for place, arg in enumerate(node.op_def.inputs) if arg.name == name), None)
+
+
+def _read(node: Operation) -> Dims:
+    """The shape of the elements that a node reads, which one of its inputs says."""
+    shape = _argument(node, "element_shape")
+    return None if shape is None else _told(shape)
+
+
+def _kept(handle: Tensor) -> Dims:
+    """The shape of the elements of a list, as the node says that made it."""
+    node = handle.op
+    while (before := _argument(node, "input_handle") or _argument(node, "input_a")) is not None:
+        node = before.op
+    return _read(node)
+
+
+def _element(node: Operation) -> list[Dims]:
+    return [_read(node)]
+
+
+def _several(node: Operation) -> list[Dims]:
+    """As many elements as the node's attribute or its indices tell, joined."""
+    element = _read(node)
+    indices, number = _argument(node, "indices"), node.attrs.get("num_elements", -1)
+    count = None if number < 0 else number
+    if indices is not None and indices.dims:
+        count = indices.dims[0]
+    return [None if element is None else (count, *element)]
+
+
+def _element_shape(node: Operation) -> list[Dims]:
+    kept = _kept(node.inputs[0])
+    return [None if kept is None else (len(kept),)]
 
 
 def _missing(number: int) -> list[Array | None]:
@@ -123,7 +166,7 @@ def tensor_list_push_back(ctx: OpContext, input_handle: Array, tensor: Array, *,
 
 
 def _popped(node: Operation) -> list[Dims]:
-    return [(), None]
+    return [(), _read(node)]
 
 
 @op("TensorListPopBack", "input_handle: variant, element_shape: int32 -> output_handle: variant, tensor: element_dtype",
@@ -145,7 +188,7 @@ def tensor_list_length(ctx: OpContext, input_handle: Array) -> Result:
     return np.int32(len(_list(input_handle)))
 
 
-@op("TensorListElementShape", "input_handle: variant -> element_shape: shape_type", infer=unknown, gradient=None)
+@op("TensorListElementShape", "input_handle: variant -> element_shape: shape_type", infer=_element_shape, gradient=None)
 def tensor_list_element_shape(ctx: OpContext, input_handle: Array, *, shape_type: DType) -> Result:
     """The elements' shape, -1 for what is not known of it: `scalar variant -> [n]`."""
     dims = _list(input_handle).element_shape
@@ -153,7 +196,7 @@ def tensor_list_element_shape(ctx: OpContext, input_handle: Array, *, shape_type
     return np.array(known, shape_type.as_numpy_dtype)
 
 
-@op("TensorListGetItem", "input_handle: variant, index: int32, element_shape: Tshape -> item: element_dtype", infer=unknown,
+@op("TensorListGetItem", "input_handle: variant, index: int32, element_shape: Tshape -> item: element_dtype", infer=_element,
     gradient=None, defaults={"Tshape": dtypes.int32})  # fmt: skip
 def tensor_list_get_item(
     ctx: OpContext, input_handle: Array, index: Array, element_shape: Array, *, element_dtype: DType, Tshape: DType
@@ -201,7 +244,7 @@ def _stacked(source: HeldList, values: Sequence[Array | None], shape: Dims, dtyp
     return np.zeros([0, *(size for size in dims if size is not None)], dtype.as_numpy_dtype)
 
 
-@op("TensorListStack", "input_handle: variant, element_shape: int32 -> tensor: element_dtype", infer=unknown, gradient=None)
+@op("TensorListStack", "input_handle: variant, element_shape: int32 -> tensor: element_dtype", infer=_several, gradient=None)
 def tensor_list_stack(
     ctx: OpContext, input_handle: Array, element_shape: Array, *, element_dtype: DType, num_elements: int = -1
 ) -> Result:
@@ -226,7 +269,7 @@ def tensor_list_from_tensor(
     return handle_of(HeldList(element_dtype, _dims(element_shape), [np.array(part) for part in tensor]))
 
 
-@op("TensorListGather", "input_handle: variant, indices: int32, element_shape: int32 -> values: element_dtype", infer=unknown,
+@op("TensorListGather", "input_handle: variant, indices: int32, element_shape: int32 -> values: element_dtype", infer=_several,
     gradient=None)  # fmt: skip
 def tensor_list_gather(
     ctx: OpContext, input_handle: Array, indices: Array, element_shape: Array, *, element_dtype: DType
@@ -281,7 +324,8 @@ def tensor_list_scatter_into_existing_list(
 
 
 def _joined_shapes(node: Operation) -> list[Dims]:
-    return [None, (None,)]
+    element = _read(node)
+    return [None if not element else (None, *element[1:]), (None,)]
 
 
 @op("TensorListConcatV2",
