@@ -142,3 +142,13 @@ def test_what_no_part_can_meet_gives_the_whole_image(run: Callable[[Any], Any], 
 def test_shapes_that_do_not_fit_are_refused_when_the_graph_is_built(make: Callable[[], Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         make()
+
+
+def test_boxes_learn_from_the_nearest_pixels_as_if_they_were_mixed(run: Callable[[Any], Any]) -> None:
+    boxes = tf.constant([[0.1, 0.2, 0.7, 0.8]])
+    gradients = [
+        run(tf.gradients(tf.image.crop_and_resize(IMAGE, boxes, [0], [2, 2], method=method), boxes)[0])
+        for method in ("nearest", "bilinear")
+    ]
+    assert np.any(gradients[0])
+    np.testing.assert_array_equal(*gradients)

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
@@ -69,8 +69,16 @@ def _sampled(xp: ArrayModule, begin: Array, end: Array, size: int, count: int) -
     return (begin * last)[:, None] + np.arange(count, dtype=np.float32) * steps[:, None]
 
 
+def _crop_gradient(node: Operation, grad: Tensor) -> Gradients:
+    """As in TensorFlow, boxes move the pixels between the nearest ones, too, so that models can learn where to look."""
+    found = vjp(node, grad)
+    if node.attrs["method"] == "nearest":
+        found[1] = vjp(crop_and_resize_node(*node.inputs, method="bilinear").op, grad)[1]
+    return found
+
+
 @op("CropAndResize", "image: T, boxes: float, box_ind: int32, crop_size: int32 -> crops: float", infer=_cropped_shape,
-    gradient=vjp, static=("crop_size",), types={"T": _PIXELS}, check=_check_crops,
+    gradient=_crop_gradient, static=("crop_size",), types={"T": _PIXELS}, check=_check_crops,
     limits={"method": ("bilinear", "nearest")})  # fmt: skip
 def crop_and_resize_node(
     xp: ArrayModule, image: Array, boxes: Array, box_ind: Array, crop_size: Array, *, method: str = "bilinear",
