@@ -50,7 +50,7 @@ PRODUCTS = [
 EQUATIONS = [
     Case("Einsum", [[a, b]], {"equation": eq}, expected=lambda xs, eq=eq: np.einsum(eq, *xs), variant=eq, sweep=False)
     for eq, a, b in [
-        ("ij,jk->ik", M34, M45), ("bij,bjk->bik", B34, B45), ("bij,jk", B34, M45), ("ij,kj->", M34, M34),
+        ("ij,jk->ik", M34, M45), ("bij,bjk->bik", B34, B45), ("bij,jk->bik", B34, M45), ("ij,kj->", M34, M34),
         ("...ij,jk->...ik", B34, M45), ("ij,jk->ik", C34, C45), ("i,j->ij", M34[0], M45[0]),
         ("ii,ij->j", M34[:, :3], M34), ("ii,ij->i", C34[:, :3], C34),
     ]

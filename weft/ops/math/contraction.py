@@ -73,7 +73,10 @@ def _label_sizes(terms: Sequence[str], shapes: Sequence[Dims]) -> tuple[dict[str
 
 
 def _einsum_shape(node: Operation) -> list[Dims]:
-    terms, right = _split_equation(node.attrs["equation"], len(node.inputs))
+    equation = node.attrs["equation"]
+    if equation.count("->") != 1:
+        raise ValueError(f"Expecting exactly one '->' in einsum equation: {equation}")
+    terms, right = _split_equation(equation, len(node.inputs))
     sizes, dots = _label_sizes(terms, [tensor.dims for tensor in node.inputs])
     if "..." not in right:
         return [tuple(sizes.get(letter) for letter in right)]
@@ -100,6 +103,10 @@ def _einsum_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Einsum", "inputs: N*T -> output: T", infer=_einsum_shape, gradient=_einsum_gradient, limits={"N": 1})
 def einsum_node(xp: ArrayModule, inputs: list[Array], *, equation: str) -> Result:
     """The sum of products that an equation such as `ij,jk->ik` describes: `N*[*labels_i] -> [*labels]`."""
+    kind = inputs[0].dtype
+    if xp is np and kind.kind == "V":
+        # NumPy sums no bfloat16.
+        return np.einsum(equation, *(each.astype(np.float32) for each in inputs)).astype(kind)
     return xp.einsum(equation, *inputs)
 
 
@@ -124,7 +131,9 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: str) -> Tensor:
     values = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], list | tuple) else inputs
     with input_scope(name, "einsum", values) as scope:
         tensors = [convert_to_tensor(each, name=f"inputs_{index}") for index, each in enumerate(values)]
-        return einsum_node(tensors, equation=equation, name=scope)
+        # The node has the labels of the result, as TensorFlow's must; NumPy's rule adds them.
+        terms, right = _split_equation(equation, len(tensors))
+        return einsum_node(tensors, equation=f"{','.join(terms)}->{right}", name=scope)
 
 
 # Tensordot.
