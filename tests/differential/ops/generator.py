@@ -63,6 +63,13 @@ def cases(definition: op_def_pb2.OpDef, of: Iterable[OpCase], count: int) -> lis
         made = ways[number % len(ways)](source)
         if made is not None and generator.rand() < 0.2:
             made = ways[generator.randint(len(ways))](made) or made
-        if made is not None:
+        if made is not None and not _names_a_row_twice(made):
             found.append(made.but(form=_FORMS[generator.randint(len(_FORMS))]))
     return found
+
+
+def _names_a_row_twice(case: OpCase) -> bool:
+    if not updates.is_sparse_update(case.op):
+        return False
+    return any(value.dtype.kind == "i" and value.ndim and len(np.unique(value)) < value.size for value in case.values
+               if isinstance(value, np.ndarray))  # fmt: skip

@@ -16,6 +16,7 @@ _REASONS: Final[Sequence[tuple[str, str, Mapping[str, str]]]] = (
     ("Documented differences", "These ops do otherwise than TensorFlow in some cases, and are meant to.", known.DIFFERENCES),
     ("Not-a-number and infinities", "Where these come in, only what is finite in both results is compared.", known.FINITE_ONLY),
     ("Empty inputs", "The values are not compared where an input is empty.", known.UNWRITTEN),
+    ("Steps that are not run", "They are not compared.", known.UNWRITTEN_ROWS),
     ("Inputs that belong together", "They are not changed one by one.", known.DEPENDENT),
     ("Values that differ from run to run", "Shapes and types alone are compared.", known.SHAPES_ONLY),
     ("Ops without cases", "Other tests have them.", known.WITHOUT),
@@ -36,6 +37,7 @@ def reasons() -> str:
         for reason in dict.fromkeys(ops.values()):
             lines.append(f"- {', '.join(f'`{op}`' for op, why in ops.items() if why == reason)}: {reason}.")
         lines.append("")
+    lines += ["## Rows that come repeatedly", "", f"They are not compared: {known.REPEATED}.", ""]
     return "\n".join(lines)
 
 

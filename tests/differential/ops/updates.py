@@ -24,6 +24,8 @@ _SCALARS = {
 }  # fmt: skip
 _SHAPE = (5, 3)
 _INDICES = np.array([3, 0, 3], np.int32)
+# Of rows that come repeatedly updates are summed, which is told in the docs (`known.REPEATED`).
+_DISTINCT = np.array([3, 0, 2], np.int32)
 
 
 def seeds(definitions: Mapping[str, op_def_pb2.OpDef]) -> Iterator[OpCase]:
@@ -35,6 +37,11 @@ def seeds(definitions: Mapping[str, op_def_pb2.OpDef]) -> Iterator[OpCase]:
 
 def _is_sparse(name: str) -> bool:
     return "Sparse" in name or "Scatter" in name
+
+
+def is_sparse_update(name: str) -> bool:
+    """Whether the op updates rows by gradients, which names each row once at best."""
+    return "SparseApply" in name
 
 
 def _seed(definition: op_def_pb2.OpDef) -> OpCase:
@@ -65,9 +72,9 @@ def _input(arg: Any, op: str, random: np.random.RandomState) -> Any:
     positive = np.abs(random.randn(*_SHAPE)).astype(np.float32) + 0.5
     if arg.is_ref or arg.type == types_pb2.DT_RESOURCE:
         return Variable(positive)
-    if arg.name in _SCALARS:
+    if arg.name in _SCALARS and not (arg.name == "delta" and "GradientDescent" in op):
         return np.array(_SCALARS[arg.name], np.int64 if arg.name == "global_step" else np.float32)
     if arg.name == "indices":
-        return _INDICES[:, None] if "Nd" in op else _INDICES
+        return _INDICES[:, None] if "Nd" in op else _DISTINCT if is_sparse_update(op) else _INDICES
     rows = len(_INDICES) if _is_sparse(op) else _SHAPE[0]
     return random.randn(rows, *_SHAPE[1:]).astype(np.float32)
