@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.tensor_shape import TensorShape
 from weft.framework.tensor_util import make_tensor_proto
 from weft.testing.op_checks import Case
 
@@ -25,11 +26,21 @@ def _softmax(i, v, s):
     return np.concatenate([[1.0], pair / pair.sum()])
 
 
+def _serial(part):
+    """A tensor whose numbers lie as in memory, as TensorFlow serializes those of sparse tensors."""
+    proto = make_tensor_proto(np.concatenate([part.ravel(), part.ravel()]))
+    proto.tensor_shape.CopyFrom(TensorShape(part.shape).as_proto())
+    proto.tensor_content = part.tobytes()
+    for field in ("int64_val", "float_val"):
+        proto.ClearField(field)
+    return proto.SerializeToString()
+
+
 def _rows():
     rows = np.empty((2, 3), object)
     for number in range(2):
         parts = [np.array([[number]]), VALUES[number : number + 1], np.array([3])]
-        rows[number] = [make_tensor_proto(part).SerializeToString() for part in parts]
+        rows[number] = [_serial(part) for part in parts]
     return rows
 
 

@@ -258,6 +258,16 @@ def one_shape(op: Operation) -> list[Dims]:
     return [dims] * len(op.outputs)
 
 
+def one_count(op: Operation) -> list[Dims]:
+    """The inputs have one number of elements; the outputs have the shape of the first."""
+    counts = [tensor.shape.num_elements() for tensor in op.inputs]
+    first = counts[0]
+    for count in counts[1:]:
+        if None not in (first, count) and first != count:
+            raise ValueError(f"The two arguments to a cwise op must have same number of elements, got {first} and {count}")
+    return same_as_input(op)
+
+
 def no_outputs(op: Operation) -> list[Dims]:
     """There are no outputs."""
     return []

@@ -11,9 +11,19 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.ops.declaration import not_differentiable, op
+from weft.ops.size_checks import size_of
 
 
 def _distance_shape(node: Operation) -> list[Dims]:
+    for first, name in ((0, "Hypothesis"), (3, "Truth")):
+        indices, values, shape = node.inputs[first : first + 3]
+        rank = size_of(shape, 0)
+        if rank is not None and rank < 2:
+            raise ValueError(f"Input {name} SparseTensors must have rank at least 2, but {name.lower()}_shape rank is: {rank}")
+        if None not in (size_of(indices, 0), size_of(values, 0)) and size_of(indices, 0) != size_of(values, 0):
+            raise ValueError(
+                f"Number of elements in index ({size_of(indices, 0)}) and values ({size_of(values, 0)}) do not match."
+            )
     shapes = constant_value(node.inputs[2]), constant_value(node.inputs[5])
     if shapes[0] is None or shapes[1] is None:
         return [None]

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
@@ -131,11 +131,7 @@ def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | Non
     return _one_value(shape, kind, np.ones((), kind.as_numpy_dtype), name or "ones")
 
 
-def _zeros_of_input(node: Operation, grad: Tensor) -> Gradients:
-    return [zeros_like(node.inputs[0])]
-
-
-@op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=_zeros_of_input)
+@op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable)
 def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     """Zeros in the shape of the input: `[...] -> [...]`."""
     if x.dtype == object:
@@ -143,7 +139,7 @@ def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     return xp.zeros_like(x)
 
 
-@op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=_zeros_of_input,
+@op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable,
     types={"T": (*NUMBERS, dtypes.bool)})  # fmt: skip
 def ones_like_node(xp: ArrayModule, x: Array) -> Result:
     """Ones in the shape of the input: `[...] -> [...]`."""
@@ -217,7 +213,7 @@ def _one_hot_shape(node: Operation) -> list[Dims]:
 
 
 @op("OneHot", "indices: TI, depth: int32, on_value: T, off_value: T -> output: T", infer=_one_hot_shape,
-    gradient=not_differentiable,
+    gradient=not_differentiable, ranks={"on_value": 0, "off_value": 0},
     static=("depth",), types={"TI": (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64)},
     defaults={"TI": dtypes.int64})  # fmt: skip
 def one_hot_node(xp: ArrayModule, indices: Array, depth: Array, on_value: Array, off_value: Array, *, axis: int = -1) -> Result:

@@ -244,7 +244,7 @@ def _pieces(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
 
 
 @op("Split", "split_dim: int32, value: T -> output: num_split*T", infer=_split_shape, static=("split_dim",),
-    limits={"num_split": 1},
+    limits={"num_split": 1}, ranks={"split_dim": 0},
     gradient=lambda node, *grads: [None, concat_v2(filled_gradients(node, grads), node.inputs[0])
                                    if len(grads) > 1 else grads[0]])  # fmt: skip
 def split_node(xp: ArrayModule, split_dim: Array, value: Array, *, num_split: int) -> list[Result]:
@@ -277,6 +277,9 @@ def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]
     wanted = [int(size) for size in np.ravel(sizes)]
     known = sum(size for size in wanted if size >= 0)
     free = wanted.count(-1)
+    for place, size in enumerate(wanted):
+        if size < -1:
+            raise error(f"Split size at index {place} must be >= 0. Got: {size}")
     if free > 1:
         raise error("size_splits can only have one -1")
     if total is not None and (known > total or (not free and known != total)):

@@ -270,6 +270,8 @@ def _unpadded(node: Operation) -> list[Dims]:
         merge_dims(paddings, (len(dims), 2))
     if dims is None or value is None:
         return [None if dims is None else (None,) * len(dims)]
+    if np.any(value < 0):
+        raise ValueError(f"Paddings must be non-negative, but are {value.tolist()}")
     return [_grown(dims, -value.sum(1))]
 
 

@@ -76,8 +76,10 @@ def unique_with_counts_node(ctx: OpContext, x: Array, *, out_idx: DType = dtypes
 
 def _unique_slices_shape(node: Operation) -> list[Dims]:
     dims, axis = node.inputs[0].dims, constant_value(node.inputs[1])
+    if axis is not None and not axis.size and dims is not None and len(dims) != 1:
+        raise ValueError("x expects a 1D vector.")
     if dims is None or axis is None:
-        return [None, *[(None,)] * (len(node.outputs) - 1)]
+        return [None if dims is None else (None,) * len(dims), *[(None,)] * (len(node.outputs) - 1)]
     at = int(axis[0]) if axis.size else 0
     if not -len(dims) <= at < len(dims):
         raise ValueError(f"axis expected to be in the range [{-len(dims)}, {len(dims)}) but got {at}")

@@ -28,7 +28,13 @@ def _tiled(node: Operation) -> list[Dims]:
     if dims is None or times is None:
         rank = known_rank(node.inputs[1]) if dims is None else len(dims)
         return [None if rank is None else (None,) * rank]
-    return [tuple(None if a is None or b is None else a * b for a, b in zip(dims, times, strict=True))]
+    # Nothing of any number is nothing.
+    return [
+        tuple(
+            0 if 0 in (size, count) else None if size is None or count is None else size * count
+            for size, count in zip(dims, times, strict=True)
+        )
+    ]
 
 
 def _check_count(dims: tuple[int | None, ...], vector: Tensor) -> None:
@@ -139,6 +145,8 @@ def broadcast_gradient_args(xp: ArrayModule, s0: Array, s1: Array) -> tuple[Resu
     """The dimensions over which each of two broadcast tensors' gradients is summed: `[n], [m] -> [k], [l]`."""
     count = max(len(s0), len(s1))
     first, second = ([1] * (count - len(s)) + np.asarray(s).tolist() for s in (s0, s1))
+    if any(one != other and 1 not in (one, other) for one, other in zip(first, second, strict=True)):
+        raise InvalidArgumentError.of(f"Incompatible shapes: {brackets(s0)} vs. {brackets(s1)}")
     axes0 = [i for i in range(count) if first[i] == 1 and (second[i] != 1 or i < count - len(s0))]
     axes1 = [i for i in range(count) if second[i] == 1 and (first[i] != 1 or i < count - len(s1))]
     return np.array(axes0, s0.dtype), np.array(axes1, s0.dtype)

@@ -198,7 +198,9 @@ def _nth_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [real_div(is_nth * expand_dims(grad, -1), reduce_sum(is_nth, -1, keepdims=True)), None]
 
 
-@op("NthElement", "input: T, n: int32 -> values: T", infer=_nth_shape, gradient=_nth_gradient, types={"T": REAL})
+@op(
+    "NthElement", "input: T, n: int32 -> values: T", ranks={"n": 0}, infer=_nth_shape, gradient=_nth_gradient, types={"T": REAL}
+)
 def nth_element_node(xp: ArrayModule, input: Array, n: Array, *, reverse: bool = False) -> Result:
     """The element that sorting would put at position `n` of the last dimension: `[..., n], scalar -> [...]`."""
     ordered = xp.sort(input, axis=-1)

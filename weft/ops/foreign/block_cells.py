@@ -120,7 +120,8 @@ def _cell_gradient_shapes(node: Operation) -> list[Dims]:
 
 @op("LSTMBlockCellGrad",
     f"{CELL}, {_GATES}, cs_grad: T, h_grad: T -> cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T",
-    infer=_cell_gradient_shapes, gradient=None, types=TYPES)  # fmt: skip
+    infer=_cell_gradient_shapes, gradient=None, types=TYPES,
+    ranks={**dict.fromkeys(("x", "cs_prev", "h_prev", "w"), 2), **dict.fromkeys(("wci", "wcf", "wco", "b"), 1)})  # fmt: skip
 def lstm_block_cell_grad(
     xp: ArrayModule, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array, b: Array,
     i: Array, cs: Array, f: Array, o: Array, ci: Array, co: Array, cs_grad: Array, h_grad: Array, *, use_peephole: bool,
@@ -137,6 +138,9 @@ def lstm_block_cell_grad(
 # The gated recurrent unit.
 
 
+_GRU_RANKS: Final = {"x": 2, "h_prev": 2, "w_ru": 2, "w_c": 2, "b_ru": 1, "b_c": 1}
+
+
 def _gru_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
     x, h_prev = node.inputs[:2]
     r = node.outputs[0]
@@ -148,7 +152,7 @@ def _gru_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
 
 
 @op("GRUBlockCell", "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T -> r: T, u: T, c: T, h: T",
-    infer=lambda node: [node.inputs[1].dims or (None, None)] * 4, gradient=_gru_gradient,
+    infer=lambda node: [node.inputs[1].dims or (None, None)] * 4, gradient=_gru_gradient, ranks=_GRU_RANKS,
     types={"T": (dtypes.float32,)})  # fmt: skip
 def gru_block_cell(
     xp: ArrayModule, x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_c: Array

@@ -22,11 +22,22 @@ _GRADIENTS: Final = "x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_
 _BACK: Final = f"{_ALL}, {_MADE}, cs_grad: T, h_grad: T -> {_GRADIENTS}"
 
 
+_RANKS: Final = {
+    "seq_len_max": 0,
+    **dict.fromkeys(("cs_prev", "h_prev", "w"), 2),
+    **dict.fromkeys(("wci", "wcf", "wco", "b"), 1),
+}
+
+_BACK_RANKS: Final = {**_RANKS, "x": 3, **dict.fromkeys(("i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"), 3)}
+
+
 def _shapes(node: Operation) -> list[Dims]:
     x, b = node.inputs[1].dims, node.inputs[8].dims
     if x is not None and len(x) != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {len(x)}")
     steps, batch = (None, None) if x is None else x[:2]
+    if b is not None and b[0] is not None and b[0] % 4:
+        raise ValueError(f"Dimension size must be evenly divisible by 4 but is {b[0]}")
     cells = None if b is None or b[0] is None else b[0] // 4
     return [(steps, batch, cells)] * 7
 
@@ -92,7 +103,7 @@ def _back_shapes(node: Operation) -> list[Dims]:
     return [(None,) * rank if each.dims is None else each.dims for each, rank in zip(node.inputs[1:9], ranks, strict=True)]
 
 
-@op("BlockLSTMGrad", _BACK, ranks={"seq_len_max": 0}, infer=_back_shapes, gradient=None, types=TYPES)
+@op("BlockLSTMGrad", _BACK, ranks=_BACK_RANKS, infer=_back_shapes, gradient=None, types=TYPES)
 def block_lstm_grad(
     ctx: OpContext, seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array,
     b: Array, i: Array, cs: Array, f: Array, o: Array, ci: Array, co: Array, h: Array, cs_grad: Array, h_grad: Array, *,
@@ -109,7 +120,7 @@ def block_lstm_grad(
     return _run_back(given, (i, cs, f, o, ci, co, h), cs_grad, h_grad, use_peephole, V1)
 
 
-@op("BlockLSTMGradV2", _BACK, ranks={"seq_len_max": 0}, infer=_back_shapes, gradient=None, types=TYPES)
+@op("BlockLSTMGradV2", _BACK, ranks=_BACK_RANKS, infer=_back_shapes, gradient=None, types=TYPES)
 def block_lstm_grad_v2(
     ctx: OpContext, seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array,
     b: Array, i: Array, cs: Array, f: Array, o: Array, ci: Array, co: Array, h: Array, cs_grad: Array, h_grad: Array, *,
@@ -126,7 +137,7 @@ def block_lstm_grad_v2(
     return _run_back(given, (i, cs, f, o, ci, co, h), cs_grad, h_grad, use_peephole, V2)
 
 
-@op("BlockLSTM", f"{_ALL} -> {_MADE}", ranks={"seq_len_max": 0}, infer=_shapes, gradient=_gradient_of(block_lstm_grad),
+@op("BlockLSTM", f"{_ALL} -> {_MADE}", ranks=_RANKS, infer=_shapes, gradient=_gradient_of(block_lstm_grad),
     types=TYPES)  # fmt: skip
 def block_lstm(
     ctx: OpContext, seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array,
@@ -141,7 +152,7 @@ def block_lstm(
     return _run(given, forget_bias, cell_clip, use_peephole, V1)
 
 
-@op("BlockLSTMV2", f"{_ALL} -> {_MADE}", ranks={"seq_len_max": 0}, infer=_shapes, gradient=_gradient_of(block_lstm_grad_v2),
+@op("BlockLSTMV2", f"{_ALL} -> {_MADE}", ranks=_RANKS, infer=_shapes, gradient=_gradient_of(block_lstm_grad_v2),
     types=TYPES)  # fmt: skip
 def block_lstm_v2(
     ctx: OpContext, seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array,

@@ -125,9 +125,10 @@ def _counted(
         np.add.at(sums, places.reshape(-1), 1 if weights is None else weights[kept])
         indices.extend([[int(number)] if is_vector else [row, int(number)] for number in numbers])
         found.append(np.ones_like(sums) if binary else sums)
-        width = max(width, int(numbers[-1]) + 1 if len(numbers) else 0)
+        width = max(width, int(values.max(initial=0)) + 1)
     if maxlength >= 0:
-        width = min(width, maxlength) if minlength < 0 else max(min(width, maxlength), minlength)
+        width = maxlength
+    width = min(width, np.iinfo(np.int64).max)
     values = np.concatenate(found) if found else np.zeros(0, dtype.as_numpy_dtype)
     places = np.array(indices, np.int64).reshape(-1, 1 if is_vector else 2)
     return places, values, np.array([width] if is_vector else [height, width], np.int64)

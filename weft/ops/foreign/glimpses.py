@@ -15,14 +15,17 @@ from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.size_checks import check_equal, check_size
 
+_FAR: Final = 2**31
 _NOISES: Final = ("uniform", "gaussian", "zero")
 
 
 def _glimpse_shape(node: Operation) -> list[Dims]:
     if node.attrs["uniform_noise"] and node.attrs["noise"] not in ("uniform", ""):
         raise ValueError("The uniform_noise should not be True when noise is not uniform")
+    check_equal(node.inputs[0], 0, node.inputs[2], 0)
     return _sized(node)
 
 
@@ -30,6 +33,7 @@ def _sized(node: Operation) -> list[Dims]:
     dims, size = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is not None and len(dims) != 4:
         raise ValueError(f"Shape must be rank 4 but is rank {len(dims)}")
+    check_size(node.inputs[1], 0, 2)
     rows, columns = (None, None) if size is None else (int(each) for each in size)
     return [(None, rows, columns, None) if dims is None else (dims[0], rows, columns, dims[3])]
 
@@ -51,7 +55,8 @@ def _start(place: float, whole: int, part: int, is_centered: bool, is_normalized
         at = at / 2 + whole / 2 if is_first or is_normalized else at + whole / 2
     if is_first or (is_centered and is_normalized):
         at -= part / 2
-    return math.trunc(at)
+    # What no integer holds, NaN too, is the least one, as x86 converts it.
+    return math.trunc(at) if abs(at) < _FAR else -_FAR
 
 
 def _glimpses(input: Array, size: Array, offsets: Array, centered: bool, normalized: bool, noise: str, is_first: bool) -> Array:
@@ -75,7 +80,7 @@ def _glimpses(input: Array, size: Array, offsets: Array, centered: bool, normali
 
 
 @op("ExtractGlimpse", "input: float, size: int32, offsets: float -> glimpse: float", ranks={"size": 1, "offsets": 2},
-    infer=_glimpse_shape, gradient=None, limits={"noise": _NOISES})  # fmt: skip
+    infer=_glimpse_shape, gradient=not_differentiable, limits={"noise": _NOISES})  # fmt: skip
 def extract_glimpse(
     ctx: OpContext, input: Array, size: Array, offsets: Array, *, centered: bool = True, normalized: bool = True,
     uniform_noise: bool = True, noise: str = "uniform",

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.dims import Dims
@@ -16,6 +17,7 @@ from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import REAL
+from weft.ops.size_checks import check_equal, check_size
 from weft.ops.symbolic_gradient import vjp
 
 _SIZES: Final = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
@@ -121,6 +123,17 @@ def _greatest(input: Array, filters: Array, strides: list[int], rates: list[int]
     return chosen
 
 
+def _check_dilated(
+    input: Array, filters: Array, grad: Array, strides: list[int], rates: list[int], padding: str
+) -> None:  # fmt: skip
+    sizes = zip(input.shape[1:3], filters.shape[:2], strides[1:3], rates[1:3], strict=True)
+    counts = [_counts(size, (width - 1) * rate + 1, stride, padding)[0] for size, width, stride, rate in sizes]
+    if grad.shape != (input.shape[0], *counts, input.shape[3]):
+        raise InvalidArgumentError.of(
+            f"out_backprop has incompatible size: {list(grad.shape)}, not {[input.shape[0], *counts, input.shape[3]]}"
+        )
+
+
 @op("Dilation2DBackpropInput", "input: T, filter: T, out_backprop: T -> in_backprop: T",
     ranks={"input": 4, "filter": 3, "out_backprop": 4}, infer=lambda node: [node.inputs[0].dims], gradient=None,
     types={"T": REAL}, limits={"strides": 4, "rates": 4, **_PADDINGS})  # fmt: skip
@@ -132,6 +145,7 @@ def dilation2d_backprop_input(
     `[batch, height, width, depth], [rows, columns, depth], [batch, out_height, out_width, depth] ->
     [batch, height, width, depth]`
     """
+    _check_dilated(input, filter, out_backprop, strides, rates, padding)
     chosen = _greatest(input, filter, strides, rates, padding)
     made = np.zeros_like(input)
     for number, (_, _, (row, column, inside)) in enumerate(_windows(input, filter, strides, rates, padding)):
@@ -150,6 +164,7 @@ def dilation2d_backprop_filter(
 
     `[batch, height, width, depth], [rows, columns, depth], [batch, out_height, out_width, depth] -> [rows, columns, depth]`
     """
+    _check_dilated(input, filter, out_backprop, strides, rates, padding)
     chosen = _greatest(input, filter, strides, rates, padding)
     made = np.zeros_like(filter)
     for number, (place, _, (_, _, inside)) in enumerate(_windows(input, filter, strides, rates, padding)):
@@ -163,6 +178,9 @@ _FLOATS: Final = (dtypes.float16, dtypes.float32)
 
 
 def _any_number(node: Operation) -> list[Dims]:
+    boxes, scores = node.inputs[:2]
+    check_equal(boxes, 0, scores, 0)
+    check_size(boxes, 1, 4)
     return [(None,)]
 
 

@@ -9,14 +9,16 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
-from weft.framework.dims import Dims, broadcast_dims
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtLeast
 from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import op
 from weft.ops.linalg import matrix_bands as _third_versions  # noqa: F401 - registers them
 from weft.ops.math.elementwise import COMPLEX
+from weft.ops.size_checks import check_equal, check_size
 from weft.ops.symbolic_gradient import vjp
 
 _LEFT: Final = "LEFT_LEFT"
@@ -64,11 +66,15 @@ def matrix_set_diag_v2(xp: ArrayModule, input: Array, diagonal: Array, k: Array)
 
 
 def _like_last(node: Operation) -> list[Dims]:
+    for diagonal in node.inputs[:3]:
+        check_size(diagonal, -2, 1)
+        check_equal(diagonal, -1, node.inputs[3], -2)
     return [node.inputs[-1].dims]
 
 
 @op("TridiagonalMatMul", "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T", infer=_like_last, gradient=vjp,
-    types={"T": _FLOATS})  # fmt: skip
+    types={"T": _FLOATS},
+    ranks=dict.fromkeys(("superdiag", "maindiag", "subdiag", "rhs"), AtLeast(2)))  # fmt: skip
 def tridiagonal_matmul(xp: ArrayModule, superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array) -> Result:
     """Products with matrices of three diagonals; the last number above and the first below the main one do not count.
 
@@ -151,8 +157,14 @@ def eig(ctx: OpContext, input: Array, *, Tout: DType, compute_v: bool = True) ->
     return values.astype(kind), vectors.astype(kind)
 
 
-@op("CholeskyGrad", "l: T, grad: T -> output: T", infer=same_as_input, gradient=None,
-    types={"T": (dtypes.float32, dtypes.float64)})  # fmt: skip
+def _cholesky_shape(node: Operation) -> list[Dims]:
+    factor, grad = node.inputs
+    check_equal(factor, -2, factor, -1)
+    return [merge_dims(factor.dims, grad.dims)]
+
+
+@op("CholeskyGrad", "l: T, grad: T -> output: T", infer=_cholesky_shape, gradient=None,
+    types={"T": (dtypes.float32, dtypes.float64)}, ranks={"l": AtLeast(2), "grad": AtLeast(2)})  # fmt: skip
 def cholesky_grad(xp: ArrayModule, l: Array, grad: Array) -> Result:  # noqa: E741
     """The gradient of Cholesky for its symmetric input: `[..., n, n], [..., n, n] -> [..., n, n]`."""
     lower = xp.tril(l)

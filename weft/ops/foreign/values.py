@@ -145,6 +145,8 @@ def decode_padded_raw(
 ) -> Result:
     """The bytes of each string as numbers, cut or filled with zeros to one length: `[...], scalar -> [..., n]`."""
     length, width = int(fixed_length), np.dtype(out_type.as_numpy_dtype).itemsize
+    if not input_bytes.size:
+        return np.zeros((*input_bytes.shape, length // width), out_type.as_numpy_dtype)
     if length <= 0 or length % width:
         message = f"fixed_length ({length}) must be greater than zero and a multiple of the size of out_type ({width})"
         raise InvalidArgumentError.of(message)

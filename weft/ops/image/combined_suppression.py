@@ -46,7 +46,8 @@ def _padded_size(node: Operation, classes: int | None) -> int | None:
 
 @op("CombinedNonMaxSuppression", "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
     "iou_threshold: float, score_threshold: float -> nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float, "
-    "valid_detections: int32", gradient=None, infer=_combined_shape)  # fmt: skip
+    "valid_detections: int32", gradient=None, infer=_combined_shape,
+    ranks=dict.fromkeys(("max_output_size_per_class", "max_total_size", "iou_threshold", "score_threshold"), 0))  # fmt: skip
 def combined_non_max_suppression_node(
     ctx: OpContext, boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_size: Array, iou_threshold: Array,
     score_threshold: Array, *, pad_per_class: bool = False, clip_boxes: bool = True,

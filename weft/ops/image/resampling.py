@@ -117,6 +117,8 @@ def _sizes(images: Array, size: Array) -> tuple[int, int, int, int]:
         raise InvalidArgumentError.of("output dimensions must be positive")
     if not (images.shape[1] and images.shape[2]):
         raise InvalidArgumentError.of("input image must be of non-zero size")
+    if not images.shape[3]:
+        raise InvalidArgumentError.of("image must have at least one channel")
     return images.shape[1], images.shape[2], height, width
 
 
@@ -184,7 +186,7 @@ def _declare(
     """
     make_grad = op(
         f"{name}Grad", "grads: float, original_image: T -> output: T", infer=lambda node: [node.inputs[1].dims], gradient=vjp,
-        types={"T": grad_types},
+        types={"T": grad_types}, ranks={"grads": 4, "original_image": 4},
     )(grad_kernel)  # fmt: skip
 
     def gradient(node: Operation, grad: Tensor) -> list[Tensor | None]:

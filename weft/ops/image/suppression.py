@@ -19,6 +19,7 @@ from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
+from weft.ops.size_checks import check_size
 
 _FLOATS: Final = (dtypes.float16, dtypes.float32)
 _ONE: Final = np.float32(1)
@@ -85,7 +86,10 @@ def _chosen_shape(*then: Dims) -> Callable[[Operation], list[Dims]]:
                 raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
         if boxes is not None and scores is not None and None not in (boxes[0], scores[0]) and boxes[0] != scores[0]:
             raise ValueError(f"Dimensions must be equal, but are {boxes[0]} and {scores[0]}: there is a score for each box")
-        return [(None,), *then]
+        check_size(node.inputs[0], 1, 4)
+        size = constant_value(node.inputs[2]) if node.attrs.get("pad_to_max_output_size") else None
+        padded = None if size is None else max(int(size), 0)
+        return [(padded,), *((padded,) if each else each for each in then)]
 
     return infer
 

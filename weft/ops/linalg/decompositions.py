@@ -367,9 +367,8 @@ def svd(
 
 def _eigen_shapes(node: Operation) -> list[Dims]:
     dims = _square(node.inputs[0])
-    if dims is None:
-        return [None, None]
-    return [dims[:-1], dims if node.attrs["compute_v"] else (0,)]
+    vectors = dims if node.attrs["compute_v"] else (0,)
+    return [None if dims is None else dims[:-1], vectors]
 
 
 @op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=MATRIX_TYPES)

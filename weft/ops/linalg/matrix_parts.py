@@ -63,6 +63,10 @@ def matrix_band_part(xp: ArrayModule, input: Array, num_lower: Array, num_upper:
         input: [..., m, n] tensor of any dtype.
         num_lower, num_upper: scalars of int32 or int64: how many diagonals to keep below and above the main one.
     """
+    for name, count, size in (("num_lower", num_lower, input.shape[-2]), ("num_upper", num_upper, input.shape[-1])):
+        if xp is np and count > size:
+            what = "rows" if name == "num_lower" else "columns"
+            raise InvalidArgumentError.of(f"{name} must be negative or less or equal to number of {what} ({size}) got: {count}")
     offset = np.arange(input.shape[-2])[:, None] - np.arange(input.shape[-1])[None, :]
     inside = ((num_lower < 0) | (offset <= num_lower)) & ((num_upper < 0) | (-offset <= num_upper))
     return xp.where(inside, input, xp.zeros_like(input))

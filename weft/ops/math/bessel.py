@@ -28,7 +28,7 @@ def _scipy(name: str) -> Callable[[Array], Array]:
     return function
 
 
-def _declared(name: str, function: str, slope: _Slope, text: str) -> _Builder:
+def _declared(name: str, function: str, slope: _Slope, text: str, below: float | None = None) -> _Builder:
     """Declare a function of each element.
 
     Args:
@@ -36,6 +36,7 @@ def _declared(name: str, function: str, slope: _Slope, text: str) -> _Builder:
         function: its name in SciPy, with the number of the result where there are several.
         slope: the derivative, of `x` and the function's value there.
         text: what it is.
+        below: the value for negative numbers, where TensorFlow goes on with that at zero.
     """
 
     function, _, place = function.partition(" ")
@@ -46,7 +47,8 @@ def _declared(name: str, function: str, slope: _Slope, text: str) -> _Builder:
     def kernel(ctx: OpContext, x: Array) -> Result:
         with np.errstate(all="ignore"):
             computed = _scipy(function)(x.astype(np.float64))
-        return np.asarray(computed[int(place)] if place else computed).astype(x.dtype)
+        made = computed[int(place)] if place else computed
+        return np.asarray(made if below is None else np.where(x < 0, below, made)).astype(x.dtype)
 
     kernel.__doc__ = f"{text}: `[...] -> [...]`."
     return op(name, "x: T -> y: T", infer=same_as_input, gradient=gradient, types={"T": FLOATS})(kernel)
@@ -57,25 +59,37 @@ bessel_j1: _Builder = _declared(
     "BesselJ1", "j1", lambda x, y: sub(bessel_j0(x), real_div(y, x)), "The Bessel function of order 1"
 )
 bessel_y0: _Builder = _declared(
-    "BesselY0", "y0", lambda x, _: neg(bessel_y1(x)), "The Bessel function of the second kind of order 0"
+    "BesselY0",
+    "y0",
+    lambda x, _: neg(bessel_y1(x)),
+    "The Bessel function of the second kind of order 0",
+    below=-np.inf,
 )
 bessel_y1: _Builder = _declared(
-    "BesselY1", "y1", lambda x, y: sub(bessel_y0(x), real_div(y, x)), "The Bessel function of the second kind of order 1"
+    "BesselY1",
+    "y1",
+    lambda x, y: sub(bessel_y0(x), real_div(y, x)),
+    "The Bessel function of the second kind of order 1",
+    below=-np.inf,
 )
 bessel_i0: _Builder = _declared("BesselI0", "i0", lambda x, _: bessel_i1(x), "The modified Bessel function of order 0")
 bessel_i1: _Builder = _declared(
     "BesselI1", "i1", lambda x, y: sub(bessel_i0(x), real_div(y, x)), "The modified Bessel function of order 1"
 )
 bessel_k0: _Builder = _declared(
-    "BesselK0", "k0", lambda x, _: neg(bessel_k1(x)), "The modified Bessel function of the second kind of order 0"
+    "BesselK0",
+    "k0",
+    lambda x, _: neg(bessel_k1(x)),
+    "The modified Bessel function of the second kind of order 0",
+    below=np.inf,
 )
 bessel_k1: _Builder = _declared(
     "BesselK1", "k1", lambda x, y: sub(neg(bessel_k0(x)), real_div(y, x)),
-    "The modified Bessel function of the second kind of order 1",
+    "The modified Bessel function of the second kind of order 1", below=np.inf,
 )  # fmt: skip
-bessel_k0e: _Builder = _declared("BesselK0e", "k0e", lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times `exp(x)`")
+bessel_k0e: _Builder = _declared("BesselK0e", "k0e", lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times `exp(x)`", np.inf)
 bessel_k1e: _Builder = _declared(
-    "BesselK1e", "k1e", lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times `exp(x)`"
+    "BesselK1e", "k1e", lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times `exp(x)`", np.inf
 )
 expint: _Builder = _declared("Expint", "expi", lambda x, _: real_div(exp(x), x), "The exponential integral Ei")
 dawsn: _Builder = _declared("Dawsn", "dawsn", lambda x, y: add(mul(mul(x, y), -2.0), 1.0), "Dawson's integral")

@@ -19,7 +19,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.ops.array.identity import identity
-from weft.ops.declaration import broadcast, op, same_as_input
+from weft.ops.declaration import broadcast, one_count, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.held_objects import handle_of, is_handle
 
@@ -284,7 +284,7 @@ def _reciprocal_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(mul(conj_if_complex(grad), -2), mul(y, dy)), reciprocal_grad(y, grad)]
 
 
-@op("ReciprocalGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_reciprocal_grad_gradient,
+@op("ReciprocalGrad", "y: T, dy: T -> z: T", infer=one_count, gradient=_reciprocal_grad_gradient,
     types={"T": INEXACT})  # fmt: skip
 def reciprocal_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Reciprocal, from its output: `[...], [...] -> [...]`, of one shape."""

@@ -173,9 +173,14 @@ def fake_quant_with_min_max_vars_per_channel(
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
+def _channel_shapes(node: Operation) -> list[Dims]:
+    gradients, inputs, low, high = (tensor.dims for tensor in node.inputs)
+    return [merge_dims(gradients, inputs), low, high]
+
+
 @op("FakeQuantWithMinMaxVarsPerChannelGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
-    ranks={"min": 1, "max": 1}, infer=lambda node: [node.inputs[0].dims, node.inputs[2].dims, node.inputs[3].dims])  # fmt: skip
+    ranks={"min": 1, "max": 1}, infer=_channel_shapes)  # fmt: skip
 def fake_quant_with_min_max_vars_per_channel_gradient(
     xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Result, Result, Result]:

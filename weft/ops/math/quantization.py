@@ -50,6 +50,8 @@ def _scaled_factor(kind: DType, low: float, high: float, narrow: bool) -> float:
 
 
 def _quantized_shapes(node: Operation) -> list[Dims]:
+    if node.attrs["axis"] < -1:
+        raise ValueError(f"axis should be at least -1, got {node.attrs['axis']}")
     return [node.inputs[0].dims, (), ()]
 
 

@@ -13,6 +13,7 @@ from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import where_v2
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.input_scope import input_scope
@@ -229,10 +230,12 @@ def betainc(xp: ArrayModule, a: Array, b: Array, x: Array) -> Result:
     """The regularized incomplete beta function: `[...], [...], [...] -> [...]`, broadcast.
 
     Args:
-        a, b: [...] tensors of float32 or of float64: the parameters, positive.
+        a, b: [...] tensors of float32 or of float64: the parameters, positive and finite; NaN comes of others.
         x: [...] tensor of their dtype, between 0 and 1; shapes are equal, or scalars.
     """
-    return special.betainc(*jnp.broadcast_arrays(a, b, x))
+    a, b, x = jnp.broadcast_arrays(a, b, x)
+    are_parameters = (a > 0) & (b > 0) & jnp.isfinite(a) & jnp.isfinite(b)
+    return jnp.where(are_parameters, special.betainc(a, b, x), jnp.nan)
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
@@ -308,8 +311,13 @@ def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
         return mul(exp(absolute(tensor)), bessel_i1e(tensor))
 
 
+def _next_gradient(node: Operation, grad: Tensor) -> Gradients:
+    x1, x2 = node.inputs
+    return [unbroadcast(grad, x1, x2), zeros_like(x2)]
+
+
 @op("NextAfter", "x1: T, x2: T -> output: T", infer=broadcast, types={"T": _WIDE}, defaults={"T": dtypes.float32},
-    gradient=lambda node, grad: [unbroadcast(grad, node.inputs[0], node.inputs[1]), None])  # fmt: skip
+    gradient=_next_gradient)  # fmt: skip
 def nextafter(xp: ArrayModule, x1: Array, x2: Array) -> Result:
     """The number next to `x1` in the direction of `x2`: `[...], [...] -> [...]`, broadcast.
 

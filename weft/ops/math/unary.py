@@ -5,7 +5,7 @@ from __future__ import annotations
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import one_count, op, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import (
     COMPLEX,
@@ -97,7 +97,7 @@ def _sqrt_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [neg(mul(conj_if_complex(ratio), node.outputs[0])), mul(ratio, 0.5)]
 
 
-@op("SqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sqrt_grad_gradient, types={"T": INEXACT})
+@op("SqrtGrad", "y: T, dy: T -> z: T", infer=one_count, gradient=_sqrt_grad_gradient, types={"T": INEXACT})
 def sqrt_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Sqrt, from its output: `[...], [...] -> [...]`, of one shape."""
     return dy * 0.5 / xp.conj(y)
@@ -123,7 +123,7 @@ def _rsqrt_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(mul(conj_if_complex(grad), mul(dy, -1.5)), mul(y, y)), rsqrt_grad(y, grad)]
 
 
-@op("RsqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_rsqrt_grad_gradient, types={"T": INEXACT})
+@op("RsqrtGrad", "y: T, dy: T -> z: T", infer=one_count, gradient=_rsqrt_grad_gradient, types={"T": INEXACT})
 def rsqrt_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Rsqrt, from its output: `[...], [...] -> [...]`, of one shape."""
     y = xp.conj(y)
@@ -168,7 +168,7 @@ def _sigmoid_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [sub(weighted, mul(mul(weighted, 2), y)), sigmoid_grad(y, grad)]
 
 
-@op("SigmoidGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sigmoid_grad_gradient, types={"T": INEXACT})
+@op("SigmoidGrad", "y: T, dy: T -> z: T", infer=one_count, gradient=_sigmoid_grad_gradient, types={"T": INEXACT})
 def sigmoid_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Sigmoid, from its output: `[...], [...] -> [...]`, of one shape."""
     return dy * y * (1 - y)
@@ -197,7 +197,7 @@ def _tanh_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(mul(grad, -2), mul(dy, y)), tanh_grad(y, grad)]
 
 
-@op("TanhGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_tanh_grad_gradient, types={"T": INEXACT})
+@op("TanhGrad", "y: T, dy: T -> z: T", infer=one_count, gradient=_tanh_grad_gradient, types={"T": INEXACT})
 def tanh_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Tanh, from its output: `[...], [...] -> [...]`, of one shape."""
     return dy * (1 - y * y)

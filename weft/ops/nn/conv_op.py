@@ -64,6 +64,8 @@ def _convolved(node: Operation) -> list[Dims]:
     check_filter_rank(filters, len(layout))
     sizes: Sequence[int | None] = dims or (None,) * len(layout)
     window: Sequence[int | None] = filters or (None,) * len(layout)
+    if 0 in window and (len(layout) == 5 or "Depthwise" in node.type):
+        raise ValueError("filter must not have zero elements (i.e. all dimensions must be non-zero)")
     result: list[int | None] = [sizes[0]] * len(layout)
     pairs = node.attrs.get("explicit_paddings") or (0,) * (2 * len(layout))
     for axis, length in zip(axes, window, strict=False):
@@ -81,7 +83,9 @@ def _convolved(node: Operation) -> list[Dims]:
 
 
 def _check_depths(channels: int | None, inner: int | None, outputs: int | None) -> None:
-    if channels is None or not inner:
+    if inner == 0:
+        raise ValueError("Depth of filter must not be 0")
+    if channels is None or inner is None:
         return
     if channels % inner:
         text = f"Depth of input ({channels}) is not a multiple of input depth of filter ({inner})"
@@ -104,7 +108,7 @@ def _input_shape(node: Operation) -> list[Dims]:
     check_rank(node.inputs[2].dims, len(layout))
     _check_outputs(node, layout)
     gradient = node.inputs[2].dims
-    if known is None and node.type == "Conv2DBackpropInput" and gradient is not None:
+    if (known is None or set(known) == {None}) and node.type == "Conv2DBackpropInput" and gradient is not None:
         return [(gradient[0], *(None,) * (len(layout) - 1))]
     return [unknown if known is None else known]
 

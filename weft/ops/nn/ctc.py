@@ -5,11 +5,12 @@ All of it runs on the host: how long the sequences are depends on the data. The 
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, merge_dims
@@ -129,6 +130,17 @@ def _check_labels(labels: Array, classes: int, batch: int) -> None:
         )
 
 
+def _check_label_order(indices: Array) -> None:
+    rows = indices.tolist()
+    for place, (before, row) in enumerate(itertools.pairwise(rows), 1):
+        if row <= before:
+            what = "is repeated" if row == before else (
+                "is out of order. Many sparse ops require sorted indices.\n"
+                "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+            )  # fmt: skip
+            raise _invalid(f"label SparseTensor is not valid: indices[{place}] = {row} {what}")
+
+
 @op("CTCLoss", "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
     ranks={"labels_indices": 2, "labels_values": 1, "sequence_length": 1},
     infer=_loss_shapes, gradient=_loss_gradient, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
@@ -146,6 +158,9 @@ def ctc_loss_node(
         raise _invalid(
             f"len(sequence_length) != batch_size.  len(sequence_length):  {len(sequence_length)} batch_size: {batch}"
         )
+    if labels_indices.shape[1] < 1:
+        raise _invalid(f"labels_indices second dimension must be >= 1. Received {labels_indices.shape[1]}")
+    _check_label_order(labels_indices)
     loss, gradient = np.zeros(batch, inputs.dtype), np.zeros_like(inputs)
     for entry in range(batch):
         length = int(sequence_length[entry])
@@ -219,6 +234,13 @@ def _as_sparse(sequences: list[Array]) -> tuple[Array, Array, Array]:
     )  # fmt: skip
 
 
+def check_lengths(sequence_length: Array, steps: int) -> None:
+    """Raise FailedPreconditionError where a sequence is longer than there are steps."""
+    wrong = sequence_length > steps
+    if wrong.any():
+        raise FailedPreconditionError.of(f"sequence_length({int(np.argmax(wrong))}) <= {steps}")
+
+
 def _greedy_shapes(node: Operation) -> list[Dims]:
     return [(None, 2), (None,), (2,), (_batch_size(node, 1), 1)]
 
@@ -235,6 +257,7 @@ def ctc_greedy_decoder_node(
     `[steps, batch, classes], [batch] int32 -> [n, 2] int64, [n] int64, [2] int64, [batch, 1]`
     """
     _, batch, classes = inputs.shape
+    check_lengths(sequence_length, inputs.shape[0])
     blank = blank_index % classes
     sequences, scores = [], np.zeros((batch, 1), inputs.dtype)
     for entry in range(batch):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, Result
-from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
+from weft.framework.aliases import Array, Gradients, Result
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims, brackets
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtLeast
-from weft.framework.operation import Operation
-from weft.ops.array.shape_ops import INDEX
+from weft.framework.operation import Operation, Tensor
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.gather_scatter import slices_of
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
 from weft.ops.declaration import op
 
 
@@ -55,15 +59,30 @@ def _positions(lengths: Sequence[Array]) -> Array:
 
 
 def _dense_shape(node: Operation) -> list[Dims]:
-    known = constant_value(node.inputs[0])
-    if known is None or np.ndim(known) == 0:
-        return [None]
-    return [tuple(None if size < 0 else int(size) for size in known)]
+    shape, values, default = node.inputs[:3]
+    known = constant_value(shape)
+    if shape.dims == () and known is None:
+        raise ValueError(
+            "Received a shape scalar with unknown static value.  A static value of '-1' is required to represent an unknown "
+            "shape."
+        )
+    if values.dims is not None and default.dims is not None and len(default.dims) >= len(values.dims):
+        raise ValueError(
+            f"default_value.shape={brackets(default.dims)} and rt_input.flat_values.shape={brackets(values.dims)} are "
+            f"incompatible: default_value.rank = {len(default.dims)} must be less than rt_input.flat_values.rank = "
+            f"{len(values.dims)}"
+        )
+    if known is None:
+        return [constant_dims(shape)]
+    if np.ndim(known):
+        return [tuple(None if size < 0 else int(size) for size in known)]
+    levels = sum(kind != "FIRST_DIM_SIZE" for kind in node.attrs["row_partition_types"])
+    return [None if values.dims is None else ((None,) * (levels + 1) + values.dims[1:])]
 
 
 @op("RaggedTensorToTensor", "shape: Tshape, values: T, default_value: T, "
     "row_partition_tensors: num_row_partition_tensors*Tindex -> result: T",
-    infer=_dense_shape, gradient=None, types={"Tindex": INDEX, "Tshape": INDEX})  # fmt: skip
+    infer=_dense_shape, gradient=None, types={"Tindex": INDEX, "Tshape": INDEX}, static=("shape",))  # fmt: skip
 def ragged_tensor_to_tensor(
     ctx: OpContext, shape: Array, values: Array, default_value: Array, row_partition_tensors: list[Array], *,
     num_row_partition_tensors: int, row_partition_types: list[str],
@@ -92,18 +111,53 @@ def ragged_tensor_to_tensor(
 def _sparse_shapes(node: Operation) -> list[Dims]:
     inner = node.inputs[-1].dims
     rank = None if inner is None else node.attrs["RAGGED_RANK"] + len(inner)
-    return [(None, rank), (None,), (rank,)]
+    count = None if inner is None or None in inner else math.prod(size for size in inner if size is not None)
+    return [(count, rank), (count,), (rank,)]
+
+
+def _sparse_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
+    values = node.inputs[-1]
+    of_values = zeros_like(values) if grads[1] is None else reshape(grads[1], shape_internal(values))
+    return [*[None] * (len(node.inputs) - 1), of_values]
+
+
+def _gathered_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
+    """Each value's gradient goes back to the place that it was taken from: to that of its number."""
+    *splits, values, indices = node.inputs
+    given = grads[-1]
+    if given is None:
+        return [None] * len(node.inputs)
+    count = shape_internal(values)[:1]
+    attrs = {key: node.attrs[key] for key in ("PARAMS_RAGGED_RANK", "OUTPUT_RAGGED_RANK")}
+    places = ragged_gather(splits, range_of(count[0]), indices, Tsplits=node.attrs["Tsplits"], **attrs)
+    return [*[None] * len(splits), slices_of(values, places[-1], given), None]
+
+
+def _check_splits(nested: Sequence[Array], count: int) -> None:
+    """Raise InvalidArgumentError for splits that are no rows of the values, or of the level below."""
+    ends = [*(len(splits) - 1 for splits in nested[1:]), count]
+    for level, (splits, end) in enumerate(zip(nested, ends, strict=True)):
+        if not len(splits) or splits[0] != 0:
+            raise InvalidArgumentError.of("First value of ragged splits must be 0.")
+        if np.any(splits[1:] < splits[:-1]):
+            raise InvalidArgumentError.of("Ragged splits should be non decreasing.")
+        if splits[-1] != end:
+            raise InvalidArgumentError.of(
+                f"Final value of ragged splits must match the length the corresponding ragged values: {splits[-1]} at level "
+                f"{level}, for {end}"
+            )
 
 
 @op("RaggedTensorToSparse", "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: T -> sparse_indices: int64, "
     "sparse_values: T, sparse_dense_shape: int64",
     ranks={"rt_nested_splits": 1, "rt_dense_values": AtLeast(1)},
-    infer=_sparse_shapes, gradient=None, types={"Tsplits": INDEX},
+    infer=_sparse_shapes, gradient=_sparse_gradient, types={"Tsplits": INDEX},
     defaults={"Tsplits": dtypes.int64})  # fmt: skip
 def ragged_tensor_to_sparse(
     ctx: OpContext, rt_nested_splits: list[Array], rt_dense_values: Array, *, RAGGED_RANK: int
 ) -> tuple[Result, Result, Result]:
     """A sparse tensor of all values: `n*[rows + 1], [m, *inner] -> [k, rank] int64, [k], [rank] int64`."""
+    _check_splits(rt_nested_splits, len(rt_dense_values))
     lengths = [np.diff(splits) for splits in rt_nested_splits]
     positions = _positions(lengths)
     inner = rt_dense_values.shape[1:]
@@ -122,7 +176,8 @@ def _gathered_shapes(node: Operation) -> list[Dims]:
 
 @op("RaggedGather", "params_nested_splits: PARAMS_RAGGED_RANK*Tsplits, params_dense_values: Tvalues, indices: Tindices -> "
     "output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
-    ranks={"indices": 1, "params_nested_splits": 1, "params_dense_values": AtLeast(1)}, infer=_gathered_shapes, gradient=None,
+    ranks={"indices": 1, "params_nested_splits": 1, "params_dense_values": AtLeast(1)}, infer=_gathered_shapes,
+    gradient=_gathered_gradient,
     types={"Tindices": INDEX, "Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64})  # fmt: skip
 def ragged_gather(
     ctx: OpContext, params_nested_splits: list[Array], params_dense_values: Array, indices: Array, *, Tsplits: DType,
@@ -132,6 +187,8 @@ def ragged_gather(
     if indices.ndim != 1:
         raise UnimplementedError.of(f"RaggedGather of indices of {indices.ndim} dimensions; weft has it for a vector of rows")
     count = len(params_nested_splits[0]) - 1
+    if any(np.any(splits[1:] < splits[:-1]) for splits in params_nested_splits):
+        raise InvalidArgumentError.of("Ragged splits must be sorted")
     wrong = np.flatnonzero((indices < 0) | (indices >= count))
     if wrong.size:
         raise InvalidArgumentError.of(f"indices[{wrong[0]}] = {indices[wrong[0]]} is not in [0, {count})")

@@ -20,7 +20,8 @@ from weft.ops.array.gather_scatter import gather_nd_node
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import NUMBERS, REAL
-from weft.ops.sparse.layout import as_sparse, flat_positions
+from weft.ops.size_checks import size_of
+from weft.ops.sparse.layout import as_sparse, check_inside, flat_positions
 from weft.ops.symbolic_gradient import vjp
 
 # Products.
@@ -43,6 +44,16 @@ def _product_shape(node: Operation) -> list[Dims]:
 def _product_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradients = vjp(node, grad)
     return [None, gradients[1], None, gradients[3]]
+
+
+def _check_product(indices: Array, shape: Array) -> None:
+    for axis, letter in ((0, "m"), (1, "k")):
+        wrong = (indices[:, axis] < 0) | (indices[:, axis] >= shape[axis])
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InvalidArgumentError.of(
+                f"{letter} ({indices[row, axis]}) from index[{row},{axis}] out of bounds (>={shape[axis]})"
+            )
 
 
 @op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
@@ -70,6 +81,8 @@ def sparse_tensor_dense_mat_mul(
         raise InvalidArgumentError.of(
             f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {dense.shape[0]}"
         )
+    if xp is np:
+        _check_product(a_indices, a_shape)
     weights = (xp.conj(a_values) if adjoint_a else a_values)[:, None]
     parts = weights * dense[a_indices[:, columns]]
     zeros = xp.zeros((count, dense.shape[1]), b.dtype)
@@ -113,7 +126,7 @@ def _picked(xp: ArrayModule, sp_indices: Array, sp_shape: Array, dense: Array) -
 
 
 def values_shape(node: Operation) -> list[Dims]:
-    return [node.inputs[1].dims]
+    return [(size_of(node.inputs[0], 0),)]
 
 
 @op("SparseDenseCwiseMul", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
@@ -138,6 +151,8 @@ def sparse_dense_div(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
     """
     divisor = _picked(xp, sp_indices, sp_shape, dense)
+    if xp is np and divisor.dtype.kind in "iu" and not np.all(dense):
+        raise InvalidArgumentError.of("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero")
     return sp_values // divisor if np.dtype(sp_values.dtype).kind in "iu" else sp_values / divisor
 
 
@@ -226,8 +241,19 @@ def sparse_add_grad(ctx: OpContext, backprop_val_grad: Array, a_indices: Array, 
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None, grad])  # fmt: skip
 def sparse_tensor_dense_add(xp: ArrayModule, a_indices: Array, a_values: Array, a_shape: Array, b: Array) -> Result:
     """The dense tensor plus the sparse one: `[n, rank], [n], [rank], [...] -> [...]`."""
+    if a_indices.shape[1:] != (len(b.shape),) or a_values.shape != a_indices.shape[:1]:
+        raise InvalidArgumentError.of(
+            f"Dimensions {brackets(a_indices.shape)} of indices, {brackets(a_values.shape)} of values and "
+            f"{brackets(b.shape)} of the dense tensor are not compatible"
+        )
     index = tuple(a_indices[:, axis] for axis in range(len(b.shape)))
     if xp is np:
+        for dim, (sparse, dense) in enumerate(zip(a_shape.tolist(), b.shape, strict=True)):
+            if sparse != dense:
+                raise InvalidArgumentError.of(
+                    f"Dimension {dim} does not equal (no broadcasting is supported): sparse side {sparse} vs dense side {dense}"
+                )
+        check_inside(a_indices, a_shape)
         result = b.copy()
         np.add.at(result, index, a_values)
         return result
@@ -267,10 +293,22 @@ def sparse_add(
     return sparse_tensor_dense_add(sparse.indices, sparse.values, sparse.dense_shape, dense)
 
 
+def _check_operands(a_indices: Array, a_shape: Array, b_indices: Array, b_shape: Array) -> None:
+    """Raise InvalidArgumentError unless two sparse tensors have one shape, and their elements lie in it."""
+    if len(a_shape) != len(b_shape):
+        raise InvalidArgumentError.of(f"Operands do not have the same ranks; got shapes: {a_shape} and {b_shape}")
+    for dim, (one, other) in enumerate(zip(a_shape, b_shape, strict=True)):
+        if one != other:
+            raise InvalidArgumentError.of(f"Operands' shapes do not match: got {one} and {other} for dimension {dim}")
+    for indices in (a_indices, b_indices):
+        check_inside(indices, a_shape)
+
+
 def _extreme(name: str, choose: np.ufunc) -> Callable[..., tuple[Tensor, Tensor]]:
     def kernel(
         ctx: OpContext, a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array
     ) -> tuple[Result, Result]:
+        _check_operands(a_indices, a_shape, b_indices, b_shape)
         flat = [flat_positions(a_indices, a_shape), flat_positions(b_indices, b_shape)]
         unique = np.unique(np.concatenate(flat))
         sides = []

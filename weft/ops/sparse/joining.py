@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import InternalError, InvalidArgumentError
 from weft.framework.aliases import Array, AxisLike, Gradients, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
@@ -15,7 +15,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import as_dims
 from weft.ops.declaration import op
-from weft.ops.sparse.layout import as_sparse, unknown_count
+from weft.ops.size_checks import size_of
+from weft.ops.sparse.layout import as_sparse, index_width, unknown_count
 
 
 def _concat_gradient(node: Operation, *grads: Tensor | None) -> list[Tensor | None]:
@@ -27,7 +28,10 @@ def _concat_gradient(node: Operation, *grads: Tensor | None) -> list[Tensor | No
 
 
 def _concatenated(indices: Sequence[Array], shapes: Sequence[Array], concat_dim: int) -> tuple[Array, Array, Array]:
-    axis = concat_dim % len(shapes[0])
+    rank = len(shapes[0])
+    if not -rank <= concat_dim < rank:
+        raise InvalidArgumentError.of(f"Concat dimension must be in range [-{rank}, {rank}), got {concat_dim}")
+    axis = concat_dim % rank
     start, moved = 0, []
     for table, shape in zip(indices, shapes, strict=True):
         table = table.copy()
@@ -40,10 +44,17 @@ def _concatenated(indices: Sequence[Array], shapes: Sequence[Array], concat_dim:
     return joined, np.lexsort(joined.T[::-1]), whole
 
 
+def _concat_shapes(node: Operation) -> list[Dims]:
+    columns, tensors = index_width(node), node.inputs[: node.attrs["N"]]
+    counts = [size_of(each, 0) for each in tensors]
+    total = None if None in counts else sum(count for count in counts if count is not None)
+    return [(total, columns), (total,), (columns,)]
+
+
 @op("SparseConcat", "indices: N*int64, values: N*T, shapes: N*int64 -> output_indices: int64, output_values: T, "
     "output_shape: int64",
     ranks={"indices": 2, "values": 1, "shapes": 1},
-    infer=unknown_count, gradient=_concat_gradient, limits={"N": 2})  # fmt: skip
+    infer=_concat_shapes, gradient=_concat_gradient, limits={"N": 2})  # fmt: skip
 def sparse_concat_node(
     ctx: OpContext, indices: Array, values: Array, shapes: Array, *, concat_dim: int
 ) -> tuple[Result, Result, Result]:
@@ -237,12 +248,21 @@ def sparse_slice_grad(
 
     `[m], [n, rank] int64, [rank] int64, [m, rank] int64 -> [n]`
     """
+    if input_indices.shape[1:] != output_indices.shape[1:]:
+        raise InvalidArgumentError.of(
+            f"The input and output should have the same ndims: got: {input_indices.shape[1:]} and {output_indices.shape[1:]}"
+        )
     places = {tuple(row): number for number, row in enumerate((output_indices + input_start).tolist())}
-    result = np.zeros(len(input_indices), backprop_val_grad.dtype)
+    result, used = np.zeros(len(input_indices), backprop_val_grad.dtype), 0
     for number, row in enumerate(input_indices.tolist()):
         place = places.get(tuple(row))
         if place is not None:
+            used += 1
             result[number] = backprop_val_grad[place]
+    if used != len(backprop_val_grad):
+        raise InternalError.of(
+            f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(backprop_val_grad)}, used: {used}"
+        )
     return result
 
 

@@ -46,6 +46,14 @@ def flat_positions(indices: Array, shape: Array) -> Array:
     return indices @ strides if len(sizes) else np.zeros(len(indices), np.int64)
 
 
+def check_inside(indices: Array, shape: Array) -> None:
+    """Raise InvalidArgumentError where an index vector names no place of the shape."""
+    wrong = ((indices < 0) | (indices >= np.asarray(shape))).any(1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidArgumentError.of(f"Sparse index tuple indices[{row}, :] = {indices[row].tolist()} is out of bounds")
+
+
 def index_width(node: Operation) -> int | None:
     dims = node.inputs[0].dims
     return None if dims is None else dims[1]
@@ -71,7 +79,9 @@ def _sparse_reorder_gradient(node: Operation, i: Tensor, grad: Tensor) -> Gradie
     gradient=_sparse_reorder_gradient)  # fmt: skip
 def sparse_reorder_node(ctx: OpContext, input_indices: Array, input_values: Array, input_shape: Array) -> tuple[Result, Result]:
     """The elements in row-major order: `[n, rank] int64, [n], [rank] int64 -> [n, rank] int64, [n]`."""
-    order = np.lexsort(input_indices.T[::-1])
+    if input_indices.shape[1] != len(input_shape):
+        raise InvalidArgumentError.of(f"Index rank ({input_indices.shape[1]}) and shape rank ({len(input_shape)}) do not match")
+    order = np.lexsort(input_indices.T[::-1]) if len(input_shape) else np.arange(len(input_indices))
     return input_indices[order], input_values[order]
 
 
@@ -185,7 +195,11 @@ def sparse_reshape_node(ctx: OpContext, input_indices: Array, input_shape: Array
     flat = flat_positions(input_indices, input_shape)
     if not len(flat):
         return np.zeros((0, len(sizes)), np.int64), np.array(sizes, np.int64)
-    return np.stack(np.unravel_index(flat, tuple(sizes)), 1), np.array(sizes, np.int64)
+    # Places outside of the shape stay so, which TensorFlow does not look at here.
+    places = np.empty((len(flat), len(sizes)), np.int64)
+    for axis in range(len(sizes)):
+        places[:, axis], flat = np.divmod(flat, int(np.prod(sizes[axis + 1 :], dtype=np.int64)))
+    return places, np.array(sizes, np.int64)
 
 
 def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None) -> SparseTensor:
@@ -263,6 +277,11 @@ def sparse_fill_empty_rows_grad(ctx: OpContext, reverse_index_map: Array, grad_v
 
     `[n] int64, [m] -> [n], scalar`
     """
+    count = len(grad_values)
+    wrong = (reverse_index_map < 0) | (reverse_index_map >= count)
+    if wrong.any():
+        found = reverse_index_map[int(np.argmax(wrong))]
+        raise InvalidArgumentError.of(f"Elements in reverse index must be in [0, {count}) but got {found}")
     kept = grad_values[reverse_index_map]
     rest = np.ones(len(grad_values), bool)
     rest[reverse_index_map] = False

@@ -10,7 +10,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
@@ -35,6 +35,7 @@ def _shape(node: Operation) -> list[Dims]:
     data, _, ids = node.inputs[:3]
     if rank_of(ids) not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {rank_of(ids)}")
+    merge_dims(node.inputs[1].dims, ids.dims)
     if data.dims is None:
         return [None]
     if len(node.inputs) == 4:

@@ -13,9 +13,12 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_shape import TensorShape
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.declaration import op
+from weft.ops.size_checks import check_size
 from weft.ops.sparse.layout import as_sparse
+from weft.ops.sparse.tensors import check_order
 
 
 class Part:
@@ -34,8 +37,15 @@ class Part:
         return _text(self.array)
 
 
-def _text(array: object) -> bytes:
-    text: bytes = make_tensor_proto(array).SerializeToString()
+def _text(array: Array) -> bytes:
+    """The array as TensorFlow writes it here: numbers as they lie in memory, however few there are."""
+    proto = make_tensor_proto(np.zeros(0, array.dtype))
+    if array.dtype == object:
+        proto = make_tensor_proto(array)
+    else:
+        proto.tensor_shape.CopyFrom(TensorShape(array.shape).as_proto())
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    text: bytes = proto.SerializeToString()
     return text
 
 
@@ -86,6 +96,7 @@ def serialize_many_sparse_node(
     """
     if len(sparse_shape) < 2:
         raise InvalidArgumentError.of(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
+    check_order(sparse_indices, tuple(sparse_shape.tolist()))
     rows = []
     for number in range(int(sparse_shape[0])):
         kept = sparse_indices[:, 0] == number
@@ -109,6 +120,7 @@ def serialize_many_sparse(sp_input: SparseTensor, name: str | None = None, out_t
 
 
 def _unknown_parts(node: Operation) -> list[Dims]:
+    check_size(node.inputs[0], -1, 3)
     return [(None, None), (None,), (None,)]
 
 
@@ -123,6 +135,11 @@ def deserialize_many_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dt
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
         raise InvalidArgumentError.of(
             f"Serialized sparse should be a matrix with 3 columns, got shape {list(serialized_sparse.shape)}"
+        )
+    if not len(serialized_sparse):
+        raise InvalidArgumentError.of(
+            "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension "
+            f"{list(serialized_sparse.shape)}"
         )
     tables: list[Array] = []
     values: list[Array] = []

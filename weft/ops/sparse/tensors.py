@@ -31,6 +31,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import sub
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.sparse.layout import as_sparse, sparse_reorder
+from weft.ops.traced_checks import note_wrong
 
 
 def _table(indices: Array, rank: int) -> Array:
@@ -73,7 +74,7 @@ def _to_dense_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SparseToDense", "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
-    ranks={"output_shape": 1},
+    ranks={"output_shape": 1, "default_value": 0}, checks_traced=True,
     infer=_dense_shape, gradient=_to_dense_gradient, static=("output_shape",), types={"Tindices": INDEX})  # fmt: skip
 def sparse_to_dense_node(
     xp: ArrayModule,
@@ -90,12 +91,18 @@ def sparse_to_dense_node(
     """
     shape = tuple(int(size) for size in np.ravel(output_shape))
     table = _table(sparse_indices, len(shape))
+    if sparse_values.shape not in ((), (len(table),)):
+        raise InvalidArgumentError.of(
+            f"sparse_values has incorrect shape {brackets(sparse_values.shape)}, should be [] or [{len(table)}]"
+        )
     if xp is np:
         if validate_indices:
             check_order(sparse_indices, shape)
         dense = np.full(shape, default_value.item() if default_value.dtype == object else default_value, default_value.dtype)
         dense[tuple(table.T)] = sparse_values
         return dense
+    if validate_indices:
+        note_wrong((table < 0) | (table >= np.array(shape, np.int64)))
     positions = tuple(xp.where(table[:, axis] < 0, size, table[:, axis]) for axis, size in enumerate(shape))
     return xp.broadcast_to(default_value, shape).at[positions].set(sparse_values, mode="drop")
 

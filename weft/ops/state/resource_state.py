@@ -21,9 +21,9 @@ from weft.ops.array.gather_scatter import scatter_nd_node
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, reshape, size
 from weft.ops.declaration import Role, no_outputs, not_differentiable, op, scalar_shape
+from weft.ops.handle_shapes import check_handle_type, handle_shape
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import NUMBERS
-from weft.ops.state.handle_shapes import handle_shape
 from weft.ops.state.reference_state import INDICES, check_update, raised_by_one
 from weft.ops.state.scatter_update import check_position_inputs, check_positions, check_rows
 
@@ -51,18 +51,18 @@ def read_variable_op(xp: ArrayModule, resource: Array, *, dtype: DType) -> Resul
     return resource
 
 
-@op("AssignVariableOp", "resource: resource, value: dtype ->", role=Role.ASSIGNMENT,
-    infer=no_outputs, gradient=None, stateful=True,
-    updates=("resource",), allows_uninitialized=True)  # fmt: skip
-def assign_variable_op(resource: Array, value: Array, *, dtype: DType, validate_shape: bool = False) -> Array:
-    """The value, which becomes that of the variable: `scalar resource, [...] ->`."""
-    return value
-
-
 def _same_shape(node: Operation) -> list[Dims]:
     """There are no outputs; ValueError where the value cannot have the variable's shape."""
     merge_dims(handle_shape(node.inputs[0]), node.inputs[1].dims)
     return []
+
+
+@op("AssignVariableOp", "resource: resource, value: dtype ->", role=Role.ASSIGNMENT,
+    infer=_same_shape, gradient=None, stateful=True,
+    updates=("resource",), allows_uninitialized=True)  # fmt: skip
+def assign_variable_op(resource: Array, value: Array, *, dtype: DType, validate_shape: bool = False) -> Array:
+    """The value, which becomes that of the variable: `scalar resource, [...] ->`."""
+    return value
 
 
 @op("AssignAddVariableOp", "resource: resource, value: dtype ->", infer=_same_shape, gradient=None, stateful=True,
@@ -116,10 +116,13 @@ def variable_shape(handle: Tensor) -> Tensor:
 
 
 def _gathered(node: Operation) -> list[Dims]:
+    check_handle_type(node.inputs[0], node.attrs["dtype"])
     shape, indices = handle_shape(node.inputs[0]), node.inputs[1].dims
+    batch = node.attrs["batch_dims"]
+    if shape is not None and len(shape) <= batch:
+        raise ValueError(f"Shape must be at least rank {batch + 1} but is rank {len(shape)}")
     if shape is None or indices is None:
         return [None]
-    batch = node.attrs["batch_dims"]
     return [shape[:batch] + indices[batch:] + shape[batch + 1 :]]
 
 
@@ -155,6 +158,7 @@ def resource_gather(
 
 
 def _gathered_nd(node: Operation) -> list[Dims]:
+    check_handle_type(node.inputs[0], node.attrs["dtype"])
     shape, indices = handle_shape(node.inputs[0]), node.inputs[1].dims
     if shape is None or indices is None or indices[-1] is None:
         return [None]
@@ -179,10 +183,17 @@ def resource_gather_nd(xp: ArrayModule, resource: Array, indices: Array, *, dtyp
     """
     if xp is np:
         check_positions(indices, resource.shape)
+    if not indices.shape[-1]:
+        return xp.broadcast_to(resource, (*indices.shape[:-1], *resource.shape))
     return resource[tuple(indices[..., axis] for axis in range(indices.shape[-1]))]
 
 
-@op("ResourceCountUpTo", "resource: resource -> output: T", infer=scalar_shape, gradient=None, stateful=True,
+def _counted(node: Operation) -> list[Dims]:
+    check_handle_type(node.inputs[0], node.attrs["T"])
+    return [()]
+
+
+@op("ResourceCountUpTo", "resource: resource -> output: T", infer=_counted, gradient=None, stateful=True,
     updates=("resource",), types={"T": INDICES})  # fmt: skip
 def resource_count_up_to(ctx: OpContext, resource: Array, *, limit: int, T: DType) -> Array:
     """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit.

@@ -22,10 +22,11 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.row_order import put_rows, sorted_rows
 from weft.ops.declaration import Gradient, not_differentiable, op
+from weft.ops.handle_shapes import handle_shape
 from weft.ops.math.elementwise import NUMBERS
-from weft.ops.state.handle_shapes import handle_shape
 from weft.ops.state.reference_state import INDICES
 
+_ADDABLE: Final = (*NUMBERS, dtypes.bool)
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
 
@@ -82,6 +83,11 @@ def check_position_inputs(node: Operation, variable: Array, indices: Array, *oth
 
 
 def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Array) -> Array:
+    if rule in (_MIN, _MAX) and updates.dtype.kind not in "iu":
+        # An update that is NaN changes nothing, as in TensorFlow.
+        updates = xp.where(updates == updates, updates, np.inf if rule is _MIN else -np.inf).astype(updates.dtype)
+    if rule is _DIV and xp is np and ref.dtype.kind in "iu" and not np.all(updates):
+        raise InvalidArgumentError.of("updates must not contain 0")
     if rule is _DIV and ref.dtype.kind in "iu":
         # Repeated divisions that drop the remainder amount to one by the product.
         return _truncated_quotient(xp, ref, _combine(xp, _MUL, xp.ones_like(ref), key, updates))
@@ -115,6 +121,8 @@ def _truncated_quotient(xp: ArrayModule, x: Array, y: Array) -> Array:
 def _scatter(xp: ArrayModule, rule: _Rule, ref: Array, indices: Array, updates: Array) -> Array:
     if xp is np:
         check_rows(indices, ref.shape[0])
+    if not indices.size:
+        return ref
     return _combine(xp, rule, ref, indices, updates)
 
 
@@ -234,7 +242,8 @@ def _resource_by_position(name: str, rule: _Rule) -> Any[..., Tensor]:
     )
     return op(name, _RESOURCE_POSITIONS, infer=_of_handle(_check_position_shapes), gradient=None, stateful=True,
               updates=("ref",), by_row=True, check=check_position_inputs,
-              types={"T": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
+              types={"T": rule.types and (NUMBERS if rule in (_MIN, _MAX) else _ADDABLE),
+                     "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 scatter_update_node = _by_row("ScatterUpdate", _UPDATE)

@@ -7,12 +7,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
+
+
+def _check_rows(splits: Array, count: int) -> None:
+    """Raise InvalidArgumentError unless splits rise from 0 to the number of strings; none at all are no rows."""
+    if not len(splits):
+        if count:
+            raise InvalidArgumentError.of(f"If there are no splits there must be no data, but there are {count} strings")
+        return
+    if splits[0] != 0:
+        raise InvalidArgumentError.of(f"First split value must be 0, got {splits[0]}")
+    for before, split in itertools.pairwise(splits.tolist()):
+        if not before <= split <= count:
+            raise InvalidArgumentError.of(f"Invalid split value {split}, must be in [{before}, {count}]")
+    if splits[-1] != count:
+        raise InvalidArgumentError.of(f"Last split value must be data size. Expected {count}, got {splits[-1]}")
 
 
 @op("StringNGrams", "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
@@ -36,6 +52,7 @@ def string_ngrams_node(
     A row is padded by `pad_width` strings at each end, as many as the width has use for if it is -1. A row without any n-gram
     is one itself where short sequences are preserved.
     """
+    _check_rows(data_splits, len(data))
     between, left, right = separator.encode(), left_pad.encode(), right_pad.encode()
     rows = []
     for start, end in itertools.pairwise(data_splits):
@@ -50,7 +67,8 @@ def string_ngrams_node(
         rows.append(made)
     found = np.empty(sum(map(len, rows)), object)
     found[:] = [each for row in rows for each in row]
-    return found, np.cumsum([0, *map(len, rows)], dtype=data_splits.dtype)
+    ends = np.cumsum([0, *map(len, rows)], dtype=data_splits.dtype)
+    return found, ends[: len(data_splits)]
 
 
 def _as_many(node: Operation) -> Dims:

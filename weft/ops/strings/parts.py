@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
@@ -80,6 +81,8 @@ def string_split_v2_node(ctx: OpContext, input: Array, sep: Array, *, maxsplit: 
     """
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
+    if not maxsplit:
+        return _as_sparse([[text] for text in input.tolist()])
     return _as_sparse([text.split(sep.item() or None, maxsplit) for text in input.tolist()])
 
 
@@ -164,7 +167,7 @@ def string_join(inputs: Sequence[TensorLike], separator: str = "", name: str | N
 def _reduced_shape(node: Operation) -> list[Dims]:
     dims, axes = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None or axes is None:
-        return [None]
+        return [None if dims is None or not node.attrs["keep_dims"] else (None,) * len(dims)]
     gone = set()
     for axis in np.ravel(axes).tolist():
         if not -len(dims) <= axis < len(dims):
@@ -189,7 +192,12 @@ def reduce_join_node(
 
     `[...], [k] -> [*rest]`.
     """
+    for axis in np.ravel(reduction_indices).tolist():
+        if not -inputs.ndim <= axis < inputs.ndim:
+            raise OutOfRangeError.of(f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)")
     axes = [axis % max(inputs.ndim, 1) for axis in np.ravel(reduction_indices).tolist()]
+    if len(set(axes)) < len(axes):
+        raise InvalidArgumentError.of(f"Duplicate reduction dimension in {axes}")
     if not axes:
         return inputs
     rest = [axis for axis in range(inputs.ndim) if axis not in axes]

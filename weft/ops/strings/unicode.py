@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
@@ -130,6 +131,12 @@ def unicode_encode_node(
     replacement_char: int = _UNKNOWN,
 ) -> Result:
     """The texts of rows of code points: `[points], [n + 1] -> [n]`."""
+    if not len(input_splits) or input_splits[0] != 0:
+        raise InvalidArgumentError.of("First value in input_splits must be zero.")
+    if input_splits[-1] != len(input_values):
+        raise InvalidArgumentError.of(
+            f"Last value in input_splits must be equal to length of input_tensor: {input_splits[-1]}, {len(input_values)}"
+        )
     letters = [_letter(point, errors, replacement_char) for point in input_values.tolist()]
     made = np.empty(len(input_splits) - 1, object)
     for row, (start, end) in enumerate(itertools.pairwise(input_splits)):

@@ -56,7 +56,7 @@ def scalar_summary(ctx: OpContext, tags: Array, values: Array) -> Result:
     return _serialized(*(summary_pb2.Summary.Value(tag=_text(tag), simple_value=value) for tag, value in pairs))
 
 
-@op("HistogramSummary", "tag: string, values: T -> summary: string", infer=scalar_shape,
+@op("HistogramSummary", "tag: string, values: T -> summary: string", infer=scalar_shape, ranks={"tag": 0},
     gradient=not_differentiable, types={"T": REAL},
     defaults={"T": dtypes.float32})  # fmt: skip
 def histogram_summary(ctx: OpContext, tag: Array, values: Array) -> Result:

@@ -72,7 +72,9 @@ def _ada_max(
 ) -> tuple[Array, Array, Array]:
     """Adam with the infinity norm in place of the second average."""
     m = m + (grad - m) * (1 - beta1)
-    v = xp.maximum(beta2 * v, xp.abs(grad))
+    before, now = beta2 * v, xp.abs(grad)
+    # A gradient that is NaN leaves the greatest as it is, as in TensorFlow.
+    v = xp.where(before < now, now, before)
     return var - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
 
 

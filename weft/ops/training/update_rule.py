@@ -10,6 +10,7 @@ op. The number of different rows is known only when a step runs, so such nodes w
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +25,7 @@ from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
+from weft.ops.handle_shapes import handle_shape
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.training.row_update import Repetitions, repetitions_of, update_rows
 
@@ -84,17 +86,14 @@ def _infer(states: int, gradient_at: int, is_sparse: bool, has_ref: bool) -> Cal
                 _scalar_check(inputs[position])
         if is_sparse:
             _check_slices(inputs[gradient_at].dims, inputs[gradient_at + 1].dims)
-        if not has_ref:
-            return []
-        dims = inputs[0].dims
-        for slot in inputs[1:states]:
-            dims = merge_dims(dims, slot.dims)
+        shapes = [tensor.dims if has_ref else handle_shape(tensor) for tensor in inputs[:states]]
+        dims = functools.reduce(merge_dims, shapes)
         gradient = inputs[gradient_at].dims
         if not is_sparse:
-            return [merge_dims(dims, gradient)]
-        if dims is not None and gradient is not None:
+            dims = merge_dims(dims, gradient)
+        elif dims is not None and gradient is not None:
             merge_dims(dims, (dims[0] if dims else None, *gradient[1:]))
-        return [dims]
+        return [dims] if has_ref else []
 
     return infer
 
