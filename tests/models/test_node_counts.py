@@ -64,6 +64,22 @@ COUNTS = {
         lambda images, sequence, volumes: tf.nn.softmax(sequence, axis=1),
         34,
     ),
+    "flatten": (
+        lambda images, sequence, volumes: layers.flatten(images),
+        11,
+    ),
+    "contributed flatten": (
+        lambda images, sequence, volumes: contributed.flatten(volumes),
+        11,
+    ),
+    "sort of a middle axis": (
+        lambda images, sequence, volumes: tf.sort(sequence, axis=1),
+        16,
+    ),
+    "argsort": (
+        lambda images, sequence, volumes: tf.argsort(sequence, direction="DESCENDING"),
+        11,
+    ),
     "clip_by_global_norm": (
         lambda images, sequence, volumes: tf.clip_by_global_norm([sequence], 1.0),
         23,

@@ -269,10 +269,15 @@ class Flatten(Layer):
         if self.data_format == "channels_first" and dims is not None and len(dims) > 2:
             inputs = transpose(inputs, [0, *range(2, len(dims)), 1])
             dims = inputs.dims
-        if dims is None or None in dims[1:]:
-            return reshape(inputs, [shape(inputs)[0] if dims is None or dims[0] is None else dims[0], -1])
-        size = math.prod(size for size in dims[1:] if size is not None)
-        return reshape(inputs, [-1, size]) if dims[0] is None else reshape(inputs, [dims[0], -1])
+        batch = dims[0] if dims else None
+        known = None if dims is None or None in dims[1:] else math.prod(size for size in dims[1:] if size is not None)
+        # TensorFlow's nodes, one for one: the seeds of the layers behind it count them.
+        if batch == 0 and known is not None:
+            return reshape(inputs, [0, known])
+        flat = reshape(inputs, [batch or shape(inputs)[0], -1])
+        if dims is not None:
+            flat.set_shape([batch, known])
+        return flat
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:

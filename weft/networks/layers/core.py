@@ -212,7 +212,7 @@ class Flatten(Layer, core.Flatten):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The flat inputs; a vector becomes a column."""
-        return expand_dims(inputs, 1) if inputs.shape.ndims == 1 else core.Flatten.call(self, inputs)
+        return core.Flatten.call(self, inputs)
 
 
 class Reshape(Layer):

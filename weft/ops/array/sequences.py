@@ -19,7 +19,7 @@ from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import boolean_mask
-from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal
+from weft.ops.array.shape_ops import INDEX, expand_dims, rank, reshape, shape_internal, size_internal
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.array.tiling import tile
 from weft.ops.array.topk import top_k_node
@@ -193,14 +193,19 @@ def _sorted(values: Array, axis: int, direction: str, output: int) -> Tensor:
         raise ValueError("sort: the rank of the values must be known")
     if not -count <= axis < count:
         raise ValueError(f"axis = {axis} not in [{-count}, {count})")
-    order = [each for each in range(count) if each != axis % count] + [axis % count]
-    moved = tensor if axis % count == count - 1 else transpose(tensor, order)
-    size = strided_slice_node(shape_internal(moved), [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
-    turned = neg(moved) if direction == "ASCENDING" else moved
-    found = top_k_node(turned, size)[output]
-    if direction == "ASCENDING" and output == 0:
-        found = neg(found)
-    return found if moved is tensor else transpose(found, np.argsort(order).astype(np.int32))
+    # TensorFlow's nodes, one for one: the seeds of what is built later count them.
+    constant(axis, name="axis")
+    turned = neg(tensor) if direction == "ASCENDING" else tensor
+    size = shape_internal(turned)[axis]
+    rank(turned, name="Rank")
+    if axis % count == count - 1:
+        found = top_k_node(turned, size)[output]
+    else:
+        swapped = list(range(count))
+        swapped[axis % count], swapped[-1] = count - 1, axis % count
+        order = constant(swapped, name="transposition")
+        found = transpose(top_k_node(transpose(turned, order), size)[output], order)
+    return neg(found) if direction == "ASCENDING" and output == 0 else found
 
 
 def _bounds_shape(node: Operation) -> list[Dims]:
