@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from tests.interop import further_training_programs as further_training_programs
 from tests.interop.training_programs import PROGRAMS, Program
 
 STEPS = 3

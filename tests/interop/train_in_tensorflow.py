@@ -11,7 +11,12 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import numpy as np
+import tensorflow
 import tensorflow.compat.v1 as tf
+
+if tensorflow.__version__.startswith("1."):
+    # Its ops are registered when it is looked at.
+    _ = tensorflow.contrib.rnn, tensorflow.contrib.seq2seq
 
 tf.disable_v2_behavior()
 tf.logging.set_verbosity(tf.logging.ERROR)
