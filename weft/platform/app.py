@@ -27,6 +27,7 @@ def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] |
         argv: the program's name and arguments; default `sys.argv`.
 
     Raises:
+        TypeError: `main` is no function.
         SystemExit: always; None and 0 mean success, as for `sys.exit`.
 
     >>> def main(arguments):
@@ -38,6 +39,8 @@ def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] |
     ['data.csv']
     None
     """
+    if main is not None and not callable(main):
+        raise TypeError(f"run(main=...) takes a function of the arguments, such as main itself, got {main!r}.")
     _absl_app.define_help_flags()
     arguments = flags.FLAGS.parse(sys.argv if argv is None else list(argv))
     try:

@@ -226,7 +226,7 @@ def pad_value_grad(xp: ArrayModule, outer: Array, inner: Array) -> Result:
     return xp.sum(outer) - xp.sum(inner)
 
 
-@op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", infer=padded_dims,
+@op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", infer=padded_dims, ranks={"constant_values": 0},
     gradient=_pad_v2_gradient, static=("paddings",), types={"Tpaddings": INDEX},
     defaults={"Tpaddings": dtypes.int32})  # fmt: skip
 def pad_v2(xp: ArrayModule, input: Array, paddings: Array, constant_values: Array) -> Result:

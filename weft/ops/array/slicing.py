@@ -107,6 +107,13 @@ def _sliced_shape(node: Operation, source: Dims, vectors: tuple[Tensor, ...]) ->
 
 
 def _strided_shape(node: Operation) -> list[Dims]:
+    lengths = [tensor.dims[0] for tensor in node.inputs[1:4] if tensor.dims]
+    known = {length for length in lengths if length is not None}
+    if len(known) > 1:
+        raise ValueError(
+            f"Dimension 0 in both shapes must be equal, but are {' and '.join(map(str, sorted(known)))}: begin, end and "
+            "strides have a number for each dimension that is sliced"
+        )
     return [_sliced_shape(node, node.inputs[0].dims, tuple(node.inputs[1:4]))]
 
 

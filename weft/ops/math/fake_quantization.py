@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_def import AtLeast
@@ -58,6 +59,10 @@ def fake_quant_with_min_max_args(
         num_bits: how many bits a level has, 2 to 16.
         narrow_range: whether the lowest level is left out.
     """
+    if not 2 <= num_bits <= 16:
+        raise InvalidArgumentError.of(f"num_bits must be between 2 and 16, inclusive, got {num_bits}")
+    if not min < max:
+        raise InvalidArgumentError.of(f"min has to be smaller than max, was: {min:g} >= {max:g}")
     return _rounded(xp, inputs, np.float32(min), np.float32(max), num_bits, narrow_range)
 
 

@@ -62,7 +62,11 @@ def _reduce(
     keep_dims: bool | None = None,
 ) -> Tensor:
     axis = either("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
+    if keepdims is None:
+        keepdims = False
+    elif not isinstance(keepdims, bool | np.bool_):
+        raise TypeError(f"Expected bool for argument 'keep_dims' not {keepdims!r}: keepdims is True or False.")
     if axis is not None:
         return node(tensor, axis, keep_dims=keepdims, name=name)
     if not isinstance(tensor, Tensor):

@@ -255,6 +255,8 @@ def pool(
         raise ValueError(f"pooling_type must be MAX or AVG, not {pooling_type!r}")
     with input_scope(name, f"{pooling_type.lower()}_pool", (input,)) as scope:
         steps = list(strides) if strides is not None else [1] * count
+        if len(steps) != count:
+            raise ValueError(f"len(strides)={len(steps)} but should be {count}: one for each spatial dimension")
         layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
         function = functions[pooling_type, count]
         if rates is not None and max(rates) > 1:

@@ -81,6 +81,8 @@ def piecewise_constant(
         )
     with input_scope(name, "PiecewiseConstant", (x, *boundaries, *values)):
         position = convert_to_tensor(x)
+        if position.dims not in (None, ()):
+            raise ValueError(f"Shape must be rank 0 but is rank {len(position.dims)}: x is one step, got {position.shape}.")
         limits = [_limit(convert_to_tensor(boundary), position) for boundary in boundaries]
         rates = [convert_to_tensor(value) for value in values]
         first = rates[0].dtype.base_dtype

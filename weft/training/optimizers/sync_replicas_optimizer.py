@@ -105,6 +105,9 @@ class SyncReplicasOptimizer(Optimizer):
             )
         if total_num_replicas is None:
             total_num_replicas = replicas_to_aggregate
+        for what, count in (("replicas_to_aggregate", replicas_to_aggregate), ("total_num_replicas", total_num_replicas)):
+            if not hasattr(type(count), "__index__"):
+                raise TypeError(f"SyncReplicasOptimizer: {what} must be an int, how many replicas, got {count!r}.")
         if min_num_replicas is not None and not 1 <= min_num_replicas <= total_num_replicas:
             raise ValueError(
                 f"SyncReplicasOptimizer: min_num_replicas must be from 1 to total_num_replicas, which is {total_num_replicas}; "
