@@ -22,6 +22,7 @@ _PATHS: Final = {
         "ops.mvn_diag ops.mvn_full_covariance ops.mvn_tril ops.negative_binomial ops.onehot_categorical ops.poisson "
         "ops.relaxed_bernoulli ops.relaxed_onehot_categorical ops.wishart"
     ),
+    "eager": "tfe",
     "estimator": (
         "estimator estimator.early_stopping estimator.export estimator.exporter estimator.extenders estimator.head "
         "estimator.hooks estimator.multi_head estimator.replicate_model_fn estimator.rnn estimator.boosted_trees estimator.dnn "

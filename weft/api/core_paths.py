@@ -9,7 +9,7 @@ _TENSORBOARD: Final = {
         "allocation_description api_def attr_value cost_graph function graph node_def op_def resource_handle step_stats "
         "summary tensor_description tensor tensor_shape types variable versions"
     ),
-    "protobuf": "cluster config debug meta_graph rewriter_config saver trackable_object_graph verifier_config",
+    "protobuf": "cluster config debug meta_graph rewriter_config saver struct trackable_object_graph verifier_config",
     "util": "event",
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.api import column_paths
+from weft.api import column_paths, library_paths
 
 _GENERATED: Final = (
     "array audio bitwise candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list "
@@ -69,6 +69,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "util.function_utils": "weft.framework.function_signatures",
 }
 
+_ELSEWHERE: Final = column_paths.NAMES | library_paths.NAMES
 NAMES: Final = {
     "ops.gradients": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
     "ops.gradients_impl": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
@@ -118,20 +119,6 @@ NAMES: Final = {
         "weft.ops.array.rows_in_place:alias_inplace_sub=inplace_sub "
         "weft.ops.array.rows_in_place:alias_inplace_update=inplace_update"
     ),
-    "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",
-    "framework.common_shapes": "broadcast_static_shape=broadcast_shape",
-    "framework.composite_tensor": "weft.framework.type_spec:CompositeTensor",
-    "framework.type_spec": (
-        "weft.framework.type_spec:TypeSpec weft.framework.type_spec:BatchableTypeSpec "
-        "weft.framework.type_spec:register_type_spec_from_value_converter weft.framework.type_spec:type_spec_from_value"
-    ),
-    "ops.linalg.linear_operator_util": (
-        "weft.models.linear_operators.with_broadcast:broadcast_matrix_batch_dims "
-        "weft.models.linear_operators.with_broadcast:cholesky_solve_with_broadcast "
-        "weft.models.linear_operators.with_broadcast:matrix_solve_with_broadcast "
-        "weft.models.linear_operators.with_broadcast:matrix_triangular_solve_with_broadcast"
-    ),
-    "ops.unconnected_gradients": "UnconnectedGradients",
     "framework.func_graph": "weft.framework.func_graph:FuncGraph",
     "framework.sparse_tensor": "weft.framework.sparse_tensor:is_sparse",
     "framework.device": "weft.framework.device_spec:canonical_name weft.framework.device_spec:merge_device",
@@ -156,6 +143,7 @@ NAMES: Final = {
     "estimator.canned.prediction_keys": "weft.estimators.canned.keys:PredictionKeys",
     "estimator.util": "weft.framework.function_signatures:fn_args",
     "framework.ops": (
+        "weft.framework.collection_proto:register_proto_function "
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
         "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
         "weft.ops.variables.tensor_kinds:is_dense_tensor_like "
@@ -260,7 +248,7 @@ NAMES: Final = {
         "inspect:currentframe inspect:getcallargs inspect:getsourcefile inspect:getsourcelines inspect:isframe "
         "inspect:getframeinfo"
     ),
-} | column_paths.NAMES
+} | _ELSEWHERE
 
 # The doors, and the paths whose names they have.
 _PATHS_OF: Final = {

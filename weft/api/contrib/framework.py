@@ -14,6 +14,7 @@ from weft.framework.name_prefix import strip_name_scope as strip_name_scope
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import is_tensor as is_tensor
+from weft.framework.tensor_spec import BoundedTensorSpec as BoundedTensorSpec
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.models.functional import static_choices
 from weft.models.functional.graph_helpers import VariableDeviceChooser as VariableDeviceChooser
