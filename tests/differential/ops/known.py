@@ -161,7 +161,7 @@ WITHOUT: Final[dict[str, str]] = {
     ), "what it makes or takes is no array: tests/ops/foreign"),
     "Eig": "the order of the eigenvalues is each library's own: tests/ops/foreign",
     "SampleDistortedBoundingBox": "its draws are each library's own: tests/ops/foreign",
-    **dict.fromkeys(("PyFunc", "PyFuncStateless"), "it calls a function of the client's process"),
+    **dict.fromkeys(("EagerPyFunc", "PyFunc", "PyFuncStateless"), "it calls a function of the client's process"),
     **dict.fromkeys(("Placeholder", "PlaceholderV2"), "each case has some"),
     **dict.fromkeys(("_Arg", "_Recv", "_Send"), "the master makes them, no graph has them"),
 }  # fmt: skip
