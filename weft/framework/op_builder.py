@@ -189,7 +189,8 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
             return [_single(attr.name, kind[5:-1], item) for item in items]
     except (TypeError, ValueError) as error:
         if str(error).startswith("Expected "):
-            raise TypeError(f"{error} It is an attribute of {definition.name}.") from None
+            choices = f": one of {', '.join(map(repr, attr.choices))}" if attr.choices else ""
+            raise TypeError(f"{error} It is an attribute of {definition.name}{choices}.") from None
         raise type(error)(f"{definition.name}: attribute {attr.name!r} must be a {kind}, got {value!r}: {error}") from error
     return list(value) if kind.startswith("list(") else value
 
