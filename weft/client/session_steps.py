@@ -57,8 +57,8 @@ class SessionSteps:
         if not self._graph.operations:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run(). The session is of "
-                f"{self._graph.label}. A fetch is a tensor or operation of it, no number: of what other graph is yours? Make "
-                "both inside of one `with graph.as_default():`, or pass tf.Session(graph=...)."
+                f"{self._graph.label}: of what other graph is the fetch? Make both inside of one `with graph.as_default():`, "
+                "or pass tf.Session(graph=...). A fetch is a tensor or an operation; a number is none."
             )
         return backend
 
