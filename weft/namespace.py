@@ -268,6 +268,7 @@ from weft.ops.data_flow import resource_accumulators as _resource_accumulators  
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
 from weft.ops.data_flow.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
+from weft.ops.data_flow.critical_section import CriticalSection as CriticalSection
 from weft.ops.data_flow.queue import FIFOQueue as FIFOQueue
 from weft.ops.data_flow.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from weft.ops.data_flow.queue import PriorityQueue as PriorityQueue

@@ -38,7 +38,6 @@ _REASONS: Final = {
     "lite": "weft trains and serves: tf.saved_model exports models in TensorFlow's format, which TensorFlow Lite converts.",
     "contrib.distribute": "weft has the strategies of docs/strategies.md.",
     "distribute": "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec.",
-    "CriticalSection": "A tf.FIFOQueue(1, ...) that holds one element is a lock: dequeue it before, and enqueue it after.",
     "config.experimental_connect_to_cluster": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
     "config.experimental_connect_to_host": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
     **dict.fromkeys(

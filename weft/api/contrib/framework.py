@@ -36,6 +36,7 @@ from weft.ops.arg_scope import current_arg_scope as current_arg_scope
 from weft.ops.arg_scope import has_arg_scope as has_arg_scope
 from weft.ops.array.sequences import argsort as argsort
 from weft.ops.array.sequences import sort as sort
+from weft.ops.data_flow.critical_section import CriticalSection as CriticalSection
 from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_float_dtype
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.debugging.rank_checks import assert_scalar as assert_scalar
