@@ -326,17 +326,15 @@ _PATHS_OF: Final = {
     "contrib.tpu tpu": "tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
     "estimator": (
         "estimator.canned.baseline estimator.canned.dnn estimator.canned.dnn_linear_combined "
-        "estimator.canned.linear "
-        "estimator.estimator estimator.estimator_lib estimator.exporter estimator.model_fn"
+        "estimator.canned.linear estimator.estimator estimator.estimator_lib estimator.exporter estimator.model_fn"
     ),
     "estimator.inputs": "estimator.inputs.inputs estimator.inputs.numpy_io estimator.inputs.pandas_io",
     "estimator.export": "estimator.export.export estimator.export.export_lib estimator.export.export_output",
     "keras": "keras",
     "keras.layers layers": (
         "keras.engine.base_layer keras.engine.input_spec keras.layers.cudnn_recurrent keras.layers.advanced_activations "
-        "keras.layers.convolutional "
-        "keras.layers.core keras.layers.embeddings keras.layers.merge keras.layers.normalization keras.layers.pooling "
-        "keras.layers.recurrent keras.layers.wrappers"
+        "keras.layers.convolutional keras.layers.core keras.layers.embeddings keras.layers.merge "
+        "keras.layers.normalization keras.layers.pooling keras.layers.recurrent keras.layers.wrappers"
     ),
     "keras.backend": "keras.backend",
     "keras.layers": "keras.layers",
