@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import string
 from collections.abc import Sequence
@@ -131,9 +132,12 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: str) -> Tensor:
     values = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], list | tuple) else inputs
     with input_scope(name, "einsum", values) as scope:
         tensors = [convert_to_tensor(each, name=f"inputs_{index}") for index, each in enumerate(values)]
-        # The node has the labels of the result, as TensorFlow's must; NumPy's rule adds them.
-        terms, right = _split_equation(equation, len(tensors))
-        return einsum_node(tensors, equation=f"{','.join(terms)}->{right}", name=scope)
+        # The node has the labels of the result, as TensorFlow's must; NumPy's rule adds them. One that is not well formed
+        # its shape rule refuses, with the inputs.
+        with contextlib.suppress(ValueError):
+            terms, right = _split_equation(equation, len(tensors))
+            equation = f"{','.join(terms)}->{right}"
+        return einsum_node(tensors, equation=equation, name=scope)
 
 
 # Tensordot.
