@@ -64,14 +64,14 @@ def while_loop(
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     graph = get_default_graph()
-    if not loop_vars:
-        raise ValueError(
-            "No loop variables provided: loop_vars holds the first values of what the body changes, such as "
-            "[tf.constant(0)]; cond and body take one argument for each."
-        )
-    if graph.runs_eagerly:
+    if graph.runs_eagerly and loop_vars:
         return _run(cond, body, loop_vars, maximum_iterations)
     with graph.name_scope(name or "while") as scope:
+        if not loop_vars:
+            raise ValueError(
+                "No loop variables provided: loop_vars holds the first values of what the body changes, such as "
+                "[tf.constant(0)]; cond and body take one argument for each."
+            )
         loop = _Loop(graph, scope, loop_vars, shape_invariants, _limit(maximum_iterations))
         loop.build(cond, body)
         results, count = loop.finish(parallel_iterations, back_prop)
