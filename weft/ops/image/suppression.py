@@ -76,8 +76,8 @@ def _suppressed(
     return chosen, kept
 
 
-def _chosen_shape(*then: Dims) -> Callable[[Operation], list[Dims]]:
-    """The rule of shapes of an op that chooses boxes: a vector, and these."""
+def _chosen_shape(*then: Dims, of_corners: bool = True) -> Callable[[Operation], list[Dims]]:
+    """The rule of shapes of an op that chooses boxes, told by their corners or their overlaps: a vector, and these."""
 
     def infer(node: Operation) -> list[Dims]:
         boxes, scores, *scalars = (each.dims for each in node.inputs)
@@ -86,7 +86,8 @@ def _chosen_shape(*then: Dims) -> Callable[[Operation], list[Dims]]:
                 raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
         if boxes is not None and scores is not None and None not in (boxes[0], scores[0]) and boxes[0] != scores[0]:
             raise ValueError(f"Dimensions must be equal, but are {boxes[0]} and {scores[0]}: there is a score for each box")
-        check_size(node.inputs[0], 1, 4)
+        if of_corners:
+            check_size(node.inputs[0], 1, 4)
         size = constant_value(node.inputs[2]) if node.attrs.get("pad_to_max_output_size") else None
         padded = None if size is None else max(int(size), 0)
         return [(padded,), *((padded,) if each else each for each in then)]
@@ -159,7 +160,7 @@ def non_max_suppression_v5(
 
 
 @op("NonMaxSuppressionWithOverlaps", "overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, "
-    "score_threshold: float -> selected_indices: int32", gradient=None, infer=_chosen_shape())  # fmt: skip
+    "score_threshold: float -> selected_indices: int32", gradient=None, infer=_chosen_shape(of_corners=False))  # fmt: skip
 def non_max_suppression_with_overlaps(
     ctx: OpContext, overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold: Array, score_threshold: Array
 ) -> Result:
