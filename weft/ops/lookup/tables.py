@@ -126,7 +126,8 @@ class _Table(LookupInterface):
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys, [n], and their values, [n, ...], in no order."""
         with get_default_graph().name_scope(name or f"{self.name}_{self._scopes['export']}"):
-            return lookup_nodes.lookup_table_export_v2(self._handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+            found = lookup_nodes.lookup_table_export_v2(self._handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+            return found[0], found[1]
 
     def _find(self, keys: object, default: TensorLike, name: str | None) -> Tensor | SparseTensor:
         sparse = keys if isinstance(keys, SparseTensor) else None
