@@ -209,7 +209,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         return graph_def.create_op_from_parts(self, op_type, inputs, dtypes, name, attrs or {}, compute_device)
 
     def around(self, tensor: Tensor) -> Tensor | None:
-        """The tensor of the graph around this one that an argument of this one stands for; a graph of its own has none."""
+        """The tensor of the graph around this one that an argument of this one stands for; a graph of its own has none.
+
+        Args:
+            tensor: of this graph.
+        """
         return None
 
     def add_node(

@@ -80,6 +80,7 @@ def _open(findings: Sequence[Finding]) -> list[str]:
             .replace("|", "\\|")
             .replace("`", "'")
             .replace("<", "\\<")
+            .replace("](", "] (")  # else a link
         )
         lines.append(f"| `{each.op}` | {each.compared} | {len(each.differences)} | {first} |")
     return [*lines, ""]
