@@ -16,6 +16,8 @@ from weft.platform.wait_watch import Watched
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    # The thread of an earlier test may sleep for longer.
+    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
 
 
 class _Told(logging.Handler):

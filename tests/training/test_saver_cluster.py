@@ -125,9 +125,13 @@ def test_a_save_during_training_has_a_variable_and_its_slot_of_one_update(
 
         trainer = threading.Thread(target=keep_training)
         trainer.start()
+        paths = []
         try:
-            assert is_training.wait(60)  # the tasks may have to make code first
-            paths = [saver.save(sess, str(tmp_path / "m"), step, write_meta_graph=False) for step in range(20)]
+            for step in range(20):
+                # Training goes on between the saves; the tasks may have to make code first.
+                is_training.clear()
+                assert is_training.wait(60)
+                paths.append(saver.save(sess, str(tmp_path / "m"), step, write_meta_graph=False))
         finally:
             stop.set()
             trainer.join(60)
