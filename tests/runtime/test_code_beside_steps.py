@@ -130,6 +130,23 @@ def test_explain_waits_for_code_if_it_is_told_to(compiler: Compiler) -> None:
     assert row.way == "compiled"
 
 
+def test_a_large_stage_with_ops_that_only_xla_has_runs_before_its_code_is_there(compiler: Compiler) -> None:
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.reduce_sum(tf.lgamma(x) + tf.qr(tf.reshape(x, [3, 1])).r[0, 0])
+    for _ in range(compile_rules.ONLY_XLA_NODES):
+        y = y + 1.0
+    (gradient,) = tf.gradients(y, x)
+    value = np.array([1.0, 2.0, 2.0], np.float32)
+    expected = [-0.57721566, 0.42278434, 0.42278434]  # the digamma function; R is the norm, of three results
+    with tf.Session() as session:
+        found = [session.run([gradient, y], {x: value})[0] for _ in range(COLD_RUNS + 1)]
+        sign = np.sign(session.run(tf.qr(np.reshape(value, [3, 1])).r))[0, 0]
+        compiler.open()
+        found.append(session.run([gradient, y], {x: value})[0])
+    for each in found:
+        np.testing.assert_allclose(each, expected + sign * value, rtol=1e-5)
+
+
 def test_a_step_compiles_nothing_once_its_code_is_there(compiler: Compiler) -> None:
     model = Counted()
     for _ in range(COLD_RUNS + 1):

@@ -18,6 +18,7 @@ from weft.runtime.choice.compile_rules import (
     COLD_UPDATE_BYTES,
     HOST_UPDATE_BYTES,
     LIGHT_BYTES,
+    ONLY_XLA_NODES,
     Choice,
     CompileRules,
     Way,
@@ -82,6 +83,15 @@ def test_what_only_xla_has_is_compiled_whatever_the_session_says(make_parts: Mak
     x = tf.placeholder(tf.float32, [2])
     rules = rules_of(make_parts, [tf.digamma(x)], [x])
     assert choose(rules, never=True) == (Way.COMPILED, "only XLA has Digamma")
+
+
+def test_a_large_network_with_ops_that_only_xla_has_need_not_wait(make_parts: MakeParts) -> None:
+    x = y = tf.placeholder(tf.float32, [])
+    for _ in range(ONLY_XLA_NODES // 2):
+        y = tf.tanh(y) * x
+    rules = rules_of(make_parts, [tf.digamma(y)], [x])
+    assert not rules.waits_for_code
+    assert rules.choose(0, 0, False, False, beside_s=0.0).way is Way.UNDECIDED
 
 
 def test_a_large_network_is_compiled_at_once(make_parts: MakeParts) -> None:

@@ -27,6 +27,7 @@ from weft.runtime.program.program import Argument, Instruction, Program
 from weft.runtime.program.results import as_result, results_of
 from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
 from weft.runtime.state.variable_values import locked_value_of, value_of
+from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import as_numpy, start
 
 
@@ -216,21 +217,35 @@ class RandomHostCall(KernelCall):
 
 
 class LoneCall(KernelCall):
-    """A node that only JAX can do, by itself: in a loop's body, or where the session never compiles."""
+    """A node that only JAX can do, by itself: in a loop's body, or in a large stage that is not compiled yet."""
 
-    __slots__ = ()
+    __slots__ = ("_code",)
+
+    def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
+        super().__init__(instruction, arguments, program, is_locked)
+        self._code: Callable[..., Array] | None = None
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel on JAX's arrays; starts XLA."""
+        instruction = self._instruction
+        start()
+        arguments = self._gather(values)
+        with jax.enable_x64(True):
+            if instruction.random >= 0 or instruction.op_def.static or instruction.op_def.static_members:
+                made = self._lone(frame)(*arguments)
+            else:
+                # Piece by piece, as JAX computes without it, such nodes took half as long again, first and later.
+                self._code = self._code or jit(self._lone(frame))
+                made = self._code(*arguments)
+            results = [np.asarray(result) for result in results_of(made, len(instruction.outputs))]
+        self._store(results, values)
+
+    def _lone(self, frame: Frame) -> Callable[..., Array]:
         instruction, keywords = self._instruction, self._instruction.keywords
         if instruction.random >= 0:
             keywords = {**keywords, "run_index": frame.run_indices[instruction.random]}
         head = (jnp,) if instruction.op_def.takes_xp else ()
-        start()
-        with jax.enable_x64(True):
-            made = instruction.op_def.kernel(*head, *self._gather(values), **keywords)
-            results = [np.asarray(result) for result in results_of(made, len(instruction.outputs))]
-        self._store(results, values)
+        return partial(instruction.op_def.kernel, *head, **keywords)
 
 
 class Update(KernelCall):
