@@ -135,6 +135,7 @@ WITHOUT: Final[dict[str, str]] = {
         "DeleteSessionTensor", "GetSessionHandle", "GetSessionTensor", "DeserializeIterator", "SerializeIterator", "Iterator",
         "IteratorFromStringHandle", "IteratorFromStringHandleV2", "IteratorToStringHandle", "IteratorGetNextSync",
         "DummyMemoryCache", "DummySeedGenerator", "CacheDatasetV2", "ShuffleDatasetV3", "ShuffleAndRepeatDatasetV2",
+        "ConsumeMutexLock", "MutexLock", "MutexV2",
         "RngReadAndSkip", "TensorArrayCloseV3", "TensorArrayGradV3", "TensorArrayGradWithShape",
     ), _HANDLES),
     **dict.fromkeys((
