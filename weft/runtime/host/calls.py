@@ -18,6 +18,7 @@ from weft.framework.aliases import Array
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 from weft.framework.run_shapes import RunShapes, run_shapes
+from weft.passes.bodies import static_inputs
 from weft.platform.file_access import limited_to
 from weft.platform.interrupts import deferred_interrupts
 from weft.platform.jax_modules import jax, jnp
@@ -219,10 +220,11 @@ class RandomHostCall(KernelCall):
 class LoneCall(KernelCall):
     """A node that only JAX can do, by itself: in a loop's body, or in a large stage that is not compiled yet."""
 
-    __slots__ = ("_code",)
+    __slots__ = ("_code", "_is_whole")
 
     def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
         super().__init__(instruction, arguments, program, is_locked)
+        self._is_whole = instruction.random < 0 and static_inputs(instruction.op) == []
         self._code: Callable[..., Array] | None = None
 
     def run(self, values: list[Array], frame: Frame) -> None:
@@ -231,12 +233,12 @@ class LoneCall(KernelCall):
         start()
         arguments = self._gather(values)
         with jax.enable_x64(True):
-            if instruction.random >= 0 or instruction.op_def.static or instruction.op_def.static_members:
-                made = self._lone(frame)(*arguments)
-            else:
+            if self._is_whole:
                 # Piece by piece, as JAX computes without it, such nodes took half as long again, first and later.
                 self._code = self._code or jit(self._lone(frame))
                 made = self._code(*arguments)
+            else:
+                made = self._lone(frame)(*arguments)
             results = [np.asarray(result) for result in results_of(made, len(instruction.outputs))]
         self._store(results, values)
 
