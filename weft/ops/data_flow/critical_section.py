@@ -7,7 +7,6 @@ from typing import Final, NamedTuple, Protocol
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest
-from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
@@ -145,12 +144,8 @@ class CriticalSection:
 
 def _outermost(tensor: Tensor) -> Tensor:
     """The tensor of the graph around all bodies that an argument stands for."""
-    graph = tensor.graph
-    while isinstance(graph, FuncGraph):
-        around = next((outer for outer, argument in graph.captures.items() if argument is tensor), None)
-        if around is None:
-            return tensor
-        tensor, graph = around, around.graph
+    while (around := tensor.graph.around(tensor)) is not None:
+        tensor = around
     return tensor
 
 
