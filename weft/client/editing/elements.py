@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import TypeVar
 
 from weft.framework.aliases import Nest, ShapeLike
 from weft.framework.dtypes import DType
@@ -12,6 +13,8 @@ from weft.framework.printed import printed
 from weft.ops.array.placeholder import placeholder
 
 DEFAULT_PREFIX = "geph"
+
+_Element = TypeVar("_Element", Operation, Tensor)
 
 
 def flat(values: Nest) -> list[Nest]:
@@ -38,16 +41,8 @@ def make_list_of_op(ops: Nest, check_graph: bool = True, allow_graph: bool = Tru
         TypeError: something else is given, or several graphs.
     """
     if isinstance(ops, Graph):
-        if not allow_graph:
-            raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
-        return list(ops.get_operations())
-    given = [each for each in flat(ops) if not (ignore_ts and isinstance(each, Tensor))]
-    for each in given:
-        if not isinstance(each, Operation):
-            raise TypeError(f"Expected a type in ({Operation}), got: {type(each)}")
-    if check_graph:
-        _check_one_graph(given)
-    return given
+        return list(_whole(ops, allow_graph).get_operations())
+    return _elements(Operation, ops, Tensor if ignore_ts else None, check_graph)
 
 
 def make_list_of_t(ts: Nest, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False) -> list[Tensor]:
@@ -63,21 +58,25 @@ def make_list_of_t(ts: Nest, check_graph: bool = True, allow_graph: bool = True,
         TypeError: something else is given, or several graphs.
     """
     if isinstance(ts, Graph):
-        if not allow_graph:
-            raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
-        return get_tensors(ts)
-    given = [each for each in flat(ts) if not (ignore_ops and isinstance(each, Operation))]
+        return get_tensors(_whole(ts, allow_graph))
+    return _elements(Tensor, ts, Operation if ignore_ops else None, check_graph)
+
+
+def _whole(graph: Graph, allow_graph: bool) -> Graph:
+    if not allow_graph:
+        raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
+    return graph
+
+
+def _elements(kind: type[_Element], values: Nest, passed_over: type | None, check_graph: bool) -> list[_Element]:
+    """All elements of a structure, which are of one kind, and of one graph if that is to be checked."""
+    given = [each for each in flat(values) if passed_over is None or not isinstance(each, passed_over)]
     for each in given:
-        if not isinstance(each, Tensor):
-            raise TypeError(f"Expected a type in ({Tensor}), got: {type(each)}")
-    if check_graph:
-        _check_one_graph(given)
-    return given
-
-
-def _check_one_graph(given: Sequence[Operation | Tensor]) -> None:
-    if len({id(each.graph) for each in given}) > 1:
+        if not isinstance(each, kind):
+            raise TypeError(f"Expected a type in ({kind}), got: {type(each)}")
+    if check_graph and len({id(each.graph) for each in given}) > 1:
         raise TypeError("Operation or tensor belongs to another graph than the rest: all must be of one.")
+    return given
 
 
 def get_tensors(graph: Graph) -> list[Tensor]:
