@@ -270,7 +270,10 @@ class _RebatchIterator(OverInput):
         if not rows or (rows < size and self._drop_remainder):
             return None
         self._turn += 1
-        joined = tuple(np.concatenate(parts) for parts in zip(*self._held, strict=True))
+        if len(self._held) == 1:
+            joined = self._held[0]  # one batch that is cut into many is not copied for each
+        else:
+            joined = tuple(np.concatenate(parts) for parts in zip(*self._held, strict=True))
         self._held = [tuple(part[size:] for part in joined)] if rows > size else []
         return tuple(part[:size] for part in joined)
 
