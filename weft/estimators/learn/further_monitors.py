@@ -84,7 +84,7 @@ class NanLoss(EveryN):
 
 
 class LoggingTrainable(EveryN):
-    """Logs the mean of the absolute values of each trainable variable, and of its change.
+    """Logs the values of the trainable variables.
 
     Args:
         scope: the variables whose names begin so; all when None.
