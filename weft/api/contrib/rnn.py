@@ -27,7 +27,6 @@ from weft.models.rnn.gated import NASCell as NASCell
 from weft.models.rnn.gated import UGRNNCell as UGRNNCell
 from weft.models.rnn.grid import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
 from weft.models.rnn.grid import GridLSTMCell as GridLSTMCell
-from weft.models.rnn.grid import TimeFreqLSTMCell as TimeFreqLSTMCell
 from weft.models.rnn.grouped import GLSTMCell as GLSTMCell
 from weft.models.rnn.grouped import IntersectionRNNCell as IntersectionRNNCell
 from weft.models.rnn.independent import IndRNNCell as IndRNNCell
@@ -47,6 +46,7 @@ from weft.models.rnn.static import static_bidirectional_rnn as static_bidirectio
 from weft.models.rnn.static import static_rnn as static_rnn
 from weft.models.rnn.static import static_state_saving_rnn as static_state_saving_rnn
 from weft.models.rnn.step import best_effort_input_batch_size as best_effort_input_batch_size
+from weft.models.rnn.time_frequency import TimeFreqLSTMCell as TimeFreqLSTMCell
 from weft.models.rnn.wrappers import CompiledWrapper as CompiledWrapper
 from weft.models.rnn.wrappers import DeviceWrapper as DeviceWrapper
 from weft.models.rnn.wrappers import DropoutWrapper as DropoutWrapper

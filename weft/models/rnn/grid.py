@@ -1,4 +1,4 @@
-"""Cells that go over the frequencies of their inputs as well as over time: TimeFreqLSTMCell, GridLSTMCell, both directions."""
+"""Cells of LSTMs over time and over frequencies that see each other: GridLSTMCell, and the one that goes both ways."""
 
 from __future__ import annotations
 
@@ -11,110 +11,15 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import RNNCell, batch_size_of
 from weft.models.rnn.linear import in_shards, joined
+from weft.models.rnn.time_frequency import clipped, known_size
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat, split
 from weft.ops.array.padding import pad
-from weft.ops.math.clip import clip_by_value
 from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
 from weft.ops.variables.matrix_initializers import zeros_initializer
 from weft.platform import tf_logging
-
-
-def _known_size(inputs: Tensor | TensorShape) -> int:
-    shape = inputs if isinstance(inputs, TensorShape) else inputs.shape
-    size = shape.with_rank(2)[1].value
-    if size is None:
-        raise ValueError("Cannot infer input_size from static shape inference.")
-    return int(size)
-
-
-def _clipped(memory: Tensor, limit: float | None) -> Tensor:
-    return memory if limit is None else clip_by_value(memory, -limit, limit)
-
-
-class TimeFreqLSTMCell(RNNCell):
-    """An LSTM over windows of its inputs, from low frequencies to high ones (Sainath and Li, Interspeech 2016).
-
-    Inputs are `[batch, depth]`; the output is the windows' outputs side by side, `[batch, windows * num_units]`, and the state
-    their memories and outputs, `[batch, windows * 2 * num_units]`.
-
-    Args:
-        num_units: the size of one window's output.
-        use_peepholes: whether the gates see the memory.
-        cell_clip: limits the memory to plus or minus this; no limit when None.
-        initializer: has no effect: kernels are initialized as the variable scope says.
-        num_unit_shards: how many variables the kernel is kept in.
-        forget_bias: added to the forget gate.
-        feature_size: the size of a window.
-        frequency_skip: how far one window begins behind the one before.
-        reuse: whether the variables exist already.
-    """
-
-    def __init__(
-        self,
-        num_units: int,
-        use_peepholes: bool = False,
-        cell_clip: float | None = None,
-        initializer: Initializer | None = None,
-        num_unit_shards: int = 1,
-        forget_bias: float = 1.0,
-        feature_size: int | None = None,
-        frequency_skip: int = 1,
-        reuse: bool | None = None,
-    ) -> None:
-        super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._cell_clip = cell_clip
-        self._shards = num_unit_shards
-        self._forget_bias = forget_bias
-        self._feature_size = feature_size
-        self._skip = frequency_skip
-
-    @property
-    def output_size(self) -> int:
-        """The size of one window's output."""
-        return self._num_units
-
-    @property
-    def state_size(self) -> int:
-        """The size of one window's state."""
-        return 2 * self._num_units
-
-    def build(self, inputs_shape: TensorShape) -> None:
-        """Make the kernel and the bias, which all windows share, and the peepholes."""
-        size, window = self._num_units, self._feature_size
-        if window is None:
-            raise ValueError("TimeFreqLSTMCell: feature_size must be given")
-        self._windows = int((_known_size(inputs_shape) - window) / self._skip) + 1
-        self._kernel = in_shards(self.add_variable, "W", window + 2 * size, 4 * size, self._shards)
-        self._bias = self.add_variable("B", [4 * size], zeros_initializer())
-        if self._use_peepholes:
-            self._peepholes = {gate: self.add_variable(f"W_{gate}_diag", [size]) for gate in "FIO"}
-
-    def call(self, inputs: Nest, state: Nest) -> Nest:
-        """One step over all windows."""
-        size, window = self._num_units, self._feature_size
-        kernel = joined(self._kernel)
-        below = zeros([batch_size_of(inputs, 0), size], inputs.dtype)
-        outputs: list[Tensor] = []
-        states: list[Tensor] = []
-        for index in range(self._windows):
-            begin, end = index * self._skip, index * self._skip + (window or 0)
-            c, h = (state[:, (2 * index + part) * size : (2 * index + part + 1) * size] for part in range(2))
-            gates = bias_add(matmul(concat([inputs[:, begin:end], h, below], 1), kernel), self._bias)
-            i, j, f, o = split(value=gates, num_or_size_splits=4, axis=1)
-            forget = sigmoid(f + self._forget_bias + self._seen("F", c))
-            new_c = _clipped(forget * c + sigmoid(i + self._seen("I", c)) * tanh(j), self._cell_clip)
-            below = sigmoid(o + self._seen("O", new_c)) * tanh(new_c)
-            outputs.append(below)
-            states += [new_c, below]
-        return concat(outputs, 1), concat(states, 1)
-
-    def _seen(self, gate: str, memory: Tensor) -> Tensor | float:
-        return self._peepholes[gate] * memory if self._use_peepholes else 0.0
 
 
 class _Block(NamedTuple):
@@ -292,7 +197,7 @@ class GridLSTMCell(RNNCell):
             keep = 1.0 - take
         else:
             keep = sigmoid(gates.forget + self._forget_bias + self._peeped(block, "F", kind, seen))
-        return _clipped(keep * memory + take * tanh(gates.new), self._cell_clip)
+        return clipped(keep * memory + take * tanh(gates.new), self._cell_clip)
 
     def _peeped(self, block: _Block, gate: str, kind: str, memories: tuple[Tensor, Tensor]) -> Tensor | float:
         if not self._use_peepholes:
@@ -304,7 +209,7 @@ class GridLSTMCell(RNNCell):
 
     def _seen(self, inputs: Tensor, offset: int = 0) -> list[list[Tensor]]:
         """The windows of each block, so far behind their places."""
-        size = _known_size(inputs)
+        size = known_size(inputs)
         if offset:
             inputs = pad(inputs, [[0, 0], [0, offset] if offset > 0 else [-offset, 0]])
         if not self._starts:
