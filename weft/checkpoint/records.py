@@ -6,7 +6,6 @@ of the data.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import struct
 import zlib
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 
 import google_crc32c
 import numpy as np
+import numpy.typing as npt
 
 from weft.checkpoint.coding import crc32c, mask_crc, mask_crcs
 from weft.errors import DataLossError, InvalidArgumentError
@@ -46,10 +46,21 @@ def as_record(data: bytes) -> bytes:
     return b"".join((length, _CRC.pack(mask_crc(crc32c(length))), data, _CRC.pack(mask_crc(crc32c(data)))))
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def _crc_of_length(length: int) -> int:
-    """The masked checksum of a record's length; records of one file have few lengths."""
-    return mask_crc(crc32c(_LENGTH.pack(length)))
+# The lengths behind headers that were found whole: records of one file have few lengths, and to look one up takes a third of
+# unpacking it and its checksum.
+_LENGTHS: Final[dict[bytes, int]] = {}
+_MOST_LENGTHS: Final = 1 << 14
+
+
+def _length_of(header: bytes) -> int | None:
+    """The length of a record by its header of 12 bytes; None where that does not fit its checksum."""
+    length, checksum = _HEADER.unpack(header)
+    if mask_crc(crc32c(_LENGTH.pack(length))) != checksum:
+        return None
+    if len(_LENGTHS) >= _MOST_LENGTHS:
+        _LENGTHS.clear()
+    _LENGTHS[header] = length
+    return int(length)
 
 
 def read_records(stream: Readable, path: str) -> Iterator[bytes]:
@@ -90,36 +101,46 @@ class _Split(NamedTuple):
     one lacks; 0 where its length is damaged."""
 
     records: list[bytes]
-    checksums: list[int]
+    checksums: npt.NDArray[np.uint32]
     end: int
     missing: int
 
 
 def _split(data: bytes, start: int) -> _Split:
     records: list[bytes] = []
-    checksums: list[int] = []
-    end, missing = len(data), _HEADER.size
-    while start + _HEADER.size <= end:
-        length, length_crc = _HEADER.unpack_from(data, start)
-        if _crc_of_length(length) != length_crc:
-            missing = 0
-            break
-        begin = start + _HEADER.size
+    first, last, missing = start, len(data) - _CRC.size, _HEADER.size
+    known = _LENGTHS.get
+    while (begin := start + _HEADER.size) <= len(data):
+        header = data[start:begin]
+        length = known(header)
+        if length is None:
+            length = _length_of(header)
+            if length is None:
+                missing = 0
+                break
         stop = begin + length
-        start_of_next = stop + _CRC.size
-        if start_of_next > end:
-            missing = start_of_next - end
+        if stop > last:
+            missing = stop - last
             break
         records.append(data[begin:stop])
-        checksums += _CRC.unpack_from(data, stop)
-        start = start_of_next
-    return _Split(records, checksums, start, missing)
+        start = stop + _CRC.size
+    return _Split(records, _checksums(data, first, records), start, missing)
+
+
+def _checksums(data: bytes, start: int, records: list[bytes]) -> npt.NDArray[np.uint32]:
+    """The checksums behind the records that lie in the data from a place on."""
+    if not records:
+        return np.empty(0, np.uint32)
+    sizes = np.fromiter(map(len, records), np.int64, len(records))
+    ends = start + np.cumsum(sizes + (_HEADER.size + _CRC.size))
+    found: npt.NDArray[np.uint32] = np.ndarray(len(data) - _CRC.size + 1, "<u4", data, strides=(1,))[ends - _CRC.size]
+    return found
 
 
 def _whole(found: _Split) -> int:
     """How many of the records fit their checksums, up to the first that does not."""
     expected = np.fromiter(map(google_crc32c.value, found.records), np.uint32, len(found.records))
-    differs = mask_crcs(expected) != np.array(found.checksums, np.uint32)
+    differs = mask_crcs(expected) != found.checksums
     return int(differs.argmax()) if differs.any() else len(found.records)
 
 

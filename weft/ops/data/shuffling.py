@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.framework.dims import Dims
@@ -153,23 +155,20 @@ class ShuffleIterator(ElementIterator):
         if len(buffer) < size:
             buffer.append(None)
         # Out of how many one is chosen: those of an earlier pass become fewer, as what comes belongs to the last one.
-        span, less = (size, 0) if is_lone else (end - start, 1)
-        place = start % size
-        hole = place - 1
+        count = len(coming)
+        after = np.arange(count)
+        places = (start + after) % size
+        chosen = (start + after + self._random.next_some(count) % (size if is_lone else end - start - after)) % size
+        hole = start % size - 1
         found: list[Element] = []
-        for element, number in zip(coming, self._random.next_some(len(coming)), strict=True):
+        for element, place, index in zip(coming, places.tolist(), chosen.tolist(), strict=True):
             buffer[hole] = element
-            index = (start + number % span) % size
-            chosen = buffer[index]
-            assert chosen is not None
-            found.append(chosen)
+            found.append(buffer[index])  # type: ignore[arg-type]  # it is full
             buffer[index] = buffer[place]
             # So that an element goes when nobody else has it.
             buffer[place] = None
             hole = place
-            start += 1
-            span -= less
-            place = place + 1 if place + 1 < size else 0
+        start += count
         passes[0][0] = start
         passes[-1][1] += len(coming)
         self._is_empty_pass = False
