@@ -12,8 +12,7 @@ from google.protobuf.message import DecodeError
 import weft as tf
 from weft.ops.io import example_layout
 from weft.ops.io.example_columns import columns_of
-from weft.ops.io.example_layout import PADDING
-from weft.ops.io.header_table import BYTES, FLOATS, INTEGERS
+from weft.ops.io.header_table import BYTES, FLOATS, INTEGERS, PADDING
 
 FEATURES = {
     "count": tf.FixedLenFeature([], tf.int64, default_value=-7),
@@ -195,6 +194,23 @@ def test_records_that_differ_in_lengths_and_in_what_is_missing_have_one_layout()
     assert words.values.tolist() == [b"w" * (row % 7) for row in range(40) for _ in range(row % 12)]
     assert counts.present.tolist() == [row % 3 > 0 for row in range(40)]
     assert counts.values.tolist() == [row for row in range(40) if row % 3]
+
+
+@pytest.mark.parametrize("count", [1, 33, 40, 63, 70])
+def test_records_of_many_features_beside_others_are_what_they_are_alone(count: int) -> None:
+    def record(row: int, width: int) -> bytes:
+        example = tf.train.Example()
+        for number in range(count):
+            example.features.feature[f"f{number:02}"].float_list.value.extend([float(row + number)] * width)
+        return bytes(example.SerializeToString(deterministic=True))
+
+    # The lengths of the others, read as those of the first, lead far away.
+    records = [record(row, 1) for row in range(20)] + [record(row, 29) for row in range(20, 23)] + [record(23, 1)]
+    wanted = [(f"f{number:02}".encode(), FLOATS) for number in (0, count - 1)]
+    found = columns_of(records, wanted) or []
+    for column, number in zip(found, (0, count - 1), strict=True):
+        assert column.counts.tolist() == [1] * 20 + [29] * 3 + [1]
+        assert column.values.tolist() == [row + number for row in range(24) for _ in range(column.counts[row])]
 
 
 def _field(tag: int, data: bytes) -> bytes:

@@ -163,7 +163,7 @@ class ShuffleIterator(ElementIterator):
         found: list[Element] = []
         for element, place, index in zip(coming, places.tolist(), chosen.tolist(), strict=True):
             buffer[hole] = element
-            found.append(buffer[index])  # type: ignore[arg-type]  # it is full
+            found.append(buffer[index])
             buffer[index] = buffer[place]
             # So that an element goes when nobody else has it.
             buffer[place] = None

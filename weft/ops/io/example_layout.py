@@ -9,28 +9,36 @@ https://protobuf.dev/programming-guides/encoding; the messages are those of Tens
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from weft.framework.aliases import Array
 from weft.ops.io.header_table import (
+    AHEAD,
     BYTES,
     FIRST,
+    LONGEST_HEADER,
     MOST_ADVANCED,
     NO_KIND,
     PACKED,
+    PADDING,
     SECOND,
     HeaderTable,
+    JoinedTables,
     header_table,
+    join,
     look_up,
+    look_up_all,
 )
 
 _ALL: Final = np.uint64(2**64 - 1)
 # Headers that are longer, records with more entries and longer lengths have no layout: what is learnt stays small.
-_LONGEST_HEADER: Final = 128
 _MOST_ENTRIES: Final = 256
 _WIDEST_LENGTH: Final = 4
+# So many features are looked up at once: their tables take up to two megabytes.
+_MOST_JOINED: Final = 64
 
 
 class Length(NamedTuple):
@@ -65,9 +73,16 @@ class Entry(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The entries of a record, in order."""
+    """The entries of a record, in order, and their tables in one, where all have tables."""
 
     entries: tuple[Entry, ...]
+    tables: JoinedTables | None
+
+
+def _layout(entries: Sequence[Entry]) -> Layout:
+    tables = [entry.table for entry in entries if entry.table is not None]
+    is_joined = 0 < len(tables) == len(entries) <= _MOST_JOINED
+    return Layout(tuple(entries), join(tables) if is_joined else None)
 
 
 class Places(NamedTuple):
@@ -96,7 +111,7 @@ def learn(record: bytes) -> Layout | None:
     except (_UnknownError, IndexError):
         return None
     keys = {entry.key for entry in entries}
-    return Layout(tuple(entries)) if len(keys) == len(entries) <= _MOST_ENTRIES else None
+    return _layout(entries) if len(keys) == len(entries) <= _MOST_ENTRIES else None
 
 
 def _length(record: bytes, position: int, tag: int) -> tuple[int, int, int]:
@@ -135,7 +150,7 @@ def _entry(record: bytes, start: int) -> tuple[Entry, int]:
     if size and kind in PACKED:
         size, position = enter(position, FIRST)
     end = position + size
-    if end > len(record) or position - start > _LONGEST_HEADER or any(stop != end for _, _, stop in spans):
+    if end > len(record) or position - start > LONGEST_HEADER or any(stop != end for _, _, stop in spans):
         raise _UnknownError
     # Packed numbers that are none have no length of their own: the header is always the same.
     is_fixed = not size and kind != BYTES
@@ -173,12 +188,7 @@ def unified(one: Layout, other: Layout) -> Layout | None:
         if known.table is None or missing.table is None or missing.kind not in (NO_KIND, known.kind):
             return None
         entries.append(known)
-    return Layout(tuple(entries))
-
-
-# How far positions may be beyond the end of the data before they are looked after.
-_AHEAD: Final = 32 * MOST_ADVANCED
-PADDING: Final = bytes(_AHEAD + _LONGEST_HEADER + 16)
+    return _layout(entries)
 
 
 def locate(layout: Layout, data: bytes, starts: Array, ends: Array) -> tuple[Array, list[Places]]:
@@ -190,6 +200,8 @@ def locate(layout: Layout, data: bytes, starts: Array, ends: Array) -> tuple[Arr
     length, width = _written_length(head)
     position = starts + (1 + width)
     fits = (head[:, 0] == FIRST) & (length == ends - position)
+    if layout.tables is not None:
+        return fits, [Places(*each) for each in zip(*look_up_all(layout.tables, data, position, ends, fits), strict=True)]
     places = []
     limit = len(data) - len(PADDING)
     ahead = 0
@@ -204,10 +216,10 @@ def locate(layout: Layout, data: bytes, starts: Array, ends: Array) -> tuple[Arr
             position = position + entry.size
             sizes = _read(header, entry.lengths[-1]) if entry.lengths else np.zeros(len(starts), np.int64)
             _compare(entry, header, sizes, fits)
-            ahead = _AHEAD
+            ahead = AHEAD
         places.append(Places(position, sizes, present))
         position = position + sizes
-        if ahead > _AHEAD - MOST_ADVANCED:
+        if ahead > AHEAD - MOST_ADVANCED:
             # A record of another layout may lead anywhere; one that fits never goes beyond its end.
             fits &= position <= ends
             position, ahead = np.minimum(position, limit), 0
@@ -247,7 +259,7 @@ def _written_length(head: Array) -> tuple[Array, Array]:
         if not going_on.any():
             break
         byte = head[:, 1 + index].astype(np.int64)
-        value[going_on] += (byte[going_on] - 1) << 7 * index
+        value += ((byte - 1) << 7 * index) * going_on
         width += going_on
         going_on &= byte >= 0x80
     value[going_on] = -1
