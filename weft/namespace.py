@@ -69,6 +69,7 @@ from weft.client.session import Session as Session
 from weft.client.session import get_default_session as get_default_session
 from weft.client.step_picture import draw_placement as draw_placement
 from weft.client.step_picture import draw_timeline as draw_timeline
+from weft.datasets.optional import OptionalSpec as OptionalSpec
 from weft.distributed.server.local_cluster import LocalCluster as LocalCluster
 from weft.errors import OpError as OpError
 from weft.framework.behavior import control_flow_v2_enabled as control_flow_v2_enabled
@@ -136,11 +137,13 @@ from weft.framework.graph_functions import op_scope as op_scope
 from weft.framework.importer import import_graph_def as import_graph_def
 from weft.framework.indexed_slices import IndexedSlices as IndexedSlices
 from weft.framework.indexed_slices import IndexedSlicesValue as IndexedSlicesValue
+from weft.framework.indexed_slices_spec import IndexedSlicesSpec as IndexedSlicesSpec
 from weft.framework.operation import Operation as Operation
 from weft.framework.operation import Tensor as Tensor
 from weft.framework.sparse_tensor import SparseTensor as SparseTensor
 from weft.framework.sparse_tensor import SparseTensorValue as SparseTensorValue
 from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
+from weft.framework.sparse_tensor_spec import SparseTensorSpec as SparseTensorSpec
 from weft.framework.tensor_conversion import convert_to_tensor as convert_to_tensor
 from weft.framework.tensor_conversion import is_tensor as is_tensor
 from weft.framework.tensor_conversion import (
@@ -150,6 +153,7 @@ from weft.framework.tensor_shape import TensorShape as TensorShape
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.framework.tensor_util import make_ndarray as make_ndarray
 from weft.framework.tensor_util import make_tensor_proto as make_tensor_proto
+from weft.framework.type_spec import TypeSpec as TypeSpec
 from weft.framework.version import COMPILER_VERSION as COMPILER_VERSION
 from weft.framework.version import COMPILER_VERSION as __compiler_version__
 from weft.framework.version import CXX11_ABI_FLAG as CXX11_ABI_FLAG
@@ -261,6 +265,7 @@ from weft.ops.control_flow.ordering import group as group
 from weft.ops.control_flow.ordering import no_op as no_op
 from weft.ops.control_flow.ordering import tuple_of as _tuple_of
 from weft.ops.control_flow.tensor_array import TensorArray as TensorArray
+from weft.ops.control_flow.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from weft.ops.control_flow.vectorized_map import vectorized_map as vectorized_map
 from weft.ops.control_flow.while_loop import while_loop as while_loop
 from weft.ops.data import later_versions as _later_datasets  # registers what tf.data of TensorFlow 2 has
@@ -489,6 +494,7 @@ from weft.ops.process.session_tensor import get_session_handle as get_session_ha
 from weft.ops.process.session_tensor import get_session_tensor as get_session_tensor
 from weft.ops.ragged import conversions as _ragged_conversions  # registers what ragged tensors of TensorFlow 2 have
 from weft.ops.ragged import indexing as _ragged_indexing  # gives RaggedTensor its []
+from weft.ops.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
 from weft.ops.ragged.strings import string_split as string_split
 from weft.ops.ragged.tensor import RaggedTensor as RaggedTensor
 from weft.ops.random import keyed as _keyed  # registers what random ops of TensorFlow 2 have

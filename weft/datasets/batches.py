@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from weft.datasets import nest, structure
+from weft.datasets.leaves import DatasetLike, DatasetSpec
 from weft.datasets.selecting import Made, int64
-from weft.datasets.structure import DatasetLike
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.constant_value import constant_value, constant_value_as_shape
 from weft.framework.dims import Dims
 from weft.framework.operation import Tensor
+from weft.framework.sparse_tensor_spec import SparseTensorSpec
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
@@ -37,7 +38,7 @@ def window(
     dataset: DatasetLike, size: TensorLike, shift: TensorLike | None, stride: TensorLike, drop_remainder: TensorLike
 ) -> Made:
     """Datasets of neighbouring elements, one for each leaf."""
-    spec = nest.map_structure(structure.DatasetSpec, dataset.element_spec)
+    spec = nest.map_structure(DatasetSpec, dataset.element_spec)
     sizes = (
         int64(size, "size"),
         int64(size if shift is None else shift, "shift"),
@@ -146,7 +147,7 @@ def dense_to_sparse_batch(dataset: DatasetLike, batch_size: TensorLike, row_shap
             f"{structure.legacy_types(spec)!r}."
         )
     dims = as_dims(row_shape)
-    made = structure.SparseTensorSpec(None if dims is None else (None, *dims), spec.dtype)
+    made = SparseTensorSpec(None if dims is None else (None, *dims), spec.dtype)
     sizes = convert_to_tensor(np.asarray([-1 if size is None else size for size in dims or ()], np.int64), name="row_shape")
     variant = reshaping.dense_to_sparse_batch_dataset(
         dataset.variant_tensor, int64(batch_size, "batch_size"), sizes, **structure.flat_attrs(made)

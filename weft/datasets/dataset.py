@@ -14,9 +14,9 @@ from weft.datasets.functions import MadeBy
 from weft.datasets.generators import GeneratorState, generator_dataset
 from weft.datasets.iteration import elements_of
 from weft.datasets.iterator import Iterator, initializable_iterator, one_shot_iterator
+from weft.datasets.leaves import DatasetSpec
 from weft.datasets.options import Options
 from weft.datasets.selecting import Made
-from weft.datasets.structure import DatasetSpec
 from weft.datasets.structured import Structured
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
@@ -51,6 +51,11 @@ class Dataset(Structured):
         for each in inputs:
             self._options = self._options.merge(each.options())
         self._captures_reference: bool = captures_reference or any(each._captures_reference for each in inputs)
+
+    @property
+    def leaf_spec(self) -> DatasetSpec:
+        """What this is as a leaf of another dataset's elements."""
+        return DatasetSpec(self.element_spec)
 
     def _of(self, made: Made, *others: Dataset) -> Dataset:
         return Dataset(*made, inputs=(self, *others))

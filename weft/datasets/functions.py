@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from weft.datasets import nest, structure
+from weft.datasets.leaves import DatasetLike, DatasetSpec
 from weft.datasets.selecting import Made, int64
-from weft.datasets.structure import DatasetLike
 from weft.datasets.traced import Traced
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
@@ -141,7 +141,7 @@ def parallel_interleave(
 
 def _made_spec(traced: Traced) -> Nest:
     """What the datasets that a function makes have for elements; TypeError when it makes none."""
-    if not isinstance(traced.spec, structure.DatasetSpec):
+    if not isinstance(traced.spec, DatasetSpec):
         raise TypeError(
             f"`map_func` must return a `Dataset` object. Got {type(traced.spec)}. tf.data.Dataset.from_tensors makes one of a "
             "tensor; Dataset.map takes a function that returns tensors."
@@ -216,8 +216,8 @@ def group_by_window(
     keys = Traced(key, name, dataset.element_spec)
     if not _is_scalar_int64(keys.spec):
         raise ValueError("`key_func` must return a single tf.int64 tensor of scalar shape.")
-    groups = Traced(reducer, name, (scalar, structure.DatasetSpec(dataset.element_spec)))
-    if not isinstance(groups.spec, structure.DatasetSpec):
+    groups = Traced(reducer, name, (scalar, DatasetSpec(dataset.element_spec)))
+    if not isinstance(groups.spec, DatasetSpec):
         raise TypeError("`reduce_func` must return a `Dataset` object.")
     sizes = Traced(lambda value: convert_to_tensor(window_size(value), dtype=dtypes.int64), name, scalar)
     if not _is_scalar_int64(sizes.spec):

@@ -7,13 +7,14 @@ import warnings
 from typing import Final
 
 from weft.datasets import nest, structure
-from weft.datasets.structure import DatasetLike
+from weft.datasets.leaves import DatasetLike
 from weft.datasets.structured import Structured
 from weft.framework import dtypes, scopes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.data import iterator_nodes as nodes
 
 _GLOBAL_ITERATORS: Final = "iterators"
@@ -135,7 +136,7 @@ class Iterator(Structured):
                 raise TypeError(f"Expected output {what} {of(self._spec)!r} but got dataset with output {name} {of(found)!r}.")
         own, other = structure.legacy_shapes(self._spec), structure.legacy_shapes(found)
         for a, b in zip(nest.flatten(own), nest.flatten(other), strict=True):
-            if not isinstance(a, structure.DatasetSpec) and not a.is_compatible_with(b):
+            if isinstance(a, TensorShape) and not a.is_compatible_with(b):
                 raise TypeError(f"Expected output shapes compatible with {own!r} but got dataset with output shapes {other!r}.")
 
     def get_next(self, name: str | None = None) -> Nest:

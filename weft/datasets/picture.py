@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from weft.datasets import nest, structure
-from weft.datasets.structure import DatasetLike
+from weft.datasets.leaves import DatasetLike
 from weft.framework import dtypes
 from weft.framework.dims import brackets
 from weft.framework.operation import Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from weft.datasets import nest, structure
-from weft.datasets.structure import DatasetLike
+from weft.datasets.leaves import DatasetLike
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph

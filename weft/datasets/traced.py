@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from weft.datasets import nest, structure
+from weft.datasets.leaves import as_leaf
 from weft.framework import scopes
 from weft.framework.aliases import Nest
 from weft.framework.attr_value import FunctionName
@@ -141,7 +142,7 @@ def _converted(result: Nest, transformation: str) -> Nest:
     try:
         if any(leaf is None or isinstance(leaf, Operation) for leaf in nest.flatten(result)):
             raise TypeError("neither tensors nor values")
-        return nest.map_structure(structure.as_leaf, result)
+        return nest.map_structure(as_leaf, result)
     except (TypeError, ValueError) as error:
         hint = " Does the function lack its `return`?" if result is None else " It returns tensors, or nests of them."
         raise TypeError(f"Unsupported return value from function passed to {transformation}: {result}.{hint}") from error

@@ -33,5 +33,7 @@ from weft.datasets.experimental.transformations import sliding_window_batch as s
 from weft.datasets.experimental.transformations import sloppy_interleave as sloppy_interleave
 from weft.datasets.experimental.transformations import unbatch as unbatch
 from weft.datasets.experimental.transformations import unique as unique
+from weft.datasets.optional import Optional as Optional
+from weft.datasets.optional import get_next_as_optional as get_next_as_optional
 from weft.datasets.readers import CsvDataset as CsvDataset
 from weft.datasets.selecting import AUTOTUNE as AUTOTUNE

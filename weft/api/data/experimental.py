@@ -35,6 +35,9 @@ from weft.datasets.experimental.transformations import take_while as take_while
 from weft.datasets.experimental.transformations import unbatch as unbatch
 from weft.datasets.experimental.transformations import unique as unique
 from weft.datasets.inspection import get_structure as get_structure
+from weft.datasets.leaves import DatasetSpec as _DatasetSpec
+from weft.datasets.optional import Optional as Optional
+from weft.datasets.optional import get_next_as_optional as get_next_as_optional
 from weft.datasets.options import DistributeOptions as DistributeOptions
 from weft.datasets.options import MapVectorizationOptions as MapVectorizationOptions
 from weft.datasets.options import OptimizationOptions as OptimizationOptions
@@ -42,8 +45,14 @@ from weft.datasets.options import StatsOptions as StatsOptions
 from weft.datasets.options import ThreadingOptions as ThreadingOptions
 from weft.datasets.readers import CsvDataset as CsvDataset
 from weft.datasets.selecting import AUTOTUNE as AUTOTUNE
-from weft.datasets.structure import DatasetSpec as _DatasetSpec
+from weft.datasets.structures import OptionalStructure as OptionalStructure
+from weft.datasets.structures import RaggedTensorStructure as RaggedTensorStructure
+from weft.datasets.structures import SparseTensorStructure as SparseTensorStructure
+from weft.datasets.structures import TensorArrayStructure as TensorArrayStructure
+from weft.datasets.structures import TensorStructure as TensorStructure
+from weft.framework.type_spec import TypeSpec as _TypeSpec
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 map_and_batch_with_legacy_function = map_and_batch
 DatasetStructure = _DatasetSpec
+Structure = _TypeSpec

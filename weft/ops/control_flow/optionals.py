@@ -12,7 +12,7 @@ from weft.ops.declaration import op, scalar_shape
 from weft.ops.held_objects import Held, handle_of, held
 
 
-class _Optional(Held):
+class OptionalValue(Held):
     """Some tensors, or nothing."""
 
     __slots__ = ("values",)
@@ -22,25 +22,25 @@ class _Optional(Held):
 
     def zeros(self) -> Held:
         """An optional without a value."""
-        return _Optional(None)
+        return OptionalValue(None)
 
 
 @op("OptionalFromValue", "components: [Toutput_types] -> optional: variant", infer=scalar_shape, gradient=None)
 def optional_from_value(ctx: OpContext, components: list[Array], *, Toutput_types: list[DType]) -> Result:
     """An optional that has these values: `n*[*value] -> scalar variant`."""
-    return handle_of(_Optional(list(components)))
+    return handle_of(OptionalValue(list(components)))
 
 
 @op("OptionalNone", "-> optional: variant", infer=scalar_shape, gradient=None)
 def optional_none(ctx: OpContext) -> Result:
     """An optional without a value: `-> scalar variant`."""
-    return handle_of(_Optional(None))
+    return handle_of(OptionalValue(None))
 
 
 @op("OptionalHasValue", "optional: variant -> has_value: bool", infer=scalar_shape, gradient=None)
 def optional_has_value(ctx: OpContext, optional: Array) -> Result:
     """Whether an optional has a value: `scalar variant -> scalar bool`."""
-    return held(optional, _Optional).values is not None
+    return held(optional, OptionalValue).values is not None
 
 
 def _declared(node: Operation) -> list[Dims]:
@@ -52,7 +52,7 @@ def optional_get_value(
     ctx: OpContext, optional: Array, *, output_types: list[DType], output_shapes: list[Dims]
 ) -> list[Result]:
     """The values of an optional, which has to have some: `scalar variant -> n*[*value]`."""
-    values = held(optional, _Optional).values
+    values = held(optional, OptionalValue).values
     if values is None:
         raise InvalidArgumentError.of("The given optional does not have a value.")
     if len(values) != len(output_types):

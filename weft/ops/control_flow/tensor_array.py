@@ -115,6 +115,11 @@ class TensorArray:
         return self._dynamic_size
 
     @property
+    def infer_shape(self) -> bool:
+        """Whether all elements have one shape."""
+        return self._infer_shape
+
+    @property
     def element_shape(self) -> TensorShape:
         """The elements' shape, as far as it is known."""
         return TensorShape(self._element[0])

@@ -13,9 +13,11 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.ops.control_flow.optionals import OptionalValue
 from weft.ops.data.element import boxed, source_of
 from weft.ops.data.iterator_state import IteratorState
 from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape
+from weft.ops.held_objects import handle_of
 
 
 def _iterator(ctx: OpContext, types: Sequence[DType], shapes: Sequence[Dims]) -> IteratorState:
@@ -87,6 +89,16 @@ def _declare_get_next(name: str) -> Callable[..., list[Tensor]]:
 
 iterator_get_next = _declare_get_next("IteratorGetNext")
 iterator_get_next_sync = _declare_get_next("IteratorGetNextSync")
+
+
+@op("IteratorGetNextAsOptional", "iterator: resource -> optional: variant", infer=scalar_shape, gradient=not_differentiable,
+    stateful=True)  # fmt: skip
+def iterator_get_next_as_optional(
+    ctx: OpContext, iterator: Array, *, output_types: list[DType], output_shapes: list[Dims]
+) -> Result:
+    """The next element of an iterator as an optional, without a value at the end: `scalar resource -> scalar variant`."""
+    element = _find(ctx, iterator).next_or_none(ctx)
+    return handle_of(OptionalValue(None if element is None else list(element)))
 
 
 @op("IteratorToStringHandle", "resource_handle: resource -> string_handle: string", infer=scalar_shape,

@@ -32,9 +32,6 @@ from weft.ops.foreign import (
     matrices as matrices,
 )
 from weft.ops.foreign import (
-    ragged_variants as ragged_variants,
-)
-from weft.ops.foreign import (
     sparse_gradients as sparse_gradients,
 )
 from weft.ops.foreign import (
@@ -43,3 +40,4 @@ from weft.ops.foreign import (
 from weft.ops.foreign import (
     values as values,
 )
+from weft.ops.ragged import variants as variants

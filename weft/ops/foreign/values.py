@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError, OutOfRangeError
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result
 from weft.framework.constant_value import constant_value
@@ -16,7 +16,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import expand_dims
-from weft.ops.declaration import not_differentiable, op, same_as_input, scalar_shape
+from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import FLOATS, mul
 
 _RAW: Final = (
@@ -111,22 +111,6 @@ def tensor_list_push_back_batch(ctx: OpContext, input_handles: Array, tensor: Ar
         handle[()] = input_handles[place]
         made[place] = push(ctx, handle, tensor[place], element_dtype=element_dtype)[()]
     return made
-
-
-# Iterators.
-
-
-@op("IteratorGetNextAsOptional", "iterator: resource -> optional: variant", infer=scalar_shape, gradient=not_differentiable,
-    stateful=True)  # fmt: skip
-def iterator_get_next_as_optional(
-    ctx: OpContext, iterator: Array, *, output_types: list[DType], output_shapes: list[Dims]
-) -> Result:
-    """The next element of an iterator as an optional, without a value at the end: `scalar resource -> scalar variant`."""
-    try:
-        element = lookup("IteratorGetNext").kernel(ctx, iterator, output_types=output_types, output_shapes=output_shapes)
-    except OutOfRangeError:
-        return lookup("OptionalNone").kernel(ctx)
-    return lookup("OptionalFromValue").kernel(ctx, element, Toutput_types=output_types)
 
 
 # Bytes.
