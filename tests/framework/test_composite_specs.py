@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import weft as tf
@@ -84,7 +86,7 @@ def test_the_parts_of_ragged_tensors_are_told() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(make, error, told) -> None:
+def test_what_does_not_fit_is_refused(make: Callable[[], object], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         make()
 

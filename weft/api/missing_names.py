@@ -29,7 +29,6 @@ _RENAMED: Final = {
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
     "contrib.deprecated": "tf.summary",
     "contrib.saved_model": "tf.saved_model",
-    "contrib.mixed_precision": "tf.cast",
     "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.train import experimental as experimental
 from weft.checkpoint.checkpoint_contents import list_variables as list_variables
 from weft.checkpoint.checkpoint_contents import load_checkpoint as load_checkpoint
 from weft.checkpoint.checkpoint_contents import load_variable as load_variable
