@@ -26,11 +26,18 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, which names the option that was probably meant; --help has the usage.
 
-    Its description keeps its line breaks, and no option can be abbreviated.
+    Its description keeps its line breaks, and no option can be abbreviated. It writes no colours.
+
+    Args:
+        prog: what the command is called.
+        description: what it does.
+        color: what Python 3.14 tells the parsers of subcommands; it changes nothing.
     """
 
-    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+    def __init__(self, prog: str | None = None, description: str | None = None, *, color: bool = False) -> None:
         super().__init__(prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
+        # Python 3.14 colours the usage, out of which `options` are read.
+        self.color = False
 
     @property
     def options(self) -> list[str]:
