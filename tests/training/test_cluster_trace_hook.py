@@ -26,14 +26,15 @@ def test_steps_of_all_tasks_are_written_now_and_then(tmp_path: Path) -> None:
         with tf.device("/job:worker/task:0"):
             loss = tf.square(value)
             train = tf.train.GradientDescentOptimizer(0.01).minimize(loss, global_step=step)
-        hooks = [tf.train.ClusterTraceHook(save_steps=6, num_steps=2, output_dir=str(tmp_path)), tf.train.StopAtStepHook(12)]
+        folder = str(tmp_path / "new" / "folder")
+        hooks = [tf.train.ClusterTraceHook(save_steps=6, num_steps=2, output_dir=folder), tf.train.StopAtStepHook(12)]
         with tf.train.MonitoredTrainingSession(worker.target, hooks=hooks) as session:
             while not session.should_stop():
                 session.run(train)
     finally:
         worker.stop()
         server.stop()
-    written = sorted(tmp_path.glob("trace-*.json"), key=lambda path: int(path.stem.partition("-")[2]))
+    written = sorted(tmp_path.glob("new/folder/trace-*.json"), key=lambda path: int(path.stem.partition("-")[2]))
     assert len(written) == 2
     for path in written:
         events = json.loads(path.read_text())["traceEvents"]

@@ -28,7 +28,7 @@ class ClusterTraceHook(SessionRunHook):
         save_steps: steps between two recordings; the first begins with the second run.
         save_secs: seconds between them, instead.
         num_steps: how many runs of this session each recording has.
-        output_dir: where the files go; any file system that weft writes to.
+        output_dir: where the files go, a folder that is made; any file system that weft writes to.
 
     Raises:
         ValueError: both or neither of steps and seconds are given, or `num_steps` is not positive.
@@ -41,12 +41,15 @@ class ClusterTraceHook(SessionRunHook):
             raise ValueError(f"ClusterTraceHook: num_steps must be positive, got {num_steps!r}")
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._num_steps = num_steps
+        self._output_dir = output_dir
         self._output_file = os.path.join(output_dir, "trace-{}.json")
         self._recording: ClusterRecording | None = None
         self._left = 0
 
     def begin(self) -> None:
-        """Find the global step."""
+        """Find the global step, and make the folder: that it cannot be made shows before there are steps to lose."""
+        if self._output_dir:
+            gfile.MakeDirs(self._output_dir)
         self._next_step: int | None = None
         self._reading = StepReading()
         self._global_step_tensor = global_step_read("ClusterTraceHook")
