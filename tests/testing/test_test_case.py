@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import unittest
 
 import numpy as np
@@ -181,3 +183,45 @@ def test_a_local_cluster_has_workers_and_servers_of_variables():
 def test_the_case_is_a_unittest_case():
     assert issubclass(tf.test.TestCase, unittest.TestCase)
     assert tf.test.gpu_device_name() in ("", "/device:GPU:0")
+
+
+def test_values_that_are_evaluated_together_are_of_one_step(case):
+    element = tf.data.Dataset.range(10).make_one_shot_iterator().get_next()
+    doubled = element * 2
+    for step in range(3):
+        assert case.evaluate((element, doubled, "kept")) == (step, 2 * step, "kept")
+
+
+def test_what_is_evaluated_without_a_session_shares_one(case):
+    variable = tf.Variable(2.0, use_resource=True)
+    case.evaluate(tf.global_variables_initializer())
+    case.evaluate(variable.assign_add(1.0))
+    case.assertAllEqual(variable, 3.0)
+
+
+def test_a_tensor_of_another_graph_than_the_shared_session_s_is_evaluated_too(case):
+    with tf.Graph().as_default():
+        other = tf.constant(3)
+    case.assertAllEqual(tf.constant(2), 2)
+    case.assertAllEqual(other, 3)
+
+
+def test_lists_of_unlike_lengths_are_compared(case):
+    case.assertAllEqual([[1], 2, [3, 4]], [[1], 2, [3, 4]])
+    with pytest.raises(AssertionError):
+        case.assertAllEqual([[1], 2, [3, 4]], [[1], 2, [3, 5]])
+
+
+def test_a_graph_def_is_compared_beside_its_versions(case):
+    tf.no_op(name="n")
+    found = tf.get_default_graph().as_graph_def()
+    case.assertProtoEqualsVersion("node { name: 'n' op: 'NoOp' }", found)
+    with pytest.raises(AssertionError, match="differ"):
+        case.assertProtoEqualsVersion("node { name: 'm' op: 'NoOp' }", found)
+
+
+def test_what_is_written_to_a_stream_is_captured(case):
+    with case.captureWritesToStream(sys.stderr) as written:
+        os.write(2, "also from C: ä".encode())
+    assert written.contents() == "also from C: ä"
+    assert "CapturedWrites" in repr(written)

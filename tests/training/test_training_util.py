@@ -3,6 +3,7 @@
 import pytest
 
 import weft as tf
+from weft.training import training_util
 
 
 def test_it_is_an_int64_variable_that_is_not_trained():
@@ -80,3 +81,16 @@ def test_contrib_has_it_too():
     step = tf.contrib.framework.get_or_create_global_step()
     assert step is tf.train.get_global_step()
     assert tf.contrib.framework.get_global_step() is step
+
+
+def test_an_operation_adds_to_it():
+    with pytest.raises(ValueError, match="should be created by"):
+        training_util.increment_global_step(1)
+    step = tf.train.get_or_create_global_step()
+    with tf.name_scope("somewhere"):
+        added = training_util.increment_global_step(3)
+    assert added.op.name == "global_step/AssignAdd"
+    with tf.Session() as session:
+        session.run(step.initializer)
+        session.run(added)
+        assert session.run(step) == 3

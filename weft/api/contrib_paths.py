@@ -68,6 +68,7 @@ _PATHS: Final = {
         "ops ops.tpu_ops tpu tpu.async_checkpoint tpu.bfloat16 tpu.tpu tpu.util tpu.tpu_config tpu.tpu_context "
         "tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer"
     ),
+    "testing": "framework framework.fake_summary_writer framework.util",
     "training": (
         "training training.bucket_ops training.device_setter training.evaluation training.feeding_queue_runner "
         "training.hparam training.resample training.sampling_ops training.sequence_queueing_state_saver training.training "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from weft.api import column_paths, library_paths
+from weft.api import column_paths, library_paths, testing_paths
 
 _GENERATED: Final = (
     "array audio bitwise candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list "
@@ -69,7 +69,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "util.function_utils": "weft.framework.function_signatures",
 }
 
-_ELSEWHERE: Final = column_paths.NAMES | library_paths.NAMES
+_ELSEWHERE: Final = column_paths.NAMES | library_paths.NAMES | testing_paths.NAMES
 NAMES: Final = {
     "ops.gradients": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
     "ops.gradients_impl": "weft.autodiff.jacobians:hessian_vector_product=_hessian_vector_product",
@@ -122,12 +122,6 @@ NAMES: Final = {
     "framework.func_graph": "weft.framework.func_graph:FuncGraph",
     "framework.sparse_tensor": "weft.framework.sparse_tensor:is_sparse",
     "framework.device": "weft.framework.device_spec:canonical_name weft.framework.device_spec:merge_device",
-    "framework.test_util": (
-        "test.TestCase=TensorFlowTestCase test.gpu_device_name test.is_gpu_available test.assert_equal_graph_def "
-        "weft.testing.graph_modes:run_in_graph_and_eager_modes "
-        "weft.testing.graph_modes:run_all_in_graph_and_eager_modes weft.testing.graph_modes:run_deprecated_v1 "
-        "weft.testing.graph_modes:run_v1_only"
-    ),
     "data.ops.dataset_ops": "data.Dataset=DatasetV1 data.Dataset=DatasetV2",
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
     "eager.backprop": "GradientTape",
@@ -225,6 +219,12 @@ NAMES: Final = {
         "weft.training.saved_model.inspection:read_saved_model"
     ),
     "tools.strip_unused_lib": "weft.framework.inference_graph:strip_unused",
+    "training.monitored_session": (
+        "weft.training.sessions.coordinated_session:coordinated_session=_CoordinatedSession "
+        "weft.training.sessions.coordinated_session:hooked_session=_HookedSession "
+        "weft.training.sessions.recoverable_session:RecoverableSession=_RecoverableSession"
+    ),
+    "training.checkpoint_management": "weft.checkpoint.checkpoint_state:meta_graph_filename",
     "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
     "training.evaluation": (
         "weft.training.sessions.evaluation:StopAfterNEvalsHook=_StopAfterNEvalsHook "

@@ -14,6 +14,9 @@ from weft.framework.scopes import ControlFrame
 class BuildingScopes:
     """A graph's scopes other than name scopes. Each thread has its own."""
 
+    def switch_to_thread_local(self) -> None:
+        """Have each thread open its own scopes, as it does in any case."""
+
     @contextlib.contextmanager
     def device(self, device_name_or_function: object) -> Iterator[None]:
         """Put nodes made in the block on a device: a name, a DeviceSpec, a function of the op, or None to stop outer ones.

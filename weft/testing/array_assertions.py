@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import unittest
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import numpy as np
 
-from weft.client.session import Session, get_default_session
+from weft.client.session import BaseSession, Session, get_default_session
 from weft.framework.aliases import Array
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import as_dtype, bfloat16
+from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
@@ -26,18 +29,31 @@ class ArrayAssertions(unittest.TestCase):
         if not holds:
             self.fail(message)
 
-    def _get_ndarray_or_value(self, value: Any) -> Any:
-        if isinstance(value, Tensor | SparseTensor | IndexedSlices | Operation) or hasattr(value, "_as_graph_element"):
-            session = get_default_session()
-            if session is not None:
-                return session.run(value)
-            with Session(graph=value.graph) as made:
-                return made.run(value)
-        return value
+    def _session_of(self, graph: Graph) -> AbstractContextManager[BaseSession]:
+        """A context with the session that values of this graph are asked of."""
+        session = get_default_session()
+        return Session(graph=graph) if session is None else contextlib.nullcontext(session)
+
+    def _values(self, values: list[Any]) -> list[Any]:
+        """The values, those of tensors among them out of one step: what tensors of two steps say need not belong together."""
+        places = [place for place, each in enumerate(values) if _has_value(each)]
+        if places:
+            with self._session_of(values[places[0]].graph) as session:
+                found = session.run([values[place] for place in places])
+            values = list(values)
+            for place, value in zip(places, found, strict=True):
+                values[place] = value
+        return values
 
     def _GetNdArray(self, a: object) -> Any:
-        value = self._get_ndarray_or_value(a)
-        return value if isinstance(value, np.ndarray) else np.array(value)
+        (value,) = self._values([a])
+        if isinstance(value, np.ndarray):
+            return value
+        try:
+            return np.array(value)
+        except ValueError:
+            # Lists of unlike lengths.
+            return np.array(value, np.object_)
 
     def assertShapeEqual(self, np_array: Array, tf_tensor: Tensor, msg: str | None = None) -> None:
         """Fail unless an array has the static shape of a tensor."""
@@ -200,6 +216,11 @@ class ArrayAssertions(unittest.TestCase):
     def assertAllInSet(self, target: object, expected_set: Iterable[Any]) -> None:
         """Fail unless all elements are among those of a set."""
         self._all(target, lambda x: np.isin(x, list(expected_set)), f"in the set {expected_set}")
+
+
+def _has_value(value: object) -> bool:
+    """Whether a session is asked for the value."""
+    return isinstance(value, Tensor | SparseTensor | IndexedSlices | Operation) or hasattr(value, "_as_graph_element")
 
 
 def _is_regular(value: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2, graph_pb2, node_def_pb2
 
 from weft.client.device_lib import list_local_devices
 from weft.distributed.server.server import Server
+from weft.framework.graph import get_default_graph
 from weft.platform.free_ports import free_ports
 
 
@@ -29,6 +31,30 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: objec
 def is_built_with_cuda() -> bool:
     """Whether XLA can use NVIDIA GPUs here, as far as that is known without one: True when there is one."""
     return is_gpu_available()
+
+
+def device(use_gpu: bool) -> AbstractContextManager[None]:
+    """A device scope of the first GPU where one is wanted and there, else of the CPU.
+
+    Args:
+        use_gpu: whether a GPU is wanted.
+    """
+    return get_default_graph().device("/device:GPU:0" if use_gpu and is_gpu_available() else "/device:CPU:0")
+
+
+def use_gpu() -> AbstractContextManager[None]:
+    """A device scope of the first GPU, of the CPU where there is none."""
+    return device(use_gpu=True)
+
+
+def force_gpu() -> AbstractContextManager[None]:
+    """A device scope of the first GPU."""
+    return get_default_graph().device("/device:GPU:0")
+
+
+def force_cpu() -> AbstractContextManager[None]:
+    """A device scope of the CPU."""
+    return get_default_graph().device("/device:CPU:0")
 
 
 def create_local_cluster(

@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from absl import flags
@@ -21,13 +21,15 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 from tensorboard.compat.proto import config_pb2
 
-from weft.client.session import Session
+from weft.client.session import BaseSession, Session, get_default_session
 from weft.errors import OpError
 from weft.framework import nest
 from weft.framework.aliases import FetchValue
-from weft.framework.graph import Graph, reset_default_graph
+from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph, reset_default_graph
+from weft.framework.version import GRAPH_DEF_VERSION_MIN_CONSUMER
 from weft.ops.random.seed import set_random_seed
 from weft.testing.array_assertions import ArrayAssertions
+from weft.testing.captured_writes import CapturedWrites, capture
 
 _SEED = 87654321
 
@@ -167,6 +169,10 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         """A thread whose `join` lets the test fail when the function has raised."""
         return CheckedThread(self, target, args, kwargs)
 
+    def captureWritesToStream(self, stream: IO[str]) -> AbstractContextManager[CapturedWrites]:
+        """A context whose `contents()` has, after it, what was written to the stream in it, also from C++."""
+        return capture(stream, self.get_temp_dir())
+
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(  # type: ignore[override]
         self, exception_type: type[Exception], expected_err_re_or_predicate: Any
@@ -200,6 +206,17 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if expected != message:
             self.fail(f"The messages differ: expected\n{expected}\nfound\n{message}\n{msg or ''}")
 
+    def assertProtoEqualsVersion(
+        self,
+        expected: object,
+        actual: Message,
+        producer: int = GRAPH_DEF_VERSION,
+        min_consumer: int = GRAPH_DEF_VERSION_MIN_CONSUMER,
+        msg: str | None = None,
+    ) -> None:
+        """As `assertProtoEquals`, of a GraphDef in text form that lacks its versions."""
+        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual, msg)
+
     def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
         """Fail unless the text begins with another."""
         if not actual.startswith(expected_start):
@@ -208,8 +225,15 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     # Values.
 
     def evaluate(self, tensors: object) -> FetchValue:
-        """The values of tensors, nested as they are, in the default session (or in one that it makes for this)."""
-        return nest.pack_sequence_as(tensors, [self._get_ndarray_or_value(each) for each in nest.flatten(tensors)])
+        """The values of tensors, nested as they are, in one step of the default session, or of the one that the test shares."""
+        return nest.pack_sequence_as(tensors, self._values(nest.flatten(tensors)))
+
+    def _session_of(self, graph: Graph) -> AbstractContextManager[BaseSession]:
+        shared = self._cached_session
+        of_shared = get_default_graph() if shared is None else shared.graph
+        if get_default_session() is not None or graph is not of_shared:
+            return super()._session_of(graph)
+        return self.cached_session(self._cached_graph)
 
 
 def _configured(config: config_pb2.ConfigProto | None, use_gpu: bool, force_gpu: bool) -> Any:

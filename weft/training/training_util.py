@@ -137,3 +137,24 @@ def assert_global_step(global_step_tensor: object) -> None:
     shape = global_step_tensor.get_shape()
     if shape.ndims != 0 and shape.is_fully_defined():
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+def increment_global_step(increment: int, graph: Graph | None = None) -> Tensor:
+    """An operation that adds to the global step.
+
+    Args:
+        increment: what is added.
+        graph: the graph whose step it is; the default graph when None.
+
+    Raises:
+        ValueError: the graph has no global step.
+    """
+    graph = get_default_graph() if graph is None else graph
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling increment.")
+    with graph.as_default(), graph.name_scope(None), graph.name_scope("global_step/"):
+        return step.assign_add(increment)
+
+
+_increment_global_step = increment_global_step  # As programs know it, by the name of tensorflow.python.training.

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft.training.sessions import coordinated_session
 
 ABORTED = tf.errors.AbortedError(None, None, "lost")
 UNAVAILABLE = tf.errors.UnavailableError(None, None, "gone")
@@ -360,3 +361,32 @@ def test_a_closed_session_says_so() -> None:
         session.run(one)
     with pytest.raises(RuntimeError, match="Session is already closed"):
         session.close()
+
+
+def test_a_session_has_hooks_or_a_coordinator_alone():
+    stop = tf.train.StopAtStepHook(num_steps=1)
+    step = tf.train.get_or_create_global_step()
+    add = tf.assign_add(step, 1)
+    stop.begin()
+    with tf.Session() as plain:
+        plain.run(step.initializer)
+        stop.after_create_session(plain, None)
+        hooked = coordinated_session.hooked_session(plain, [stop])
+        hooked.run(add)
+        assert hooked.should_stop()
+        coord = tf.train.Coordinator()
+        coordinated = coordinated_session.coordinated_session(plain, coord)
+        assert coordinated.run(step) == 1
+        coord.request_stop()
+        assert coordinated.should_stop()
+
+
+def test_each_thread_has_scopes_of_its_own_in_any_case():
+    graph = tf.get_default_graph()
+    graph.switch_to_thread_local()
+    made = []
+    with graph.device("/cpu:0"):
+        thread = threading.Thread(target=lambda: made.append(graph.create_op("NoOp", [], [])))
+        thread.start()
+        thread.join()
+    assert made[0].device == ""

@@ -40,6 +40,7 @@ from weft.api.contrib import staging as staging
 from weft.api.contrib import stateless as stateless
 from weft.api.contrib import summary as summary
 from weft.api.contrib import tensorboard as tensorboard
+from weft.api.contrib import testing as testing
 from weft.api.contrib import tfprof as tfprof
 from weft.api.contrib import tpu as tpu
 from weft.api.contrib import training as training

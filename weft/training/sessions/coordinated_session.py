@@ -20,6 +20,7 @@ from weft.training.sessions.recovery import RETRYABLE, value_lost
 from weft.training.sessions.session_creator import SessionCreator
 
 _CALLER = "caller"
+_GRACE_S = 120.0
 
 
 class StepContext:
@@ -150,6 +151,27 @@ class CoordinatedSession:
             self._sess.close()
         except errors.OpError as error:
             tf_logging.info("Closing a session whose tasks may be gone: %s", error.message)
+
+
+def hooked_session(sess: Session, hooks: Sequence[SessionRunHook]) -> CoordinatedSession:
+    """A session's runs with hooks, which were told of it, without threads of its own.
+
+    Args:
+        sess: the plain Session.
+        hooks: what to call around each run.
+    """
+    return CoordinatedSession(sess, hooks, Coordinator(), _GRACE_S)
+
+
+def coordinated_session(sess: Session, coord: Coordinator, stop_grace_period_secs: float = _GRACE_S) -> CoordinatedSession:
+    """A session whose runs and end heed a coordinator, without hooks.
+
+    Args:
+        sess: the plain Session.
+        coord: the Coordinator of the session's threads.
+        stop_grace_period_secs: how long `close` waits for them.
+    """
+    return CoordinatedSession(sess, (), coord, stop_grace_period_secs)
 
 
 class CoordinatedSessionCreator:
