@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from weft import errors as errors
 from weft import examples as examples
+from weft.api import audio as audio
 from weft.api import bitwise as bitwise
 from weft.api import compat as compat
 from weft.api import config as config

@@ -32,7 +32,7 @@ _PATHS: Final = {
     "feature_column": "feature_column feature_column.sequence_feature_column",
     "framework": (
         "framework framework.checkpoint_utils framework.experimental framework.graph_util framework.tensor_util ops "
-        "ops.arg_scope ops.checkpoint_ops ops.ops ops.prettyprint_ops ops.script_ops ops.sort_ops ops.variables"
+        "ops.arg_scope ops.audio_ops ops.checkpoint_ops ops.ops ops.prettyprint_ops ops.script_ops ops.sort_ops ops.variables"
     ),
     "layers": (
         "layers layers.embedding_ops layers.encoders layers.feature_column layers.feature_column_ops layers.initializers "
@@ -122,7 +122,13 @@ NAMES: Final = {
     },
     "tpu": {"tpu.tpu_function": "weft.estimators.tpu.shards:get_tpu_context"},
     # The function stands in the package where its module would: TensorFlow's package imports all names of the module.
-    "framework": {"ops": "contrib.framework.arg_scope"},
+    "framework": {
+        "ops": "contrib.framework.arg_scope",
+        "ops.audio_ops": (
+            "weft.ops.signal.audio_files:decode_wav weft.ops.signal.audio_files:encode_wav "
+            "weft.ops.signal.speech_features:audio_spectrogram weft.ops.signal.speech_features:mfcc"
+        ),
+    },
     "seq2seq": {
         "ops.attention_wrapper": (
             "contrib.seq2seq.AttentionMechanism=_BaseAttentionMechanism "

@@ -29,7 +29,7 @@ _RENAMED: Final = {
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
     "contrib.deprecated": "tf.summary",
     "contrib.saved_model": "tf.saved_model",
-    "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
+    "random.set_seed": "tf.set_random_seed",
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 
 from tests.differential.ops.case import OpCase
 from weft.framework import dtypes
+
+
+def _wav(samples: bytes) -> bytes:
+    """A WAV file of stereo samples of 16 bits."""
+    form = struct.pack("<HHIIHH", 1, 2, 8000, 32000, 4, 16)
+    body = b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", len(samples)) + samples
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
 
 _IDS = np.array([[0, 3, 5], [1, 2, 2]], np.int64)
 _SHAPE = np.array([2, 3], np.int32)
@@ -71,4 +81,16 @@ _RECORDS = [
     OpCase("MatchingFiles", [np.array(b"/nowhere/to/be/*", object)]),
 ]
 
-SEEDS = [*_SAMPLERS, *_RANDOM, *_STATEFUL, *_RECORDS]
+_WAVES = np.array([[0.0, 0.25], [0.5, -1.0], [1.0, 0.125]], np.float32)
+_TONE = np.sin(np.arange(400, dtype=np.float32) * np.float32(0.3))[:, None]
+_SOUNDS = [
+    OpCase("EncodeWav", [_WAVES, np.int32(16000)]),
+    OpCase("DecodeWav", [np.array(_wav(b"\0\1\2\3\4\5\6\7"), object)]),
+    OpCase("DecodeWav", [np.array(_wav(b"\0\1\2\3"), object)], {"desired_channels": 3, "desired_samples": 2}),
+    OpCase("DecodeWav", [np.array(b"RIFF", object)]),
+    OpCase("AudioSpectrogram", [_TONE], {"window_size": 100, "stride": 50}),
+    OpCase("AudioSpectrogram", [_TONE], {"window_size": 128, "stride": 60, "magnitude_squared": True}),
+    OpCase("Mfcc", [np.abs(np.sin(np.arange(195, dtype=np.float32))).reshape(1, 3, 65), np.int32(16000)]),
+]
+
+SEEDS = [*_SAMPLERS, *_RANDOM, *_STATEFUL, *_RECORDS, *_SOUNDS]
