@@ -9,6 +9,7 @@ J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC11.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
@@ -24,6 +25,9 @@ _ROUNDS: Final = 10
 _SCRAMBLE_KEY: Final = (np.uint64(0x3EC8F720), np.uint64(0x02461E29))
 _MASK: Final = np.uint64(0xFFFFFFFF)
 _SHIFT: Final = np.uint64(32)
+# Where the halves of a number lie in memory.
+_EARLIER: Final = 1 if sys.byteorder == "little" else 0
+_LATER: Final = 1 - _EARLIER
 
 
 def _operand(value: int | np.uint64) -> Array:
@@ -72,12 +76,12 @@ def joined(halves: tuple[Array, Array]) -> Array:
 
 
 def blocks(stream: Stream, index: Array, scratch: Scratch | None = None) -> Words:
-    """The four words of the blocks that `index` (an array of uint64) names, each as an array of that shape.
-
-    With `scratch` the words are arrays of its, numbers 0 to 3: they last until its next use.
-    """
+    """The four words of the blocks that `index` (an array of uint64) names, each as an array of that shape; by a scratch if one
+    is given."""
     if isinstance(index, np.ndarray) and index.ndim:
-        return _rounds_in_place(index, stream, scratch or Scratch(index.size))
+        halves = words32(stream, index.ravel(), scratch or Scratch(index.size))
+        first, second, third, fourth = (half.astype(np.uint64).reshape(index.shape) for half in halves)
+        return first, second, third, fourth
     return _rounds(_halves(index), stream.upper, stream.key)
 
 
@@ -95,57 +99,62 @@ def _rounds(lower: tuple[Array, Array], upper: tuple[Array, Array], key: tuple[A
     return c0, c1, c2, c3
 
 
-def _rounds_in_place(index: Array, stream: Stream, scratch: Scratch) -> Words:
-    """The same on NumPy, without an array for each step: 11 ns a block instead of 95 (two cores, November 2026)."""
-    words = c0, c1, c2, c3 = tuple(scratch.array(number, index.shape) for number in range(4))
-    products = p0, p1 = scratch.array(4, index.shape), scratch.array(5, index.shape)
-    np.bitwise_and(index, _LOW, out=c0)
-    np.right_shift(index, _HALF, out=c1)
+def words32(stream: Stream, index: Array, scratch: Scratch) -> Words:
+    """The same on NumPy as uint32, of an `index` of one dimension, in arrays of the scratch: they last until its next use.
+
+    A pair of words is one number, the earlier in its upper half. The upper half of what a word is multiplied to goes to the
+    earlier word of the other pair, the lower one to the later, so both stay where they are, and no half is cut out. That takes
+    less memory for each block, and allows larger pieces: a uniform number takes 4.1 ns instead of 4.5, a truncated one 12.9
+    instead of 14.3; with an array for each step a uniform one took 24 (two loaded cores, in turns, November 2026).
+    """
+    pairs = first, second = scratch.array(0, (2, index.size))
+    products = scratch.array(1, (2, index.size))
     keys = _round_keys(int(stream.key[0]), int(stream.key[1]))
-    if c1.size and not (c1 != c1.flat[0]).any():
-        _begin_with_one_upper(words, (int(c1.flat[0]), int(stream.upper[0]), int(stream.upper[1])), keys[:2], products)
+    np.right_shift(index, _HALF, out=second)
+    if index.size and not (second != second[0]).any():
+        upper = int(second[0])
+        _begin_with_one_upper(pairs, index, (upper, int(stream.upper[0]), int(stream.upper[1])), keys[:2])
         keys = keys[2:]
     else:
-        c2[...], c3[...] = stream.upper
-    for k0, k1 in keys:
-        np.multiply(c0, _FACTORS[0], out=p0)
-        np.multiply(c2, _FACTORS[1], out=p1)
-        np.right_shift(p1, _HALF, out=c0)
-        np.bitwise_xor(c0, c1, out=c0)
-        np.bitwise_xor(c0, k0, out=c0)
-        np.bitwise_and(p1, _LOW, out=c1)
-        np.right_shift(p0, _HALF, out=c2)
-        np.bitwise_xor(c2, c3, out=c2)
-        np.bitwise_xor(c2, k1, out=c2)
-        np.bitwise_and(p0, _LOW, out=c3)
-    return words
+        np.left_shift(index, _HALF, out=first)
+        np.bitwise_or(first, second, out=first)
+        second[...] = stream.upper[0] << _SHIFT | stream.upper[1]
+    all_pairs, all_products = pairs.ravel(), products.ravel()
+    for key, other_key in keys:
+        np.right_shift(all_pairs, _HALF, out=all_products)
+        np.multiply(products[0], _FACTORS[0], out=products[0])
+        np.multiply(products[1], _FACTORS[1], out=products[1])
+        np.left_shift(all_pairs, _HALF, out=all_pairs)
+        np.bitwise_xor(first, products[1], out=first)
+        np.bitwise_xor(second, products[0], out=second)
+        np.bitwise_xor(first, key, out=first)
+        np.bitwise_xor(second, other_key, out=second)
+    words = pairs.view(np.uint32)
+    return words[0, _EARLIER::2], words[0, _LATER::2], words[1, _EARLIER::2], words[1, _LATER::2]
 
 
-def _begin_with_one_upper(
-    words: Words, upper: tuple[int, int, int], keys: Sequence[_RoundKey], products: tuple[Array, Array]
-) -> None:
+def _begin_with_one_upper(pairs: Array, index: Array, upper: tuple[int, int, int], keys: Sequence[_RoundKey]) -> None:
     """The first two rounds of blocks that differ in the lowest word of their counters alone: half of each is one for all."""
-    c0, c1, c2, c3 = words
-    p0, p1 = products
-    (first0, first1), (second0, second1) = ((int(k0), int(k1)) for k0, k1 in keys)
-    product = upper[1] * int(_MULTIPLIERS[1])
-    common0, common1 = (product >> 32) ^ upper[0] ^ first0, product & 0xFFFFFFFF
-    np.multiply(c0, _FACTORS[0], out=p0)
-    np.right_shift(p0, _HALF, out=c2)
-    np.bitwise_xor(c2, _operand(upper[2] ^ first1), out=c2)
-    np.bitwise_and(p0, _LOW, out=c3)
-    product = common0 * int(_MULTIPLIERS[0])
-    np.multiply(c2, _FACTORS[1], out=p1)
-    np.right_shift(p1, _HALF, out=c0)
-    np.bitwise_xor(c0, _operand(common1 ^ second0), out=c0)
-    np.bitwise_and(p1, _LOW, out=c1)
-    np.bitwise_xor(c3, _operand((product >> 32) ^ second1), out=c2)
-    c3[...] = _operand(product & 0xFFFFFFFF)
+    first, second = pairs
+    (key, other_key), (later_key, later_other_key) = ((int(one), int(other)) for one, other in keys)
+    np.bitwise_and(index, _LOW, out=second)
+    np.multiply(second, _FACTORS[0], out=second)
+    np.bitwise_xor(second, _operand(upper[2] << 32 ^ other_key), out=second)
+    common = upper[1] * int(_MULTIPLIERS[1]) ^ upper[0] << 32 ^ key
+    np.right_shift(second, _HALF, out=first)
+    np.multiply(first, _FACTORS[1], out=first)
+    np.bitwise_xor(first, _operand((common & 0xFFFFFFFF) << 32 ^ later_key), out=first)
+    np.left_shift(second, _HALF, out=second)
+    np.bitwise_xor(second, _operand((common >> 32) * int(_MULTIPLIERS[0]) ^ later_other_key), out=second)
 
 
 @functools.lru_cache(maxsize=64)
 def _round_keys(first: int, second: int) -> Sequence[_RoundKey]:
+    """The keys of the rounds, in the upper halves."""
     return [
-        (_operand(first + step * _KEY_STEPS[0] & 0xFFFFFFFF), _operand(second + step * _KEY_STEPS[1] & 0xFFFFFFFF))
+        (
+            _operand((first + step * _KEY_STEPS[0] & 0xFFFFFFFF) << 32),
+            _operand((second + step * _KEY_STEPS[1] & 0xFFFFFFFF) << 32),
+        )
         for step in range(_ROUNDS)
     ]

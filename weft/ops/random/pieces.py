@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from weft.framework.aliases import Array
 
-PIECE: Final = 8192
-"""64 KiB of words, so that what is made of a piece stays in the second-level cache."""
+PIECE: Final = 12288
+"""What is made of so many blocks, 48 bytes each, stays in the second-level cache of most processors; with fewer, calling NumPy
+for each step takes a share of its own: 0.4 µs of 1.6."""
 
 _PARALLEL: Final = 1 << 18
 """Each thread has at least so many elements, which take it 10 ms: to start one takes 0.1."""

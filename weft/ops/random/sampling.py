@@ -4,8 +4,10 @@ Output `i` is made from words of the stream that depend on `i` alone. NumPy work
 processor's cache, on all cores; a compiled stage takes them in one expression.
 
 Nanoseconds of CPU for each of 43 million float32 initial values in the first run of a process, in pages of 4 KiB: before -> in
-each thread's scratch, scaled while they are drawn; TensorFlow 2.21 and 1.15 (two cores with other work, November 2026). Where a
-virtual machine's host gives it huge pages anew, each value takes up to 8 more.
+each thread's scratch, scaled while they are drawn; TensorFlow 2.21 and 1.15 (two cores with other work, November 2026). Pairs
+of words in one number took a tenth off since. On a virtual machine whose host gives it huge pages anew, each value takes up to
+8 more in the kernel: 0.5 to 7 in six runs, and 1.4 to 2.0 in pages of 4 KiB, as TensorFlow has them. Tables whose rows are read
+at random gain by huge pages in every step.
 
     uniform             10.3 ->  6.0     4.1     4.7
     normal              13.9 ->  8.0    10.7    13.6
@@ -54,12 +56,12 @@ class Rule:
     fast_fill: Callable[[Array, Words, Scratch], None] | None = None
     """Fills rows of values in one go on NumPy, with the same numbers, and without arrays of its own."""
 
-    def fill(self, rows: Array, words: Words, scratch: Scratch) -> None:
-        """Fill rows `[blocks, per_block]` of values on NumPy; the words are in numbers 0 to 3 of the scratch."""
+    def fill(self, rows: Array, stream: Stream, index: Array, scratch: Scratch) -> None:
+        """Fill rows `[blocks, per_block]` of values on NumPy, from the blocks of the stream that `index` names."""
         if self.fast_fill is not None:
-            self.fast_fill(rows, words, scratch)
+            self.fast_fill(rows, philox.words32(stream, index, scratch), scratch)
             return
-        for column, values in enumerate(self.convert(np, words)):
+        for column, values in enumerate(self.convert(np, philox.blocks(stream, index, scratch))):
             rows[:, column] = values
 
 
@@ -92,7 +94,7 @@ def _to_unit_float32(bits: Array) -> Array:
 def _fill_uniform_float32(rows: Array, words: Words, scratch: Scratch) -> None:
     bits = rows.view(np.uint32)
     for column, word in enumerate(words):
-        np.copyto(bits[:, column], word, casting="unsafe")
+        bits[:, column] = word
     _to_unit_float32(bits)
 
 
@@ -125,8 +127,7 @@ def _fill_normal_float32(rows: Array, words: Words, scratch: Scratch) -> None:
     first, second = (scratch.array(number, words[0].shape, np.uint32) for number in range(2))
     sine = scratch.array(2, words[0].shape, np.float32)
     for pair in (0, 2):
-        np.copyto(first, words[pair], casting="unsafe")
-        np.copyto(second, words[pair + 1], casting="unsafe")
+        first[...], second[...] = words[pair], words[pair + 1]
         radius, angle = _to_unit_float32(first), _to_unit_float32(second)
         np.maximum(radius, np.float32(_EPSILON), out=radius)
         np.log(radius, out=radius)
@@ -187,7 +188,7 @@ def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule, f
 
     def fill(piece: slice, scratch: Scratch) -> None:
         index = np.arange(piece.start, piece.stop, dtype=np.uint64) + start
-        rule.fill(result[piece], philox.blocks(stream, index, scratch), scratch)
+        rule.fill(result[piece], stream, index, scratch)
         if finish is not None:
             finish(result[piece])
 
@@ -235,7 +236,7 @@ def truncated_normal(
 
 def _fill_truncated(rule: Rule, stream: Stream, first: Array, made: Array, scratch: Scratch) -> None:
     """Fill groups of values, each from the block of the stream that `first` has for it on."""
-    rule.fill(made, philox.blocks(stream, first, scratch), scratch)
+    rule.fill(made, stream, first, scratch)
     size = np.abs(made, out=scratch.array(3, made.shape, rule.dtype))
     is_far = np.greater_equal(size, _LIMIT, out=scratch.array(0, made.shape, np.bool_))
     # Five of six groups need no other block; the others take their values from as many as it takes, in order.
@@ -244,7 +245,7 @@ def _fill_truncated(rule: Rule, stream: Stream, first: Array, made: Array, scrat
     while len(groups):
         first = first + np.uint64(1)
         fresh = np.empty((len(groups), rule.per_block), rule.dtype)
-        rule.fill(fresh, philox.blocks(stream, first, scratch), scratch)
+        rule.fill(fresh, stream, first, scratch)
         drawn = np.concatenate([drawn, fresh], 1)
         accepted = np.abs(drawn) < _LIMIT
         counts = accepted.sum(1)
