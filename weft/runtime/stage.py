@@ -142,7 +142,12 @@ class Stage:
         host = self.host
         waits = session.waits_for_code or self.rules.waits_for_code
         choice = self.rules.choose(
-            self.times.host.runs, host.work, session.compile_at_once, session.never_compile, None if waits else host.counted_s
+            self.times.host.runs,
+            host.work,
+            session.compile_at_once,
+            session.never_compile,
+            None if waits else host.counted_s,
+            host.fed_bytes,
         )
         self._choice = choice
         if choice.way is Way.COMPILED:

@@ -130,6 +130,20 @@ def test_a_sum_of_much_is_no_arithmetic_on_a_few_numbers(make_parts: MakeParts) 
     assert not rules_of(make_parts, [], [x], [total]).only_updates
 
 
+def test_a_large_array_that_is_fed_stays_on_the_host_where_little_is_made_of_it(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    fed = 100 << 20
+
+    def way(y: Any, made: int) -> Choice:
+        work = BESIDE_RUNS * (fed + made)
+        return rules_of(make_parts, [y], [x]).choose(BESIDE_RUNS, work, False, False, beside_s=0.1, fed=BESIDE_RUNS * fed)
+
+    assert way(x[0] + x[-1], 1000) == (Way.HOST, "fed 100 MB a run, of which little is made")
+    assert way(x * 2.0, fed).way is Way.COMPILED
+    # Not where NumPy may be slower than memory.
+    assert way(tf.reduce_sum(tf.tanh(x)), 1000).way is Way.COMPILED
+
+
 def test_aliases_and_host_ops_need_no_run_to_be_decided(make_parts: MakeParts) -> None:
     x, text = tf.placeholder(tf.float32, []), tf.placeholder(tf.string, [None])
     assert rules_of(make_parts, [tf.identity(x)], [x]).fixed == (Way.HOST, "only passes values on")

@@ -95,6 +95,11 @@ _WIDE_INPUTS: Final = 16
 _WIDE_INPUTS_PER_NODE: Final = 8  # a node costs about what so many arrays for XLA do
 _WIDE_BYTES_PER_INPUT: Final = 4 << 10  # in the mean; what NumPy moves in the time that it takes to hand an array to XLA
 
+_FED_TO_REST: Final = 4
+"""Where the large arrays that are fed are so many times what the host makes of them and its nodes cost, and NumPy is as fast as
+memory in all of these, the stage stays there: XLA has each fed array copied to where it can read it, NumPy does not. Two
+numbers of 100 MB take 0.03 ms of CPU so, and compiled 10 (two loaded cores, November 2026)."""
+
 _NOT_COMPUTING: Final = frozenset((Role.VARIABLE, Role.CONSTANT, Role.ORDER))
 
 
@@ -130,6 +135,7 @@ class CompileRules:
         self._only_updates = self._is_on_cpu and kind is Kind.COMPILED and updates_only(program)
         self.fixed = self._fixed_choice(kind)
         self._is_wide = is_wide(program, outside)
+        self._is_bound_by_memory = self._is_on_cpu and not program.slots and _is_bound_by_memory(program)
         only_xla_has = [op.type for op in program.nodes if op.op_def.compiled_only]
         self._needs_xla = only_xla_has if len(program.nodes) <= ONLY_XLA_NODES else []
         # What depends on nothing, such as variables' initial values, is not run often, however large it is. Those of a network
@@ -152,7 +158,7 @@ class CompileRules:
         return bool(self._needs_xla)
 
     def choose(
-        self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool, beside_s: float | None = None
+        self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool, beside_s: float | None = None, fed: int = 0
     ) -> Choice:
         """The way of the next run.
 
@@ -163,6 +169,7 @@ class CompileRules:
             never_compiles: whether it compiles nothing that need not be.
             beside_s: how much of their threads' time the runs have taken, where steps go on while code is made; None where
                 they wait for it.
+            fed: how much of the work is large arrays that were fed.
         """
         program = self._program
         if self.fixed is not None:
@@ -184,6 +191,8 @@ class CompileRules:
             return Choice(Way.UNDECIDED, f"cold: {text}")
         if self._is_wide:
             return Choice(Way.HOST, f"wide: {len(program.inputs)} small inputs, which XLA takes one by one, for few nodes")
+        if self._is_bound_by_memory and fed > _FED_TO_REST * (work - fed):
+            return Choice(Way.HOST, f"fed {_size(fed // max(runs, 1))} a run, of which little is made")
         if self._only_updates:
             new = next((slot.name for slot in program.slots if slot.value is None), "")
             updated = program.updated_bytes()
@@ -263,7 +272,7 @@ def is_wide(program: Program, outside: Collection[int]) -> bool:
     nodes = [op for op in program.nodes if _computes(op)]
     if len(outside) < max(_WIDE_INPUTS, _WIDE_INPUTS_PER_NODE * len(nodes)) or program.slots:
         return False
-    if not all(op.op_def.memory_bound for op in nodes):
+    if not _is_bound_by_memory(program):
         return False
     sizes = [tensor.shape.num_elements() for tensor in program.inputs]
     widths = [tensor.dtype.base_dtype.size or 0 for tensor in program.inputs]
@@ -271,6 +280,11 @@ def is_wide(program: Program, outside: Collection[int]) -> bool:
         return False
     size_bytes = sum(size * width for size, width in zip(sizes, widths, strict=True) if size is not None)
     return size_bytes <= _WIDE_BYTES_PER_INPUT * len(outside)
+
+
+def _is_bound_by_memory(program: Program) -> bool:
+    """Whether NumPy does all that is computed as fast as memory allows."""
+    return all(op.op_def.memory_bound for op in program.nodes if _computes(op))
 
 
 def _is_plain_update(instruction: Instruction) -> bool:

@@ -14,6 +14,7 @@ from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
 from weft.runtime.choice.compile_rules import NODE_BYTES
+from weft.runtime.compiled.input_memory import COPIED_HERE_BYTES
 from weft.runtime.host.frame import PLAIN, Frame
 from weft.runtime.host.host_program import HostProgram, NodeSink
 from weft.runtime.program.program import Program
@@ -64,6 +65,8 @@ class HostWay:
         """How much of their threads' time they took; other work on the machine does not show in it."""
         self.most_work = 0
         """That of the largest one."""
+        self.fed_bytes = 0
+        """How much of the work was large arrays that the program fed."""
         self.most_input_bytes = 0
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
@@ -90,6 +93,8 @@ class HostWay:
         work = input_bytes + made_bytes + NODE_BYTES * (self.program.size + frame.nodes_run)
         self.work += work
         self.most_work = max(self.most_work, work)
+        fed = (nbytes(inputs[place]) for place in self._wiring.fed)
+        self.fed_bytes += sum(each for each in fed if each >= COPIED_HERE_BYTES)
         self.most_input_bytes = max(self.most_input_bytes, input_bytes)
         return self._apart(outputs, inputs)
 
