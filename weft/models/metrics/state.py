@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from weft.framework import dtypes, replication
-from weft.framework.aliases import Collections, DTypeLike, TensorLike, VariableLike
+from weft.framework.aliases import Collections, DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
@@ -20,8 +20,11 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
 from weft.models.weights_broadcast import broadcast_weights
 from weft.ops.array.filling import zeros
-from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.shape_ops import expand_dims, rank, squeeze
+from weft.ops.control_flow.cond import cond
 from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, logical_or
+from weft.ops.math.elementwise import sub
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
@@ -36,7 +39,7 @@ def metric_scope(name: str | None, default: str, inputs: Sequence[TensorLike | N
         yield scope.original_name_scope
 
 
-def metric_variable(shape: Sequence[int | None], dtype: DTypeLike, name: str, validate_shape: bool = True) -> Variable:
+def metric_variable(shape: Sequence[int | None], dtype: DTypeLike, name: str | None, validate_shape: bool = True) -> Variable:
     """A local variable of zeros that a metric sums up in; replicas have one each, and their values are sums too."""
     return Variable(
         lambda: zeros(shape, dtype), trainable=False, validate_shape=validate_shape, name=name, dtype=dtype,
@@ -45,7 +48,7 @@ def metric_variable(shape: Sequence[int | None], dtype: DTypeLike, name: str, va
     )  # fmt: skip
 
 
-def so_far(variable: Variable) -> VariableLike:
+def so_far(variable: VariableLike) -> VariableLike:
     """What a metric's variable has summed up, over all replicas where a strategy builds several; else the variable."""
     replica = replication.current_replica()
     if replica is None:
@@ -92,12 +95,30 @@ def aligned(predictions: TensorLike, labels: TensorLike, weights: TensorLike | N
 def aligned_weights(weights: TensorLike, values: Tensor) -> Tensor:
     """Weights of the values' rank where one dimension, of size 1, tells them apart."""
     weights = convert_to_tensor(weights)
-    if not weights.dims or values.dims is None:
+    if weights.dims == ():
         return weights
+    if weights.dims is None or values.dims is None:
+        return _aligned_when_run(weights, values)
     difference = len(weights.dims) - len(values.dims)
     if difference == 1 and weights.dims[-1] in (None, 1):
         return squeeze(weights, [-1])
     return expand_dims(weights, -1) if difference == -1 else weights
+
+
+def _aligned_when_run(weights: Tensor, values: Tensor) -> Tensor:
+    """As `aligned_weights`, of ranks that only a run knows."""
+    difference = sub(rank(weights), rank(values))
+
+    def of_other_rank() -> Nest:
+        return cond(equal(difference, 1), lambda: squeeze(weights, [-1]), one_less)
+
+    def one_less() -> Nest:
+        return cond(equal(difference, -1), lambda: expand_dims(weights, -1), lambda: weights)
+
+    # Scalars, and weights of the same rank, stay as they are.
+    is_same = logical_or(equal(rank(weights), 0), equal(difference, 0))
+    same_rank: Tensor = cond(is_same, lambda: weights, of_other_rank)
+    return same_rank
 
 
 def float_weights(weights: TensorLike, values: Tensor) -> Tensor:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
+
 from weft.framework import dtypes
 from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue, convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.mean import mean
-from weft.models.metrics.state import Metric, aligned_weights, as_float, metric_scope, metric_variable, published, so_far
+from weft.models.metrics.state import Metric, as_float, metric_scope, metric_variable, published, so_far
 from weft.models.weights_broadcast import broadcast_weights
 from weft.ops.array.filling import ones_like
 from weft.ops.array.ranges import range_of
@@ -17,18 +22,33 @@ from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.topk import in_top_k, top_k
 from weft.ops.declaration import rank_of
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, greater_equal, less, logical_and, logical_not, minimum
+from weft.ops.math.comparison import equal, greater_equal, less, logical_and, logical_not, minimum, not_equal
 from weft.ops.math.division import div_no_nan, truediv
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_any, reduce_sum
 from weft.ops.math.scans import cumsum
+from weft.ops.sparse.tensors import sparse_tensor_to_dense
 from weft.ops.variables.assign import assign_add
 from weft.ops.variables.variable import Variable
 
+Labels = TensorLike | SparseTensor | SparseTensorValue
+_NO_LABEL: Final = int(np.iinfo(np.int64).min)  # fills the rows of sparse labels
 
-def _hits(labels: TensorLike, chosen: TensorLike, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
+
+def _dense(labels: Labels) -> Tensor:
+    """The labels of each example in a row; sparse ones are filled with what is no label."""
+    labels = convert_to_tensor_or_sparse_tensor(labels)
+    if isinstance(labels, Tensor):
+        return labels
+    whole = SparseTensor(labels.indices, cast(labels.values, dtypes.int64), labels.dense_shape)
+    # Elements of a row may stand in any order.
+    return sparse_tensor_to_dense(whole, _NO_LABEL, validate_indices=False)
+
+
+def _hits(labels: Labels, chosen: TensorLike, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """For each example how many chosen classes are labels, how many are not, and how many labels were not chosen."""
-    labels, chosen = convert_to_tensor(labels), convert_to_tensor(chosen)
+    is_sparse = isinstance(labels, SparseTensor | SparseTensorValue)
+    labels, chosen = _dense(labels), convert_to_tensor(chosen)
     rank, chosen_rank = rank_of(labels), rank_of(chosen)
     labels, chosen = cast(labels, dtypes.int64), cast(chosen, dtypes.int64)
     if rank is not None and chosen_rank is not None and rank == chosen_rank - 1:
@@ -36,6 +56,8 @@ def _hits(labels: TensorLike, chosen: TensorLike, class_id: int | None) -> tuple
     same = equal(expand_dims(chosen, -1), expand_dims(labels, -2))
     is_label, is_chosen = reduce_any(same, -1), reduce_any(same, -2)
     wanted, counted = logical_not(is_label), logical_and(logical_not(is_chosen), _is_first(labels))
+    if is_sparse:
+        counted = logical_and(counted, not_equal(labels, _NO_LABEL))
     if class_id is not None:
         of_class = equal(chosen, class_id)
         is_label, wanted = logical_and(is_label, of_class), logical_and(wanted, of_class)
@@ -56,8 +78,7 @@ def _is_first(labels: Tensor) -> Tensor:
 def _total(values: Tensor, weights: TensorLike | None, name: str) -> tuple[Variable, Tensor]:
     """A variable of the weighted sum of values so far, and the operation that adds these."""
     if weights is not None:
-        factors = cast(aligned_weights(weights, values), dtypes.float64)
-        values = mul(values, broadcast_weights(factors, values))
+        values = mul(values, broadcast_weights(cast(weights, dtypes.float64), values))
     variable = metric_variable([], dtypes.float64, name)
     return so_far(variable), assign_add(variable, reduce_sum(values))
 
@@ -67,13 +88,13 @@ def _place(k: int | None, class_id: int | None) -> str:
 
 
 def _ranked(
-    is_recall: bool, labels: TensorLike, chosen: TensorLike | None, predictions: TensorLike | None, k: int | None,
+    is_recall: bool, labels: Labels, chosen: TensorLike | None, predictions: TensorLike | None, k: int | None,
     class_id: int | None, weights: TensorLike | None, metrics_collections: Collections,
     updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     place = _place(k, class_id)
     default = f"{'recall' if is_recall else 'precision'}_{place}"
-    with metric_scope(name, default, (predictions, labels, weights)) as scope:
+    with metric_scope(name, default, (predictions, labels, weights)) as scope:  # type: ignore[arg-type]
         if chosen is None:
             assert predictions is not None
             assert k is not None
@@ -82,20 +103,21 @@ def _ranked(
         right, update_right = _total(hits, weights, f"true_positive_{place}")
         kind = "negative" if is_recall else "positive"
         other, update_other = _total(missed if is_recall else wrong, weights, f"false_{kind}_{place}")
-        value = div_no_nan(right, add(right, other), name=scope)
-        update = div_no_nan(update_right, add(update_right, update_other), name="update")
+        value = truediv(right, add(right, other), name=scope)
+        update = truediv(update_right, add(update_right, update_other), name="update")
         return published(value, update, metrics_collections, updates_collections)
 
 
 def recall_at_k(
-    labels: TensorLike, predictions: TensorLike, k: int, class_id: int | None = None,
+    labels: Labels, predictions: TensorLike, k: int, class_id: int | None = None,
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of labels that are among the k classes with the greatest predictions.
 
     Args:
-        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        labels: int64 class numbers, `[..., number of labels]`, sparse where examples have unlike numbers, or, for one label
+            each, `[...]`.
         predictions: `[..., classes]` floats.
         k: how many classes are chosen.
         class_id: the only class to look at; all when None.
@@ -107,14 +129,15 @@ def recall_at_k(
 
 
 def recall_at_top_k(
-    labels: TensorLike, predictions_idx: TensorLike, k: int | None = None, class_id: int | None = None,
+    labels: Labels, predictions_idx: TensorLike, k: int | None = None, class_id: int | None = None,
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of labels that are among the classes that were chosen before.
 
     Args:
-        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        labels: int64 class numbers, `[..., number of labels]`, sparse where examples have unlike numbers, or, for one label
+            each, `[...]`.
         predictions_idx: `[..., k]` int64, the classes that were chosen before, such as tf.nn.top_k's indices.
         k: how many they are, for the metric's name; the last dimension of `predictions_idx` when None.
         class_id: the only class to look at, an int; all when None.
@@ -130,14 +153,15 @@ def recall_at_top_k(
 
 
 def precision_at_k(
-    labels: TensorLike, predictions: TensorLike, k: int, class_id: int | None = None,
+    labels: Labels, predictions: TensorLike, k: int, class_id: int | None = None,
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of the k classes with the greatest predictions that are labels.
 
     Args:
-        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        labels: int64 class numbers, `[..., number of labels]`, sparse where examples have unlike numbers, or, for one label
+            each, `[...]`.
         predictions: `[..., classes]` floats.
         k: how many classes are chosen.
         class_id: the only class to look at, an int; all when None.
@@ -153,14 +177,15 @@ def precision_at_k(
 
 
 def precision_at_top_k(
-    labels: TensorLike, predictions_idx: TensorLike, k: int | None = None, class_id: int | None = None,
+    labels: Labels, predictions_idx: TensorLike, k: int | None = None, class_id: int | None = None,
     weights: TensorLike | None = None, metrics_collections: Collections = None,
     updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of classes that were chosen before that are labels.
 
     Args:
-        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        labels: int64 class numbers, `[..., number of labels]`, sparse where examples have unlike numbers, or, for one label
+            each, `[...]`.
         predictions_idx: `[..., k]` int64, the classes that were chosen before, such as tf.nn.top_k's indices.
         k: how many they are, for the metric's name; the last dimension of `predictions_idx` when None.
         class_id: the only class to look at, an int; all when None.
@@ -176,7 +201,7 @@ def precision_at_top_k(
 
 
 def average_precision_at_k(
-    labels: TensorLike, predictions: TensorLike, k: int, weights: TensorLike | None = None,
+    labels: Labels, predictions: TensorLike, k: int, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean over examples of the average precision of the k classes with the greatest predictions.
@@ -185,7 +210,8 @@ def average_precision_at_k(
     divided by the number of its labels, k at most.
 
     Args:
-        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`; negative ones are none.
+        labels: int64 class numbers, `[..., number of labels]`, sparse where examples have unlike numbers, or, for one label
+            each, `[...]`; negative ones are none.
         predictions: `[..., classes]` floats.
         k: how many classes are chosen.
         weights: a tensor that broadcasts to `labels` without their last dimension.
@@ -206,7 +232,7 @@ def average_precision_at_k(
 
 
 def average_precision_at_top_k(
-    predictions_idx: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
+    predictions_idx: TensorLike, labels: Labels, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean over examples of the average precision of k classes that were chosen before, as `average_precision_at_k` defines
@@ -214,7 +240,8 @@ def average_precision_at_top_k(
 
     Args:
         predictions_idx: `[..., k]` int64, the classes that were chosen before, the best one first.
-        labels: int64 class numbers, `[..., number of labels]` or, for one label each, `[...]`.
+        labels: int64 class numbers, `[..., number of labels]`, sparse where examples have unlike numbers, or, for one label
+            each, `[...]`.
         weights: a tensor that broadcasts to `labels` without their last dimension; each example counts once when None.
         metrics_collections, updates_collections: collections, or lists of them, that the value and the update operation are
             added to; none when None.
@@ -226,7 +253,7 @@ def average_precision_at_top_k(
     Raises:
         ValueError: k, the last dimension of `predictions_idx`, is not known.
     """
-    with metric_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)):
+    with metric_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)):  # type: ignore[arg-type]
         each = _average_precisions(labels, predictions_idx)
         number = ones_like(each)
         if weights is not None:
@@ -239,8 +266,8 @@ def average_precision_at_top_k(
         return published(value, update, metrics_collections, updates_collections)
 
 
-def _average_precisions(labels: TensorLike, predictions_idx: TensorLike) -> Tensor:
-    labels, chosen = cast(labels, dtypes.int64), cast(predictions_idx, dtypes.int64)
+def _average_precisions(labels: Labels, predictions_idx: TensorLike) -> Tensor:
+    labels, chosen = cast(_dense(labels), dtypes.int64), cast(predictions_idx, dtypes.int64)
     if not chosen.dims:
         raise ValueError("The rank of predictions_idx must be at least 1.")
     k = chosen.dims[-1]
@@ -251,7 +278,7 @@ def _average_precisions(labels: TensorLike, predictions_idx: TensorLike) -> Tens
     is_label = cast(reduce_any(equal(expand_dims(chosen, -1), expand_dims(labels, -2)), -1), dtypes.float64)
     precisions = truediv(cumsum(is_label, axis=-1), range_of(1.0, k + 1.0, dtype=dtypes.float64))
     relevant = minimum(reduce_sum(cast(greater_equal(labels, 0), dtypes.float64), -1), float(k))
-    return div_no_nan(reduce_sum(mul(precisions, is_label), -1), relevant)
+    return truediv(reduce_sum(mul(precisions, is_label), -1), relevant)
 
 
 def recall_of_one_at_k(

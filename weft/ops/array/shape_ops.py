@@ -93,11 +93,11 @@ def shape(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.
         input: [...] tensor of any dtype, or a SparseTensor.
         out_type: int32 or int64, the dtype of the result.
     """
-    return shape_internal(input, name, out_type)
+    return shape_internal(input, name, out_type=out_type)
 
 
 def shape_internal(
-    input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32, optimize: bool = True
+    input: _Shaped, name: str | None = None, optimize: bool = True, out_type: DTypeLike = dtypes.int32
 ) -> Tensor:
     """`shape`; without `optimize` always a node that asks for the shape when the step runs."""
     if isinstance(input, SparseTensor | SparseTensorValue):
