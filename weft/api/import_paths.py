@@ -63,6 +63,7 @@ _TABLES: Final = {
     for package, doors in contrib_paths.DOORS.items()
 }
 _FURTHER: Final = _Table(doors=contrib_paths.FURTHER)
+_FIRST: Final = "compat.v1."  # below it is what is below `weft`
 _SECOND: Final = "compat.v2"
 
 
@@ -183,6 +184,8 @@ class _PublicPaths(MetaPathFinder):
             return None
         if rest in _FURTHER.paths or (_FURTHER.children(rest) and not _has_module(rest)):
             return _spec_of(fullname, _FURTHER, rest)
+        if rest.startswith(_FIRST):
+            return _first_version(fullname, rest.removeprefix(_FIRST))
         # A program that names only this module may use every op and gradient, too.
         engine()
         own = f"weft.api.{rest}"
@@ -194,6 +197,13 @@ class _PublicPaths(MetaPathFinder):
 
 
 _INNER: Final = " weft has those of TensorFlow's inner modules that programs use; the public ones, below `tf`, have the rest."
+
+
+def _first_version(fullname: str, rest: str) -> ModuleSpec | None:
+    found = importlib.util.find_spec(f"weft.{rest}")
+    if found is None:
+        return None
+    return ModuleSpec(fullname, Alias(f"weft.{rest}"), is_package=found.submodule_search_locations is not None)
 
 
 def _check_advice(fullname: str, advice: str) -> None:

@@ -136,7 +136,10 @@ NAMES: Final = {
     "estimator.canned.optimizers": "weft.estimators.canned.optimizers:get_optimizer_instance",
     "estimator.canned.prediction_keys": "weft.estimators.canned.keys:PredictionKeys",
     "estimator.util": "weft.framework.function_signatures:fn_args",
+    "framework.device_spec": "DeviceSpec=DeviceSpecV1 DeviceSpec=DeviceSpecV2",
+    "layers.base": "weft.models.layers.input_spec:InputSpec",
     "framework.ops": (
+        "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs "
         "weft.framework.collection_proto:register_proto_function "
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
         "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
@@ -175,7 +178,10 @@ NAMES: Final = {
         "weft.ops.control_flow.ordering:with_dependencies weft.ops.control_flow.switching:merge "
         "weft.ops.control_flow.switching:switch"
     ),
-    "ops.array_ops": "shape=shape_internal reverse=reverse_v2 weft.ops.array.identity:prevent_gradient",
+    "ops.array_ops": (
+        "weft.ops.array.shape_ops:shape_internal weft.ops.array.shape_ops:size_internal reverse=reverse_v2 "
+        "weft.ops.array.identity:prevent_gradient"
+    ),
     "ops.data_flow_ops": "contrib.staging.StagingArea",
     "ops.init_ops": (
         "weft.ops.variables.initializers:Initializer weft.ops.variables.initializers:fans=_compute_fans "
@@ -188,8 +194,14 @@ NAMES: Final = {
     ),
     "ops.logging_ops": "weft.ops.control_flow.assertion:print_v2",
     "ops.metrics_impl": (
-        "weft.models.metrics.state:metric_variable weft.models.metrics.confusion_matrix:remove_squeezable_dimensions="
-        "_remove_squeezable_dimensions weft.models.metrics.counts:streaming_confusion_matrix=_streaming_confusion_matrix"
+        "weft.models.metrics.own_metrics:metric_variable weft.models.metrics.state:aligned=_remove_squeezable_dimensions "
+        "weft.models.metrics.counts:streaming_confusion_matrix=_streaming_confusion_matrix "
+        "weft.models.metrics.own_metrics:aggregate_across_replicas=_aggregate_across_replicas "
+        "weft.models.metrics.own_metrics:aggregate_variable=_aggregate_variable "
+        "weft.models.metrics.own_metrics:safe_scalar_div=_safe_scalar_div "
+        "weft.models.metrics.own_metrics:confusion_matrix_at_thresholds=_confusion_matrix_at_thresholds "
+        "weft.models.metrics.own_metrics:streaming_sparse_average_precision_at_top_k="
+        "_streaming_sparse_average_precision_at_top_k"
     ),
     "ops.resource_variable_ops": (
         "ResourceVariable weft.ops.variables.resource_variable:is_resource_variable "

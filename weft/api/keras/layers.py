@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from weft.models.layers.input_spec import InputSpec as InputSpec
 from weft.networks.engine.input_layer import Input as Input
 from weft.networks.engine.input_layer import InputLayer as InputLayer
-from weft.networks.engine.input_spec import InputSpec as InputSpec
 from weft.networks.engine.layer import Layer as Layer
 from weft.networks.layers.activation_layers import ELU as ELU
 from weft.networks.layers.activation_layers import LeakyReLU as LeakyReLU

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from weft.framework import dtypes
+from weft.framework import dtypes, nest
 from weft.framework.aliases import (
     Activation,
     Constraint,
@@ -16,19 +17,21 @@ from weft.framework.aliases import (
     Nest,
     Partitioner,
     Regularizer,
-    TensorLike,
     VariableLike,
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Tensor
 from weft.framework.printed import printed, told_size
 from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
+from weft.models.layers.call_record import CallRecord
+from weft.models.layers.effects import Effects
+from weft.models.layers.input_spec import check_inputs
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.math.unary import sigmoid, tanh
@@ -47,40 +50,39 @@ _ACTIVATIONS: Final[dict[str, Activation]] = {
 }  # fmt: skip
 
 
-class Layer:
+class Layer(CallRecord, Effects):
     """A function of tensors with variables of its own.
 
-    Subclasses make variables in `build(input_shape)` with `add_variable` and compute in `call(inputs)`.
+    Subclasses make variables in `build(input_shape)` with `add_variable` and compute in `call(inputs)`. Those that say nothing
+    of their inputs' rank may take lists and dicts of tensors; `build` then has the shapes in the same structure.
 
     Args:
         trainable: whether the variables are to be trained.
         name: the variable scope; the class's name in snake case, made unique, when None.
         dtype: the variables' type; that of the first inputs when None.
         activity_regularizer: a function of the outputs whose value is a regularization loss.
-        scope: a variable scope or its name to put the variables in as it is.
-        reuse: whether they exist already in that scope.
+        scope, _scope: a variable scope or its name to put the variables in as it is.
+        reuse, _reuse: whether they exist already in that scope.
     """
 
     __repr__ = printed("tf.layers", told_size)
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None,
-        activity_regularizer: Regularizer | None = None, scope: ScopeLike = None, reuse: Reuse = None,
+        activity_regularizer: Regularizer | None = None, scope: ScopeLike = None, reuse: Reuse = None, *,
+        _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
+        super().__init__()
         self.trainable = trainable
         self.activity_regularizer = activity_regularizer
         self.built = False
         # None until the first call's inputs tell it.
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype)
         self._base_name = name or _snake_case(type(self).__name__)
-        self._given_scope = scope
-        self._reuse = reuse
+        self._given_scope = _scope if scope is None else scope
+        self._reuse = _reuse if reuse is None else reuse
         self._scope: VariableScope | None = None
         self._variables: list[tuple[VariableLike, bool]] = []
-        self._updates: list[Operation | Tensor] = []
-        self._losses: list[Tensor | None] = []
-        self.input: Tensor | None = None
-        self.output: Nest = None
 
     # What subclasses write.
 
@@ -88,8 +90,9 @@ class Layer:
         """Make the variables, knowing the shape of the first inputs.
 
         Args:
-            input_shape: the inputs' shape.
+            input_shape: the inputs' shape; of lists and dicts of inputs the same structure of shapes.
         """
+        self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
         """The outputs.
@@ -103,6 +106,9 @@ class Layer:
     input_rank: int | None = None
     least_input_rank: int | None = None
     input_axis: tuple[int, int] | None = None
+    # The same as Keras says it, for subclasses.
+    input_spec: Nest = None
+    supports_masking = stateful = False
 
     # What they use.
 
@@ -128,10 +134,11 @@ class Layer:
         is_trained = trainable and self.trainable
         store = default_variable_store()
         existing = len(store.variables)
-        made = get_variable(
-            name, list(shape), self._dtype if dtype is None else dtype, initializer, None, is_trained,
-            constraint=constraint, partitioner=partitioner, synchronization=synchronization, aggregation=aggregation,
-        )  # fmt: skip
+        with self._in_scope():
+            made = get_variable(
+                name, list(shape), self._dtype if dtype is None else dtype, initializer, None, is_trained,
+                constraint=constraint, partitioner=partitioner, synchronization=synchronization, aggregation=aggregation,
+            )  # fmt: skip
         self._variables.append((made, is_trained))
         if regularizer and len(store.variables) > existing:
             for part in made if isinstance(made, PartitionedVariable) else [made]:
@@ -153,64 +160,46 @@ class Layer:
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
-    def add_update(self, update: Operation | Tensor) -> None:
-        """Add an operation that training must run to the collection UPDATE_OPS.
-
-        Args:
-            update: such as the assignment of a moving average.
-        """
-        update = update.op if isinstance(update, Tensor) else update
-        self._updates.append(update)
-        get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
-
-    def add_loss(self, loss: Tensor | None) -> None:
-        """Add a regularization loss.
-
-        Args:
-            loss: a scalar; None is left out.
-        """
-        self._losses.append(loss)
-        get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
-
     # What programs use.
 
-    def __call__(self, inputs: TensorLike, *args: object, **kwargs: object) -> Tensor:
+    def __call__(self, inputs: Nest, *args: object, **kwargs: object) -> Tensor:
         """The outputs for these inputs; the first call makes the variables.
 
         Args:
-            inputs: a tensor, or what makes one.
+            inputs: a tensor, or what makes one; for layers that take several a list or dict of them.
             args: further arguments of `call`, by position.
             kwargs: the same by name.
         """
         if not isinstance(inputs, Tensor):
-            self._check_one(inputs)
-            inputs = convert_to_tensor(inputs)
-        if self._scope is None:
-            self._scope = self._open()
-        with naming(inputs=inputs):
+            inputs = self._converted(inputs)
+        with self._in_scope() as scope, naming(inputs=inputs):
             self.check_inputs(inputs)
-        if self._dtype is None:
-            self._dtype = inputs.dtype.base_dtype
-        graph = get_default_graph()
-        is_shared = True if self.built else self._reuse
-        with (
-            variable_scope(self._scope, reuse=is_shared, auxiliary_name_scope=False),
-            graph.name_scope(self._scope.original_name_scope),
-        ):
-            if not self.built:
-                self.build(inputs.shape)
-                self.built = True
-            outputs = self.call(inputs, *args, **kwargs)
-            if self.activity_regularizer is not None:
-                self.add_loss(self.activity_regularizer(outputs))
-        self.input, self.output = inputs, outputs
+            if self._dtype is None:
+                self._dtype = next((each.dtype.base_dtype for each in nest.flatten(inputs)), None)
+            with get_default_graph().name_scope(scope.original_name_scope):
+                if not self.built:
+                    self.build(nest.map_structure(lambda each: each.shape, inputs))
+                    self.built = True
+                outputs = self.call(inputs, *args, **kwargs)
+                if self.activity_regularizer is not None:
+                    self.add_loss(self.activity_regularizer(outputs))
+        self.note_call(inputs, outputs)
         return outputs
 
     apply = __call__
 
-    def _check_one(self, inputs: object) -> None:
+    def _converted(self, inputs: Nest) -> Nest:
+        """Tensors for what is none, in the structure of the inputs where there are several tensors."""
+        given = nest.flatten(inputs) if isinstance(inputs, list | tuple | dict) else ()
+        if not any(isinstance(each, Tensor) for each in given):
+            return convert_to_tensor(inputs)
+        if self.input_rank is not None or self.least_input_rank is not None:
+            self._check_one(inputs, given)
+            return convert_to_tensor(inputs)
+        return nest.map_structure(convert_to_tensor, inputs)
+
+    def _check_one(self, inputs: object, given: Sequence[object]) -> None:
         """Raise ValueError for several tensors, which would be stacked to one."""
-        given = inputs if isinstance(inputs, list | tuple) else ()
         count = sum(isinstance(each, Tensor) for each in given)
         if count < 2 or any(isinstance(each, Tensor) and not each.dims for each in given):
             return
@@ -221,12 +210,15 @@ class Layer:
             f"{parts} tf.concat(inputs, -1) joins tensors, such as the outputs of both directions."
         )
 
-    def check_inputs(self, inputs: Tensor) -> None:
+    def check_inputs(self, inputs: Nest) -> None:
         """Raise ValueError for inputs whose rank, or whose width once the variables are made, does not fit.
 
         Args:
             inputs: what the layer was called with.
         """
+        check_inputs(self.input_spec, inputs, self.name)
+        if not isinstance(inputs, Tensor):
+            return
         prefix = f"Input 0 of layer {self.name} is incompatible with the layer: "
         rank, exact, least = inputs.shape.ndims, self.input_rank, self.least_input_rank
         if rank is None:
@@ -246,6 +238,15 @@ class Layer:
                 f"{prefix}expected axis {self.input_axis[0]} of input shape to have value {self.input_axis[1]} but received "
                 f"input with shape {shape}"
             )
+
+    @contextlib.contextmanager
+    def _in_scope(self) -> Iterator[VariableScope]:
+        """The layer's variable scope, which the first use makes."""
+        if self._scope is None:
+            self._scope = self._open()
+        is_shared = True if self.built else self._reuse
+        with variable_scope(self._scope, reuse=is_shared, auxiliary_name_scope=False):
+            yield self._scope
 
     def _open(self) -> VariableScope:
         if self._reuse:
@@ -310,15 +311,9 @@ class Layer:
         scope = "" if self._scope is None else f"{self._scope.name}/"
         return [(variable.op.name.removeprefix(scope), variable) for variable in self.variables]
 
-    @property
-    def updates(self) -> list[Operation | Tensor]:
-        """The operations that training must run."""
-        return list(self._updates)
-
-    @property
-    def losses(self) -> list[Tensor | None]:
-        """The losses of the activity regularizer."""
-        return list(self._losses)
+    def get_config(self) -> dict[str, object]:
+        """The name, whether it is trained and the type, as Keras' layers have them."""
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
 
 
 def _snake_case(name: str) -> str:

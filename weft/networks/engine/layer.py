@@ -15,13 +15,13 @@ from weft.framework.operation import Operation
 from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config, GivenConfig, Options
 from weft.networks.engine.calls import history, operations
 from weft.networks.engine.calls.context import calling
 from weft.networks.engine.calls.invocation import Invocation
 from weft.networks.engine.calls.record import CallRecord, SharedByCalls, single, tuples_of
-from weft.networks.engine.input_spec import check_inputs
 from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of

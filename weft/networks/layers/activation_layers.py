@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from weft.framework.aliases import Nest, ShapeLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects import activations
 from weft.networks.objects.arguments import keeps_arguments

@@ -11,8 +11,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import core
 from weft.models.layers.core import either_branch
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Config, GivenConfig, Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import keeps_arguments

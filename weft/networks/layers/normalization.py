@@ -8,8 +8,8 @@ from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import norm
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Config, Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.phase import learning_phase

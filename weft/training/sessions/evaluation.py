@@ -49,6 +49,9 @@ class StopAfterNEvalsHook(SessionRunHook):
         """
         self._evals_completed = updated_eval_step
 
+    # Under this name programs with evaluations of their own call it.
+    _set_evals_completed_tensor = set_evals_completed_tensor
+
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Ask for the number."""
         return SessionRunArgs({"evals_completed": self._evals_completed})

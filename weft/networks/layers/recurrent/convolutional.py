@@ -8,8 +8,8 @@ from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import conv
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import KerasObject, Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.layers.recurrent.cells import LSTMCell
 from weft.networks.layers.recurrent.rnn import RNN
 from weft.networks.objects.arguments import keeps_arguments

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weft.framework.aliases import Nest
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Named, Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
 from weft.networks.layers.recurrent.rnn import RNN
 

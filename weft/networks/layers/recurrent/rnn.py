@@ -10,8 +10,8 @@ from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells, deserialize_cell, zeros_like_batch
 from weft.networks.layers.recurrent.scan import scanned

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
 from weft.models.layers.conv import per_axis
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default

@@ -6,9 +6,9 @@ from weft.framework.aliases import Nest, ShapeLike, Sizes
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.models.layers import conv, separable
+from weft.models.layers.input_spec import InputSpec
 from weft.models.layers.layer import activated
 from weft.networks.config import Config, Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default

@@ -11,8 +11,8 @@ from weft.framework.aliases import Nest, ShapeLike, Sizes, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import conv
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.objects.arguments import keeps_arguments

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
 from weft.models.layers import pool
+from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
-from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
