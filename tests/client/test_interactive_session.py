@@ -32,7 +32,9 @@ def test_its_graph_is_the_default_when_it_is_given(graph: tf.Graph) -> None:
 
 
 def test_the_latest_one_counts(graph: tf.Graph) -> None:
-    first, second = tf.InteractiveSession(), tf.InteractiveSession()
+    first = tf.InteractiveSession()
+    with pytest.warns(UserWarning, match="An interactive session is already active"):
+        second = tf.InteractiveSession()
     assert tf.get_default_session() is second
     first.close()
     assert tf.get_default_session() is second
@@ -102,3 +104,13 @@ def test_reset_without_a_target_ends_the_sessions_of_this_process(graph: tf.Grap
         assert served.run(variable) == 1
     with pytest.raises(TypeError, match="target must be a string"):
         tf.Session.reset(3)
+
+
+def test_only_what_runs_is_placed():
+    with tf.device("/device:GPU:7"):
+        tf.constant(1.0)
+    session = tf.InteractiveSession()
+    assert session.run(tf.constant(2.0)) == 2.0
+    session.close()
+    session.close()
+    tf.InteractiveSession().close()

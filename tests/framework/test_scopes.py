@@ -239,3 +239,16 @@ def test_a_gradient_override_marks_the_nodes_of_the_block(graph: tf.Graph) -> No
     for wrong in ({"Square": 3}, {3: "x"}, ["Square"]):
         with pytest.raises(TypeError, match="must be a dictionary mapping strings to strings"):
             graph.gradient_override_map(wrong).__enter__()
+
+
+def test_device_scopes_are_left_in_order():
+    graph = tf.Graph()
+    outer = graph.device("/device:GPU:8")
+    outer.__enter__()
+    with graph.device("/device:GPU:9"), pytest.raises(RuntimeError, match="without proper scope nesting"):
+        outer.__exit__(None, None, None)
+
+
+def test_a_node_s_name_may_be_bytes():
+    made = tf.constant(1.0, name=b"made")
+    assert made.op.name == "made"

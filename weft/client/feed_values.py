@@ -65,7 +65,8 @@ def _texts(tensor: Tensor, value: TensorLike, dtype: DType) -> Array:
             " str(x) makes a text of a number." if "Expected string" in problem else ""
         )
         raise TypeError(
-            f"Cannot feed {value!r:.60} for Tensor {tensor.name!r}: {described(tensor)}: {problem}.{remedy}"
+            f"Type of feed value {value!r:.60} with type {type(value)} is not compatible with Tensor type {np.object_}: "
+            f"{problem}. It is fed for Tensor {tensor.name!r}: {described(tensor)}.{remedy}"
         ) from None
 
 

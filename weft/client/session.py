@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -347,8 +348,12 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from its making until it is closed, for notebooks and shells.
 
+    Only what a run needs is placed: a device that is missing here is no error elsewhere in the graph.
+
     Args: those of `tf.Session`.
     """
+
+    _active_session_count = 0
 
     def __init__(
         self,
@@ -357,7 +362,15 @@ class InteractiveSession(BaseSession):
         config: ConfigProto | None = None,
         timeout: float | None = None,
     ) -> None:
-        super().__init__(target, graph, config, timeout)
+        super().__init__(target, graph, _placing_what_runs(config), timeout)
+        if InteractiveSession._active_session_count:
+            warnings.warn(
+                "An interactive session is already active. This can cause out-of-memory errors in some cases. You must "
+                "explicitly call `InteractiveSession.close()` to release resources held by the other session(s).",
+                stacklevel=2,
+            )
+        InteractiveSession._active_session_count += 1
+        self._is_counted = True
         default_sessions.push(self)
         if graph is not None:
             default_graphs.push(self.graph)
@@ -366,6 +379,8 @@ class InteractiveSession(BaseSession):
     def close(self) -> None:
         """Close the session and stop being the default."""
         super().close()
+        InteractiveSession._active_session_count -= self._is_counted
+        self._is_counted = False
         default_sessions.remove(self)
         if self._owns_default_graph:
             default_graphs.remove(self.graph)
@@ -398,6 +413,17 @@ def _target_meant(target: object) -> str:
     if hasattr(target, "as_cluster_def"):
         return ": it is that of one server of the cluster, server.target or 'grpc://host:port'"
     return ": a graph is given as Session(graph=...)" if isinstance(target, Graph) else ""
+
+
+def _placing_what_runs(config: ConfigProto | None) -> ConfigProto | None:
+    """The config, by which only the nodes of a run are placed."""
+    if config is not None and not isinstance(config, ConfigProto):
+        return config  # It is refused later.
+    changed = ConfigProto()
+    if config is not None:
+        changed.CopyFrom(config)
+    changed.graph_options.place_pruned_graph = True
+    return changed
 
 
 def _with_session_timeout(config: ConfigProto | None, timeout_s: float | None) -> ConfigProto | None:

@@ -253,12 +253,23 @@ class FuncGraph(Graph):
         return function_def.to_function_def(self)
 
 
-def settle_references(functions: Sequence[FuncGraph]) -> None:
-    """Let a variable that none of a node's bodies updates come in as its value, in all of them alike."""
+def settle_references(functions: Sequence[FuncGraph], reads_inside: bool = False) -> None:
+    """Let a variable that none of a node's bodies updates come in as its value, in all of them alike.
+
+    Args:
+        functions: the bodies.
+        reads_inside: leave references that bodies read themselves: a branch that is not chosen asks for no value.
+    """
     for arguments in zip(*(function.inputs for function in functions), strict=True):
-        if not any(tensor.dtype.is_ref and is_updated(tensor) for tensor in arguments):
+        if any(tensor.dtype.is_ref and is_updated(tensor) for tensor in arguments):
+            continue
+        if not (reads_inside and arguments[0].dtype.is_ref and all(map(_is_only_read, arguments))):
             for tensor in arguments:
                 tensor.dtype = tensor.dtype.base_dtype
+
+
+def _is_only_read(argument: Tensor) -> bool:
+    return all(op.op_def.role is Role.ALIAS for op in argument.consumers())
 
 
 def wrong_context(tensor: Tensor) -> ValueError:

@@ -61,8 +61,10 @@ class Names:
         for index in itertools.count(start):
             yield full if index == 0 else f"{full}_{index}"
 
-    def settle_name(self, name: str) -> str:
+    def settle_name(self, name: str | bytes) -> str:
         """The full name of a node: unique, or as it is when it ends in '/'; ValueError when it is illegal."""
+        if isinstance(name, bytes):
+            name = name.decode()
         settled = name[:-1] if name.endswith("/") else self.unique_name(name)
         if not is_valid_name(settled):
             raise ValueError(f"'{settled}' is not a valid node name")

@@ -24,6 +24,9 @@ class BuildingScopes:
         Args:
             device_name_or_function: a name such as "/job:ps/task:0", a DeviceSpec, a function from an operation to one of
                 these, or None for no device of the blocks around.
+
+        Raises:
+            RuntimeError: at the end of the block, when blocks opened in it are still open.
         """
         state = scopes.current(self)
         spec = device_name_or_function
@@ -36,8 +39,13 @@ class BuildingScopes:
             inner = device_spec.canonical_name(device_spec.as_string(spec))
             merged = None if state.device_name is None else device_spec.merge_names(state.device_name, inner)
             changes = {"devices": (*state.devices, function), "device_name": merged}
-        with scopes.entered(self, **changes):
+        with scopes.entered(self, **changes) as entered:
             yield
+            if len(scopes.current(self).devices) > len(entered.devices):
+                raise RuntimeError(
+                    f"Exiting device scope without proper scope nesting. Blocks opened in that of {spec!r} are still open: the "
+                    "scope opened last is left first, as `with` does it."
+                )
 
     @contextlib.contextmanager
     def colocate_with(self, op: object, ignore_existing: bool = False) -> Iterator[None]:

@@ -102,6 +102,9 @@ class IndexedSlices:
         """
         return IndexedSlices(values, self._indices, self._dense_shape)
 
+    def __neg__(self) -> IndexedSlices:
+        return self.with_values(-self._values)
+
     def __str__(self) -> str:
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
         return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"

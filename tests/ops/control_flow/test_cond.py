@@ -371,3 +371,37 @@ def test_a_branch_may_train(way, use_resource):
         assert sess.run(v).tolist() == [1, 1]
         sess.run(train, {chosen: True})
         assert sess.run(v).tolist() == pytest.approx([0.8, 0.8])
+
+
+def test_a_branch_that_is_not_chosen_reads_no_variable():
+    variable = tf.Variable([1.0, 2.0])
+    value = tf.cond(tf.is_variable_initialized(variable), variable.read_value, lambda: variable.initial_value + 1.0)
+    nested = tf.cond(tf.constant(True), lambda: tf.cond(tf.is_variable_initialized(variable), variable.read_value,
+                                                        lambda: variable.initial_value), lambda: tf.zeros([2]))  # fmt: skip
+    with tf.Session() as session:
+        assert session.run(value).tolist() == [2.0, 3.0]
+        assert session.run(nested).tolist() == [1.0, 2.0]
+        session.run(variable.initializer)
+        assert session.run(value).tolist() == [1.0, 2.0]
+
+
+def test_gradients_go_through_what_a_branch_reads():
+    variable, other = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0], use_resource=True)
+    chosen = tf.placeholder(tf.bool, [])
+    value = tf.cond(chosen, lambda: variable.read_value() * other, lambda: variable.read_value())
+    gradients = tf.gradients(value, [variable, other])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert [each.tolist() for each in session.run(gradients, {chosen: True})] == [[3.0, 4.0], [1.0, 2.0]]
+        assert [each.tolist() for each in session.run(gradients, {chosen: False})] == [[1.0, 1.0], [0.0, 0.0]]
+
+
+def test_a_variable_of_another_task_comes_in_as_its_value():
+    with tf.device("/job:ps/task:0"):
+        variable = tf.Variable(1.0)
+    with tf.device("/job:worker/task:0"):
+        value = tf.cond(tf.constant(True), variable.read_value, lambda: tf.constant(2.0))
+    node = next(op for op in tf.get_default_graph().get_operations() if "If" in op.type)
+    body = tf.get_default_graph().get_function(node.attrs["then_branch"])
+    assert value.dtype == tf.float32
+    assert not any(tensor.dtype.is_ref for tensor in body.inputs)

@@ -104,3 +104,27 @@ def test_print_v2_takes_tensors_and_objects(session: Any, capfd: pytest.CaptureF
 
 def test_order_of_values_is_told(session: Any) -> None:
     assert session.run([tf.is_non_decreasing([1, 1, 2]), tf.is_strictly_increasing([1, 1, 2])]) == [True, False]
+
+
+def test_a_rank_is_an_integer_scalar():
+    with pytest.raises(TypeError, match="assert_rank/rank:0 must be of type <dtype: 'int32'>"):
+        tf.assert_rank(tf.constant(1.0), 0.5)
+    wanted, x = tf.placeholder(tf.int32), tf.placeholder(tf.float32)
+    check = tf.assert_rank(x, wanted)
+    with tf.Session() as session:
+        session.run(check, {wanted: 1, x: [1.0]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Rank must be a scalar"):
+            session.run(check, {wanted: [1, 2], x: [1.0]})
+
+
+def test_operands_are_named_in_the_order_of_the_program():
+    with pytest.raises(ValueError, match="must be equal, but are 2 and 3 for 'assert_greater/Greater'"):
+        tf.assert_greater([1, 2], [1, 2, 3])
+
+
+def test_a_sparse_tensor_is_named_where_types_differ():
+    sparse = tf.SparseTensor([[0]], [1], [2])
+    with pytest.raises(ValueError, match="must be of the same type"):
+        tf.debugging.assert_same_float_dtype([sparse, tf.constant(1.0)])
+    with pytest.raises(TypeError, match="proper"):
+        tf.debugging.assert_proper_iterable(sparse)

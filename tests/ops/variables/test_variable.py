@@ -422,3 +422,10 @@ def test_a_branch_assigns_to_a_slice_of_a_variable_around_it(use_resource: bool)
         session.run(tf.global_variables_initializer())
         assert [session.run(stored, {at: place, fed: [[1.0, 2.0]]}) for place in (2, 0)] == [2, 0]
         assert session.run(rows).tolist() == [[0.0, 0.0], [0.0, 0.0], [1.0, 2.0]]
+
+
+def test_a_variable_that_is_synchronized_on_read_is_trained_where_the_program_says_so():
+    on_read = tf.VariableSynchronization.ON_READ
+    assert not tf.Variable(1.0, synchronization=on_read).trainable
+    assert tf.Variable(1.0, synchronization=on_read, trainable=True).trainable
+    assert tf.get_variable("v", [], synchronization=on_read, trainable=True) in tf.trainable_variables()

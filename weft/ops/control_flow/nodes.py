@@ -13,12 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InternalError
-from weft.framework import op_registry
+from weft.framework import device_spec, op_registry
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.attr_value import FunctionName
 from weft.framework.attr_value import FunctionName as Function
 from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
+from weft.framework.dtypes import DType, resource
 from weft.framework.func_graph import FuncGraph, settle_references
 from weft.framework.graph import Graph
 from weft.framework.op_builder import build
@@ -156,13 +156,25 @@ def share_captures(functions: Sequence[FuncGraph]) -> list[Tensor]:
     return wanted
 
 
-def add_functions(graph: Graph, functions: Sequence[FuncGraph]) -> list[FunctionName]:
-    """Put finished bodies into the library."""
-    settle_references(functions)
+def add_functions(graph: Graph, functions: Sequence[FuncGraph], reads_inside: bool = False) -> list[FunctionName]:
+    """Put finished bodies into the library.
+
+    Args:
+        graph: has the library.
+        functions: the bodies of one node.
+        reads_inside: see `settle_references`.
+    """
+    settle_references(functions, reads_inside)
     for function in functions:
         graph.add_function(function.name, function)
         function.finalize()
     return [FunctionName(function.name) for function in functions]
+
+
+def _is_of_no_task(captured: Tensor) -> bool:
+    """Whether what a body captures is no variable, or one of the task that the node is on, wherever that is."""
+    is_variable = captured.dtype.is_ref or captured.dtype is resource
+    return not is_variable or device_spec.task_name(captured.op.device) == device_spec.task_name("")
 
 
 def build_node(
@@ -172,6 +184,8 @@ def build_node(
     waits = dict.fromkeys(op for function in functions for op in function.outer_control_inputs)
     stateless = "" if has_state(functions) else "Stateless"
     definition = op_registry.lookup(stateless + op_type)
-    names = dict(zip(definition.bodies, add_functions(graph, functions), strict=True))
+    # A node that has a reference runs in the variable's task, which is for updates to say and not for reads.
+    reads_inside = definition.role is Role.BRANCH and all(map(_is_of_no_task, functions[0].captures))
+    names = dict(zip(definition.bodies, add_functions(graph, functions, reads_inside), strict=True))
     with graph.control_dependencies(list(waits)):
         return build(definition, inputs, {**names, **attrs}, name)

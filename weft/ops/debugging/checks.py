@@ -22,7 +22,7 @@ from weft.ops.array.shape_ops import reshape
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import no_op
-from weft.ops.math.comparison import equal, less, less_equal, not_equal
+from weft.ops.math.comparison import equal, greater, greater_equal, less, less_equal, not_equal
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import add_v2, mul, sub
 from weft.ops.math.reduce_functions import reduce_all
@@ -100,8 +100,8 @@ assert_equal = _binary("==", "assert_equal", equal, np.equal)
 assert_none_equal = _binary("!=", "assert_none_equal", not_equal, np.not_equal)
 assert_less = _binary("<", "assert_less", less, np.less)
 assert_less_equal = _binary("<=", "assert_less_equal", less_equal, np.less_equal)
-assert_greater = _binary(">", "assert_greater", lambda x, y: less(y, x), np.greater)
-assert_greater_equal = _binary(">=", "assert_greater_equal", lambda x, y: less_equal(y, x), np.greater_equal)
+assert_greater = _binary(">", "assert_greater", greater, np.greater)
+assert_greater_equal = _binary(">=", "assert_greater_equal", greater_equal, np.greater_equal)
 
 
 def _sign(symbol: str, scope: str, inner: Callable[..., Operation], zero_first: bool) -> Callable[..., Operation]:
@@ -270,8 +270,8 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: DTypeLi
         if wanted is None:
             wanted, source = found, tensor
         elif found is not wanted:
-            same = f" as {source.name}" if source is not None else ""
-            raise ValueError(f"{tensor.name}, type={found}, must be of the same type ({wanted}){same}.")
+            same = f" as {getattr(source, 'name', source)}" if source is not None else ""
+            raise ValueError(f"{getattr(tensor, 'name', tensor)}, type={found}, must be of the same type ({wanted}){same}.")
     wanted = wanted or dtypes.float32
     if not wanted.is_floating:
         raise ValueError(f"Expected floating point type, got {wanted}.")
@@ -288,4 +288,4 @@ def assert_proper_iterable(values: TensorLike) -> None:
     if isinstance(values, unwanted):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
     if not hasattr(values, "__iter__"):
-        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+        raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')

@@ -28,9 +28,9 @@ def _rank_check(
         ranks = [convert_to_tensor(each, name="rank") for each in wanted]
         for each in ranks:
             if not each.dtype.is_integer:
-                raise TypeError(f"Rank must be an integer, got {each.dtype.name}")
+                raise TypeError(f"{message or ''}  {each.name} must be of type <dtype: 'int32'>: a rank is an integer.")
             if each.dims not in (None, ()):
-                raise ValueError(f"Rank must be a scalar, but has shape {format_dims(each.dims)}")
+                raise ValueError(f"Rank must be a scalar. It has shape {format_dims(each.dims)}.")
         prefix = f"{message}.  " if message else ""
         known = [constant_value(each) for each in ranks]
         found = rank_of(tensor)
@@ -46,7 +46,14 @@ def _rank_check(
             prefix, f"Tensor {tensor.name} must have rank {what}".rstrip(), *ranks, "Received shape: ",
             shape_internal(tensor),
         ]  # fmt: skip
-        return assert_that(dynamic(rank(tensor), ranks), shown_data, summarize=summarize)
+        scalars = [
+            assert_that(equal(rank(each), 0), ["Rank must be a scalar. Received rank: ", each])
+            for each in ranks
+            if each.dims is None
+        ]
+        with get_default_graph().control_dependencies(scalars):
+            found_rank = rank(tensor)
+        return assert_that(dynamic(found_rank, ranks), shown_data, summarize=summarize)
 
 
 def assert_rank(

@@ -29,14 +29,7 @@ def checked_trainable(trainable: bool | None, synchronization: VariableSynchroni
     """Whether a variable is trainable; ValueError when it may not be."""
     if not isinstance(synchronization, VariableSynchronization):
         raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
-    if synchronization is VariableSynchronization.ON_READ:
-        if trainable:
-            raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
-                "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-            )
-        return False
-    return True if trainable is None else trainable
+    return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
 
 
 def checked_aggregation(aggregation: VariableAggregation | None, name: str | None) -> VariableAggregation:
