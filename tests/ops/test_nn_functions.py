@@ -147,6 +147,57 @@ def test_fused_normalization_and_its_gradients_are_those_of_the_formula(is_train
         assert np.allclose(one, other, atol=1e-4)
 
 
+@pytest.mark.parametrize("is_training", [True, False])
+def test_second_derivatives_of_fused_normalization_are_those_of_the_formula(is_training: bool) -> None:
+    generator = np.random.default_rng(0)
+    x = tf.constant(generator.normal(size=(3, 4, 5, 2)).astype(np.float32))
+    scale, offset = tf.constant([1.5, 0.5]), tf.constant([0.1, -0.2])
+    mean, variance = tf.constant([0.1, 0.2]), tf.constant([1.5, 2.0])
+    if is_training:
+        # That of tf.nn.moments takes the mean in it for a constant.
+        mean = tf.reduce_mean(x, [0, 1, 2])
+        variance = tf.reduce_mean(tf.square(x - mean), [0, 1, 2])
+    given = () if is_training else (mean, variance)
+    fused, _, _ = tf.nn.fused_batch_norm(x, scale, offset, *given, is_training=is_training)
+    plain = tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
+    weights = [tf.constant(generator.normal(size=(3, 4, 5, 2)).astype(np.float32)) for _ in range(3)]
+    found = []
+    for made in (fused, plain):
+        of_x, of_scale, of_offset = tf.gradients(made * made * weights[0], [x, scale, offset])
+        total = tf.reduce_sum(of_x * weights[1]) + tf.reduce_sum(of_scale * [2.0, -1.0]) + tf.reduce_sum(of_offset * [0.5, 3.0])
+        found.append(tf.gradients(total, [x, scale, offset]))
+    for one, other in zip(*_run(*found), strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("shape", [[0, 6, 5, 2], [1, 6, 5, 0]])
+def test_gradients_of_a_convolution_of_nothing_are_zero(shape: list[int]) -> None:
+    images, filters = tf.zeros(shape), tf.placeholder(tf.float32, [3, 2, None, 3])
+    back = tf.nn.conv2d_backprop_filter(images, [3, 2, 2, 3], tf.zeros([shape[0], 6, 5, 3]), [1, 1, 1, 1], "SAME")
+    with tf.Session() as session:
+        assert session.run(back).tolist() == np.zeros((3, 2, 2, 3)).tolist()
+    assert filters.shape.as_list() == [3, 2, None, 3]
+
+
+def test_gradients_of_a_convolution_have_channels_that_fit() -> None:
+    sizes = tf.placeholder(tf.int32, [4])
+    back = tf.nn.conv2d_backprop_filter(tf.zeros([1, 4, 4, 4]), sizes, tf.zeros([1, 4, 4, 6]), [1, 1, 1, 1], "SAME")
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="evenly divisible by filter depth: 4 vs 3"):
+            session.run(back, {sizes: [1, 1, 3, 6]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out_backprop and filter_sizes must have the same number"):
+            session.run(back, {sizes: [1, 1, 4, 5]})
+
+
+def test_a_window_beyond_the_border_is_refused_when_it_is_known_and_makes_nothing_in_a_run() -> None:
+    pooled = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+    with pytest.raises(ValueError, match="Negative dimension size caused by subtracting 2 from 1"):
+        tf.nn.avg_pool(tf.zeros([1, 4, 1, 2]), **pooled)
+    x = tf.placeholder(tf.float32)
+    with tf.Session() as session:
+        assert session.run(tf.nn.avg_pool(x, **pooled), {x: np.zeros((1, 4, 1, 2))}).shape == (1, 2, 0, 2)
+
+
 def test_ctc_loss_is_minus_the_log_of_the_share_of_paths_and_has_its_gradient() -> None:
     logits = np.random.default_rng(0).normal(size=(2, 1, 2)).astype(np.float32)
     x = tf.constant(logits)

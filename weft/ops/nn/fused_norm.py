@@ -17,6 +17,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import is_zeros
 from weft.ops.declaration import op, same_as_input
 from weft.ops.math.elementwise import NUMBERS
+from weft.ops.nn.batch_norm_second import second_gradient
 from weft.ops.nn.window import check_rank
 from weft.ops.symbolic_gradient import vjp
 
@@ -71,6 +72,10 @@ def _normalized(
     wide, eps = _wide(x), np.float32(epsilon)
     used_mean, used_variance = mean, variance
     kept_mean, kept_variance = mean, variance
+    if not is_training and 0 in x.shape:
+        # As TensorFlow has it where there are no images.
+        kept_mean = kept_variance = xp.full_like(mean, np.nan)
+        used_mean = used_variance = xp.zeros_like(mean)
     if is_training:
         axes = _others(layout)
         count = int(np.prod([x.shape[axis] for axis in axes]))
@@ -192,7 +197,7 @@ def _back(
 @op("FusedBatchNormGrad", "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T -> "
     "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
     ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1, "y_backprop": 4, "x": 4}, infer=_back_shapes,
-    gradient=vjp, types={"T": (dtypes.float32,)}, limits={"data_format": _IMAGES})  # fmt: skip
+    gradient=second_gradient, types={"T": (dtypes.float32,)}, limits={"data_format": _IMAGES})  # fmt: skip
 def fused_batch_norm_grad_v1(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
@@ -208,7 +213,8 @@ def fused_batch_norm_grad_v1(
 @op("FusedBatchNormGradV2", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U -> "
     "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
     ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1, "y_backprop": 4, "x": 4}, infer=_back_shapes,
-    gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)}, limits={"data_format": _IMAGES})  # fmt: skip
+    gradient=second_gradient, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)},
+    limits={"data_format": _IMAGES})  # fmt: skip
 def fused_batch_norm_grad_v2(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
@@ -224,7 +230,7 @@ def fused_batch_norm_grad_v2(
 @op("FusedBatchNormGradV3", "y_backprop: T, x: T, scale: float32, reserve_space_1: U, reserve_space_2: U, "
     "reserve_space_3: U -> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
     ranks={"scale": 1, "reserve_space_1": 1, "reserve_space_2": 1},
-    infer=_back_shapes, gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)},
+    infer=_back_shapes, gradient=second_gradient, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)},
     limits={"data_format": _LAYOUTS})  # fmt: skip
 def fused_batch_norm_grad_v3(
     xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,
