@@ -84,9 +84,10 @@ def tridiagonal_matmul(xp: ArrayModule, superdiag: Array, maindiag: Array, subdi
     if rhs.shape[-2] != middle.shape[-2]:
         raise InvalidArgumentError.of(f"rhs has {rhs.shape[-2]} rows, the diagonals have {middle.shape[-2]} numbers")
     zero = xp.zeros_like(rhs[..., :1, :])
-    next_row = xp.concatenate([rhs[..., 1:, :], zero], axis=-2)
-    row_before = xp.concatenate([zero, rhs[..., :-1, :]], axis=-2)
-    return middle * rhs + above * next_row + below * row_before
+    # Numbers that do not count may be NaN.
+    from_next = xp.concatenate([above[..., :-1, :] * rhs[..., 1:, :], zero], axis=-2)
+    from_before = xp.concatenate([zero, below[..., 1:, :] * rhs[..., :-1, :]], axis=-2)
+    return middle * rhs + from_next + from_before
 
 
 def _product_shape(node: Operation) -> list[Dims]:

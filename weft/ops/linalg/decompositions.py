@@ -15,13 +15,14 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.matrix_parts import matrix_band_part
+from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_diag_node, matrix_diag_part_node, matrix_set_diag_node
 from weft.ops.math.complex_numbers import conj, real
-from weft.ops.math.elementwise import COMPLEX, add, mul, neg, unbroadcast
+from weft.ops.math.elementwise import COMPLEX, add, mul, neg, reciprocal, sub, unbroadcast
 from weft.ops.math.products import batch_mat_mul, check_inner
 from weft.ops.symbolic_gradient import vjp
 
@@ -371,16 +372,35 @@ def _eigen_shapes(node: Operation) -> list[Dims]:
     return [None if dims is None else dims[:-1], vectors]
 
 
-@op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=MATRIX_TYPES)
+def _eigen_gradient(node: Operation, of_values: Tensor | None, of_vectors: Tensor | None) -> Gradients:
+    """As in TensorFlow, the upper triangle, which is not read, has none, and the lower one has that of both."""
+    x = node.inputs[0]
+    values, vectors = node.outputs if node.attrs["compute_v"] else self_adjoint_eig_node(x, compute_v=True)
+    inner = None if of_values is None else matrix_diag_node(of_values)
+    if of_vectors is not None and node.attrs["compute_v"]:
+        distances = sub(expand_dims(values, -2), expand_dims(values, -1))
+        shares = matrix_set_diag_node(reciprocal(distances), zeros_like(values))
+        turned = mul(shares, batch_mat_mul(vectors, of_vectors, adj_x=True))
+        inner = turned if inner is None else add(inner, turned)
+    if inner is None:
+        return [None]
+    whole = batch_mat_mul(batch_mat_mul(vectors, inner), vectors, adj_y=True)
+    both = matrix_band_part(add(whole, matrix_transpose(whole, conjugate=True)), -1, 0)
+    return [matrix_set_diag_node(both, mul(matrix_diag_part_node(both), 0.5))]
+
+
+@op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=_eigen_gradient, types=MATRIX_TYPES)
 def self_adjoint_eig_node(xp: ArrayModule, input: Array, *, compute_v: bool = True) -> tuple[Result, Result]:
     """The eigenvalues, least first, and eigenvectors, as columns, of self-adjoint matrices; the lower triangle is read.
 
     `[..., m, m] -> [..., m], [..., m, m]`; v is `[0]` without vectors.
     """
     wide = widened(input)
+    # JAX would read the mean of both triangles.
+    told = {} if xp is np else {"symmetrize_input": False}
     if not compute_v:
-        return xp.linalg.eigvalsh(wide).astype(wide.dtype), np.zeros(0, wide.dtype)
-    values, vectors = xp.linalg.eigh(wide)
+        return xp.linalg.eigvalsh(wide, **told).astype(wide.dtype), np.zeros(0, wide.dtype)
+    values, vectors = xp.linalg.eigh(wide, **told)
     return values.astype(wide.dtype), vectors
 
 

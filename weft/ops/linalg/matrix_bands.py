@@ -13,7 +13,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, brackets
 from weft.framework.op_def import AtLeast, AtMost
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
@@ -95,6 +95,11 @@ def _matrix_shape(node: Operation) -> list[Dims]:
     k, rows, columns = known
     lower, upper = band_of(k)
     batch = dims[:-1] if lower == upper else dims[:-2]
+    if lower < upper and (len(dims) < 2 or dims[-2] not in (None, upper - lower + 1)):
+        raise ValueError(
+            "The number of rows of `diagonal` doesn't match the number of diagonals implied from `d_lower` and `d_upper`: "
+            f"d_lower = {lower}, d_upper = {upper}, diagonal has the shape {brackets(dims)}"
+        )
     if dims[-1] is None:
         return [(*batch, *(None if int(size) == -1 else int(size) for size in (rows, columns)))]
     return [(*batch, *_sizes(dims[-1], k, int(rows), int(columns)))]
@@ -165,6 +170,14 @@ def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: 
     return packed[..., 0, :] if band.lower == band.upper else packed
 
 
+def _set_shape(node: Operation) -> list[Dims]:
+    dims, k = node.inputs[0].dims, constant_value(node.inputs[2])
+    if k is not None and dims is not None and None not in dims[-2:]:
+        rows, columns = dims[-2:]
+        _Band(k, rows or 0, columns or 0, _align(node))
+    return [dims]
+
+
 def _set_gradient(node: Operation, grad: Tensor) -> Gradients:
     diagonal, k = node.inputs[1:]
     align = _align(node)
@@ -178,7 +191,7 @@ def _set_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T",
     ranks={"input": AtLeast(2), "diagonal": AtLeast(1), "k": AtMost(1)},
-    infer=lambda node: [node.inputs[0].dims],
+    infer=_set_shape,
     gradient=_set_gradient, static=("k",))  # fmt: skip
 def matrix_set_diag_v3(xp: ArrayModule, input: Array, diagonal: Array, k: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The matrices with other diagonals in a band.

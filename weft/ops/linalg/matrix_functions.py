@@ -11,6 +11,10 @@ from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.stacking import stack
+from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import (
@@ -21,6 +25,7 @@ from weft.ops.linalg.decompositions import (
     cholesky_solve,
     eye_like,
     matrices,
+    matrix_solve,
     or_invalid,
     square_shape,
     widened,
@@ -53,7 +58,23 @@ def _of_eigenvalues(matrices: Array, function: Callable[[Array], Array]) -> Arra
     return np.where(finite, found, np.nan)
 
 
-@op("MatrixSquareRoot", "input: T -> output: T", infer=square_shape, gradient=None, types=MATRIX_TYPES)
+def _root_gradient(node: Operation, grad: Tensor) -> Gradients:
+    """The solution X of Sylvester's equation `root* X + X root* = grad`, as one system of linear equations of its elements."""
+    root = node.outputs[0]
+    dims = shape(root)
+    count = dims[-1]
+    adjoint = matrix_transpose(root, conjugate=True)
+    one = eye_like(root)
+    # The elements of `A X B` in a row are `kron(A, B^T)` times those of X.
+    left = mul(adjoint[..., :, None, :, None], one[..., None, :, None, :])
+    right = mul(one[..., :, None, :, None], matrix_transpose(adjoint)[..., None, :, None, :])
+    square_count = mul(count, count)
+    system = reshape(add(left, right), concat([dims[:-2], stack([square_count, square_count])], 0))
+    column = reshape(grad, concat([dims[:-2], stack([square_count, 1])], 0))
+    return [reshape(matrix_solve(system, column), dims)]
+
+
+@op("MatrixSquareRoot", "input: T -> output: T", infer=square_shape, gradient=_root_gradient, types=MATRIX_TYPES)
 def matrix_square_root(ctx: OpContext, input: Array) -> Result:
     """The square roots of the matrices; complex eigenvalues of real matrices are an error.
 
@@ -62,7 +83,11 @@ def matrix_square_root(ctx: OpContext, input: Array) -> Result:
     Args: those of `tf.cholesky`.
     """
     root = _of_eigenvalues(widened(input), np.sqrt)
-    return root if input.dtype.kind == "c" else root.real
+    if input.dtype.kind == "c":
+        return root
+    # A real matrix of a negative eigenvalue has no real root.
+    least = np.sqrt(np.finfo(np.float32).eps) * np.abs(root).max((-2, -1), keepdims=True, initial=0)
+    return np.where(np.abs(root.imag).max((-2, -1), keepdims=True, initial=0) > least, np.nan, root.real)
 
 
 @op("MatrixLogarithm", "input: T -> output: T", infer=square_shape, gradient=None, types={"T": COMPLEX})

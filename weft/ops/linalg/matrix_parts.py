@@ -11,6 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, merge_dims
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
@@ -165,7 +166,9 @@ def _halved(node: Operation) -> list[Dims]:
     dims = node.inputs[0].dims
     if dims is None:
         return [None]
-    if len(dims) % 2 or not dims:
+    if not dims:
+        raise BuildMisfit("Input must have even and non-zero rank, input rank is 0", "A scalar has no diagonal.")
+    if len(dims) % 2:
         raise ValueError(f"Input must have even and non-zero rank, input rank is {len(dims)}")
     return [merge_dims(dims[: len(dims) // 2], dims[len(dims) // 2 :])]
 

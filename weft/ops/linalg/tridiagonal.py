@@ -198,4 +198,8 @@ def tridiagonal_matmul(
         compact = _compact(diagonals, diagonals_format)
         right = convert_to_tensor(rhs, compact.dtype.base_dtype)
         upper, main, lower = (expand_dims(compact[..., row, :], -1) for row in range(3))
-        return upper * _moved_rows(right, -1) + main * right + lower * _moved_rows(right, 1)
+        # The last number above the main diagonal and the first one below it do not count: they may be NaN.
+        nothing = zeros_like(right[..., :1, :])
+        above = concat([upper[..., :-1, :] * right[..., 1:, :], nothing], -2)
+        below = concat([nothing, lower[..., 1:, :] * right[..., :-1, :]], -2)
+        return main * right + above + below
