@@ -371,15 +371,9 @@ def _pool_cases(variant, attrs):
         if attrs["padding"] == "VALID":
             inputs = [x, np.array(attrs["ksize"], np.int32), np.array(attrs["strides"], np.int32)]
             cases.append(Case("MaxPoolV2", inputs, {"padding": "VALID"}, variant=variant, sweep=sweep))
-            cases.append(
-                Case(
-                    "MaxPoolGradV2",
-                    [x, greatest, grad, moved["ksize"], moved["strides"]],
-                    {"padding": "VALID"},
-                    variant=variant,
-                    sweep=sweep,
-                )
-            )
+            for op, given in (("MaxPoolGradV2", grad), ("MaxPoolGradGradV2", x)):
+                inputs = [x, greatest, given, moved["ksize"], moved["strides"]]
+                cases.append(Case(op, inputs, {"padding": "VALID"}, variant=variant, sweep=sweep))
     return cases
 
 

@@ -41,6 +41,10 @@ class ShapeMisfit(ValueError):
         self.remedy = remedy
 
 
+class BuildMisfit(ShapeMisfit):
+    """What is refused of shapes that are known when the node is built, and taken as it comes in a run."""
+
+
 class TypeMisfit(TypeError):
     """An operand of a type that its op, or another operand, does not allow."""
 

@@ -40,13 +40,13 @@ def _how(
 # Shapes.
 
 
-def _checked(node: Operation) -> tuple[str, tuple[int, ...], int]:
+def _checked(node: Operation, told: Sequence[str] = ("strides", "dilations")) -> tuple[str, tuple[int, ...], int]:
     """The layout, its spatial dimensions and that of the channels, after checks of the attributes."""
     layouts = LAYOUTS_3D if "Conv3D" in node.type else LAYOUTS_2D
     attrs = node.attrs
     check_window_attrs(node.type, attrs, layouts)
     layout = attrs["data_format"]
-    for name in ("strides", "dilations"):
+    for name in told:
         if attrs[name][0] != 1 or attrs[name][layout.index("C")] != 1:
             raise ValueError(f"Current implementation does not yet support {name} in the batch and depth dimensions.")
     pairs = attrs.get("explicit_paddings") or ()
@@ -123,8 +123,13 @@ def _check_outputs(node: Operation, layout: str) -> None:
         raise ValueError(f"input channels does not match filter's input channels, {found} != {wanted}")
 
 
-def _filter_shape(node: Operation) -> list[Dims]:
-    layout = _checked(node)[0]
+def _volume_filter_shape(node: Operation) -> list[Dims]:
+    # It leaves the dilations to its kernel, which looks at those of space alone.
+    return _filter_shape(node, ("strides",))
+
+
+def _filter_shape(node: Operation, told: Sequence[str] = ("strides", "dilations")) -> list[Dims]:
+    layout = _checked(node, told)[0]
     known = constant_dims(node.inputs[1])
     check_rank(known, len(layout))
     return [(None,) * len(layout) if known is None else known]
@@ -324,7 +329,7 @@ def conv3d_backprop_input(
 
 
 @op("Conv3DBackpropFilterV2", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
-    ranks={"filter_sizes": 1}, infer=_filter_shape,
+    ranks={"filter_sizes": 1}, infer=_volume_filter_shape,
     gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS}, limits=_LIMITS_3D)  # fmt: skip
 def conv3d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.ops.nn.cpu_convolution import Direction, form_for
 from weft.ops.nn.numpy_convolution import convolved, filter_gradient, input_gradient, padded_by
@@ -175,9 +176,24 @@ def convolve(xp: Array, how: Convolution, x: Array, filters: Array) -> Array:
     return _either(functools.partial(_xla, how), form, x, filters)
 
 
+def _check_channels(how: Convolution, images: Sequence[int], filters: Sequence[int], grad: Sequence[int]) -> None:
+    """Raise InvalidArgumentError unless the channels of an input, of filters and of an output's gradient fit each other."""
+    depth, (inner, outer) = images[how.channel], filters[-2:]
+    if depth % inner:
+        raise InvalidArgumentError.of(f"input depth must be evenly divisible by filter depth: {depth} vs {inner}")
+    if grad[how.channel] != outer:
+        raise InvalidArgumentError.of(
+            f"out_backprop and filter_sizes must have the same number of channels. Got {grad[how.channel]} for out_backprop "
+            f"and {outer} for filter_sizes"
+        )
+
+
 def to_input(xp: Array, how: Convolution, shape: Sequence[int], filters: Array, grad: Array) -> Array:
     """The gradient for an input of this shape."""
     shape = tuple(int(size) for size in shape)
+    if 0 in filters.shape or 0 in grad.shape:
+        return xp.zeros(shape, grad.dtype)
+    _check_channels(how, shape, filters.shape, grad.shape)
     if xp is np:
         return _numpy_to_input(how, shape, filters, grad)
     if grad.dtype.kind == "i":
@@ -195,6 +211,9 @@ def to_input(xp: Array, how: Convolution, shape: Sequence[int], filters: Array, 
 def to_filter(xp: Array, how: Convolution, x: Array, shape: Sequence[int], grad: Array) -> Array:
     """The gradient for filters of this shape."""
     shape = tuple(int(size) for size in shape)
+    if 0 in x.shape or 0 in grad.shape:
+        return xp.zeros(shape, grad.dtype)
+    _check_channels(how, x.shape, shape, grad.shape)
     if xp is np:
         return _numpy_to_filter(how, x, shape, grad)
 

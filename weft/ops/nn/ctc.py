@@ -257,6 +257,8 @@ def ctc_greedy_decoder_node(
     `[steps, batch, classes], [batch] int32 -> [n, 2] int64, [n] int64, [2] int64, [batch, 1]`
     """
     _, batch, classes = inputs.shape
+    if not inputs.size:
+        raise _invalid("inputs must not be empty")
     check_lengths(sequence_length, inputs.shape[0])
     blank = blank_index % classes
     sequences, scores = [], np.zeros((batch, 1), inputs.dtype)
@@ -316,7 +318,9 @@ def _beams(log_probabilities: Array, width: int) -> list[tuple[tuple[int, ...], 
             for label in range(blank):
                 start = in_blank if labels and labels[-1] == label else total
                 add((*labels, label), _NEVER, start + scores[label])
-        ranked = sorted(made.items(), key=lambda item: -np.logaddexp(*item[1]))
+        # What is not a number is no candidate.
+        likely = [item for item in made.items() if not np.isnan(np.logaddexp(*item[1]))]
+        ranked = sorted(likely, key=lambda item: -np.logaddexp(*item[1]))
         beams = dict(ranked[:width])
     return [(labels, float(np.logaddexp(*parts))) for labels, parts in beams.items()]
 
@@ -335,6 +339,9 @@ def ctc_beam_search_decoder_node(
     """
     if top_paths > beam_width:
         raise _invalid(f"beam_width:{beam_width} must be >= top_paths:{top_paths}")
+    if not inputs.size:
+        raise _invalid("inputs must not be empty")
+    check_lengths(sequence_length, inputs.shape[0])
     batch = inputs.shape[1]
     scores = np.zeros((batch, top_paths), inputs.dtype)
     sequences: list[list[Array]] = [[] for _ in range(top_paths)]

@@ -20,6 +20,8 @@ from weft.ops.symbolic_gradient import vjp
 
 def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple[int, int, int]:
     """The number of windows along a dimension, and the padding before and after it."""
+    if stride <= 0:
+        raise ValueError(f"Stride must be > 0, but got {stride}")
     reach = (width - 1) * rate + 1
     if padding == "VALID":
         return max((size - reach) // stride + 1, 0), 0, 0
@@ -59,6 +61,8 @@ def dilation2d_node(
     pairs = zip(input.shape[1:3], filter.shape[:2], strides[1:3], rates[1:3], strict=True)
     rows, columns = (_sizes(*each, padding) for each in pairs)
     padded = xp.pad(input, ((0, 0), rows[1:], columns[1:], (0, 0)), constant_values=lowest(input.dtype))
+    if not filter.size:
+        return xp.full((input.shape[0], rows[0], columns[0], input.shape[3]), lowest(input.dtype))
     made: Any = None
     for row in range(filter.shape[0]):
         for column in range(filter.shape[1]):

@@ -19,6 +19,7 @@ from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS, REAL
 from weft.ops.nn import pooling as pooling
 from weft.ops.nn.window import LAYOUTS_2D, LAYOUTS_3D, PADDINGS, Window, check_rank, check_window_attrs, output_size, place
+from weft.ops.size_checks import check_size
 
 _PACKED_LAYOUTS: Final = (*LAYOUTS_2D, "NCHW_VECT_C")
 _SIZES_2D: Final = {"ksize": 4, "strides": 4}
@@ -35,6 +36,9 @@ def _checked_rank(node: Operation) -> int:
 def _pooled_dims(node: Operation, size: Array, strides: Array) -> Dims:
     rank = _checked_rank(node)
     dims = node.inputs[0].dims
+    if node.attrs["padding"] == "EXPLICIT" and len(node.attrs.get("explicit_paddings") or ()) != 2 * rank:
+        count = len(node.attrs.get("explicit_paddings") or ())
+        raise ValueError(f"explicit_paddings attribute must contain {2 * rank} values, but got: {count}")
     check_rank(dims, rank)
     if dims is None or size is None or strides is None:
         return (None,) * rank
@@ -60,6 +64,12 @@ def _pooled_again(node: Operation) -> list[Dims]:
 
 def _pooled_v2(node: Operation) -> list[Dims]:
     size, strides = (constant_value(tensor) for tensor in node.inputs[1:])
+    rank = len(node.attrs["data_format"])
+    for tensor in node.inputs[1:]:
+        check_size(tensor, 0, rank)
+    for name, values in (("Stride", strides), ("Window size", size)):
+        if values is not None and values.min() <= 0:
+            raise ValueError(f"{name} must be > 0, but got {values.min()}")
     return [_pooled_dims(node, size, strides)]
 
 
@@ -144,20 +154,18 @@ def max_pool_grad(
     return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
 
 
+def _max_grad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
+    x, made, _, size, strides = node.inputs
+    return [zeros_like(x), zeros_like(made), max_pool_grad_grad_v2(x, made, grad, size, strides, **_attrs(node)), None, None]
+
+
 @op("MaxPoolGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
     infer=_like_input, types={"T": REAL}, defaults={"T": dtypes.float32}, static=("ksize", "strides"),
-    gradient=None, limits={"data_format": LAYOUTS_2D})  # fmt: skip
+    gradient=_max_grad_v2_gradient, limits={"data_format": LAYOUTS_2D})  # fmt: skip
 def max_pool_grad_v2(
-    xp: ArrayModule,
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    ksize: Array,
-    strides: Array,
-    *,
-    padding: str,
+    xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, ksize: Array, strides: Array, *, padding: str,
     data_format: str = "NHWC",
-) -> Result:
+) -> Result:  # fmt: skip
     """The gradient of MaxPoolV2.
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
@@ -190,6 +198,32 @@ def max_pool_grad_grad(
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, height, width,
     channels] -> [batch, out_height, out_width, channels]`
+    """
+    window = _window(orig_input.shape, ksize, strides, padding)
+    return pooling.greatest_second_gradient(xp, orig_input, orig_output, grad, window)
+
+
+def _pooled_again_v2(node: Operation) -> list[Dims]:
+    size, strides = (constant_value(tensor) for tensor in node.inputs[3:])
+    return [merge_dims(_pooled_dims(node, size, strides), node.inputs[1].dims)]
+
+
+def _max_grad_grad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
+    x, made, _, size, strides = node.inputs
+    return [zeros_like(x), zeros_like(made), max_pool_grad_v2(x, made, grad, size, strides, **_attrs(node)), None, None]
+
+
+@op("MaxPoolGradGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
+    infer=_pooled_again_v2, types={"T": REAL}, static=("ksize", "strides"), gradient=_max_grad_grad_v2_gradient,
+    ranks={"ksize": 1, "strides": 1}, limits={"data_format": LAYOUTS_2D})  # fmt: skip
+def max_pool_grad_grad_v2(
+    xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, ksize: Array, strides: Array, *, padding: str,
+    data_format: str = "NHWC",
+) -> Result:  # fmt: skip
+    """The gradient of MaxPoolGradV2 for its third input.
+
+    `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, height, width,
+    channels], [4] int32, [4] int32 -> [batch, out_height, out_width, channels]`
     """
     window = _window(orig_input.shape, ksize, strides, padding)
     return pooling.greatest_second_gradient(xp, orig_input, orig_output, grad, window)

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.ops.nn.masking import masked
 from weft.ops.nn.window import Slices, Window
@@ -134,7 +135,12 @@ def mean(xp: Array, x: Array, window: Window) -> Array:
 
 
 def mean_gradient(xp: Array, shape: Sequence[int], grad: Array, window: Window) -> Array:
-    """The gradient of `mean` for an input of this shape."""
+    """The gradient of `mean` for an input of this shape; InvalidArgumentError where that has other windows."""
+    if grad.shape != window.outputs:
+        raise InvalidArgumentError.of(
+            f"Expected the gradient to have the pooled shape {list(window.outputs)} of an input of shape {list(shape)}, "
+            f"got {list(grad.shape)}"
+        )
     wide = _wide(grad)
     share = wide / _counts(shape, window).astype(wide.dtype)
     parts = [(window.slices(position), share) for position in window.positions()]

@@ -170,6 +170,10 @@ def fixed_unigram_sampler_node(
     powers = counts if distortion == 1.0 else np.where(counts > 0, counts, 0) ** np.float32(distortion)
     weights = np.concatenate([np.zeros(num_reserved_ids, np.float32), powers])
     weights[np.arange(len(weights)) % num_shards != shard] = 0
+    if not 0 <= shard < num_shards:
+        raise InvalidArgumentError.of(
+            f"range is {range_max} must be equal to weights size 0: shard {shard} of {num_shards} has none"
+        )
     if len(weights) != range_max:
         raise InvalidArgumentError.of(f"range_max is {range_max}, but there are {len(weights)} classes")
     if unique and np.count_nonzero(weights) < num_sampled:

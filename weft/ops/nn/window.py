@@ -13,7 +13,7 @@ from typing import Final
 
 from weft.framework.aliases import Array
 from weft.framework.dims import Dims
-from weft.framework.node_errors import ShapeMisfit
+from weft.framework.node_errors import BuildMisfit, ShapeMisfit
 
 Slices = tuple[slice, ...]
 
@@ -117,7 +117,9 @@ def output_size(
         return None
     reach = (size - 1) * dilation + 1
     if count + around < reach:
-        raise ShapeMisfit(
+        # A run has no window there, as long as one reaches beyond the border by less than a stride.
+        misfit = BuildMisfit if count + around + stride >= reach else ShapeMisfit
+        raise misfit(
             f"Negative dimension size caused by subtracting {reach} from {count + around}",
             'The window is larger than what it moves over: padding="SAME" lets it reach beyond the borders.',
         )
