@@ -107,6 +107,19 @@ def test_rows_are_averaged_over_the_gradients_that_have_them() -> None:
             session.run(accumulator.apply_grad([5], [[1.0, 1.0]]))
 
 
+def test_rows_come_in_the_order_of_the_first_gradient() -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[5, 1])
+    with tf.Session() as session:
+        for _ in range(2):
+            session.run(accumulator.apply_grad([2, 0], [[1.0], [3.0]]))
+        value = session.run(accumulator.take_indexed_slices_grad(2))
+        assert value.indices.tolist() == [2, 0]
+        assert value.values.tolist() == [[1.0], [3.0]]
+        for indices in ([1, 3], [0, 3, 4]):
+            session.run(accumulator.apply_grad(indices, np.ones((len(indices), 1), np.float32), local_step=1))
+        assert session.run(accumulator.take_indexed_slices_grad(2)).indices.tolist() == [0, 1, 3, 4]
+
+
 def test_sessions_on_a_server_share_an_accumulator_by_name() -> None:
     with tf.train.Server.create_local_server() as server:
         with tf.Graph().as_default(), tf.Session(server.target) as session:
