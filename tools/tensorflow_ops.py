@@ -101,7 +101,7 @@ FAMILIES = (
         "sparse matrices in compressed rows: SparseTensor has what programs use",
     ),
     (
-        r".*Summary(Writer|DbWriter)|Write.*Summary|ImportEvent|SummaryWriter.*",
+        r".*Summary(File|Db)?Writer|Write.*Summary|ImportEvent|SummaryWriter.*",
         "writers of events inside of graphs: FileWriter has them",
     ),
 )  # fmt: skip

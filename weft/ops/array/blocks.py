@@ -41,7 +41,9 @@ def _check_format(data_format: str) -> None:
 
 def _deeper(node: Operation) -> list[Dims]:
     dims, block = node.inputs[0].dims, node.attrs["block_size"]
-    check_rank(node.inputs[0], 4)
+    check_rank(node.inputs[0], 5 if node.attrs["data_format"] == "NCHW_VECT_C" else 4)
+    if node.attrs["data_format"] == "NCHW_VECT_C":
+        return [(None,) * 5]
     if dims is None:
         return [(None,) * 4]
     if node.attrs["data_format"] == "NCHW":
@@ -53,7 +55,9 @@ def _deeper(node: Operation) -> list[Dims]:
 
 def _wider(node: Operation) -> list[Dims]:
     dims, block = node.inputs[0].dims, node.attrs["block_size"]
-    check_rank(node.inputs[0], 4)
+    check_rank(node.inputs[0], 5 if node.attrs["data_format"] == "NCHW_VECT_C" else 4)
+    if node.attrs["data_format"] == "NCHW_VECT_C":
+        return [(None,) * 5]
     if dims is None:
         return [(None,) * 4]
     if node.attrs["data_format"] == "NCHW":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from weft.errors import InternalError
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
@@ -51,6 +52,12 @@ def edit_distance_node(
     """
     result = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1], np.float32)
     found, wanted = _rows(hypothesis_indices, hypothesis_values), _rows(truth_indices, truth_values)
+    for indices in (hypothesis_indices, truth_indices):
+        outside = np.any((indices[:, :-1] < 0) | (indices[:, :-1] >= result.shape), axis=1)
+        if outside.any():
+            raise InternalError.of(
+                f"The sequence {indices[outside][0, :-1].tolist()} is not in the result, of shape {list(result.shape)}"
+            )
     for place in {*found, *wanted}:
         truth = wanted.get(place, [])
         distance = float(_levenshtein(found.get(place, []), truth))

@@ -18,6 +18,7 @@ from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -140,7 +141,11 @@ def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, 
 
     `[*batch, *outer, n, *inner], [*batch, *places], scalar -> [*batch, *outer, *places, *inner]`.
     """
-    at = int(axis) % len(params.shape)
+    rank = len(params.shape)
+    if not -rank <= int(axis) < rank:
+        least = int(axis) + 1 if axis >= 0 else -int(axis)
+        raise InvalidArgumentError.of(f"Shape must be at least rank {least} but is rank {rank}")
+    at = int(axis) % rank
     count = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
     if not count:
         return _take(xp, params, indices, at)
@@ -267,6 +272,10 @@ def gather_nd_node(xp: ArrayModule, params: Array, indices: Array, *, bad_indice
 
     `[*sizes, *inner], [*places, depth] -> [*places, *inner]`, depth being the number of `sizes`.
     """
+    if 0 in params.shape and 0 not in indices.shape[:-1]:
+        raise InvalidArgumentError.of(
+            f"Requested more than 0 entries, but params is empty. Params shape: {brackets(params.shape)}"
+        )
     index = _positions(xp, indices, tuple(params.shape), "param shape")
     if not index:
         return xp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
@@ -289,6 +298,8 @@ def check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
 
 def _scatter_nd_shape(node: Operation) -> list[Dims]:
     dims = constant_dims(node.inputs[2])
+    if node.inputs[2].dtype == dtypes.int16 and constant_value(node.inputs[2]) is not None:
+        raise BuildMisfit("Input tensor must be int32 or int64, but was int16", "A constant shape is int32 or int64.")
     check_updates(node.inputs[0].dims, node.inputs[1].dims, dims)
     return [dims]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
@@ -29,6 +30,8 @@ def _where_shape(node: Operation) -> list[Dims]:
 @op("Where", "input: T -> index: int64", infer=_where_shape, gradient=None, defaults={"T": dtypes.bool})
 def where_node(ctx: OpContext, input: Array) -> Result:
     """The positions of the elements that are not zero, in row-major order: `[...] -> [n, rank] int64`."""
+    if not input.ndim:
+        raise InvalidArgumentError.of("WhereOp : Unhandled input dimensions: 0")
     return np.argwhere(input)
 
 

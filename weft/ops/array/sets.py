@@ -12,11 +12,12 @@ from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX, brackets
-from weft.ops.declaration import op
+from weft.ops.declaration import op, rank_of
 
 
 class Unique(NamedTuple):
@@ -76,6 +77,8 @@ def unique_with_counts_node(ctx: OpContext, x: Array, *, out_idx: DType = dtypes
 
 def _unique_slices_shape(node: Operation) -> list[Dims]:
     dims, axis = node.inputs[0].dims, constant_value(node.inputs[1])
+    if rank_of(node.inputs[1]) not in (None, 1):
+        raise BuildMisfit("axis expects a 1D vector.", "The axis is a vector of one number, or of none.")
     if axis is not None and not axis.size and dims is not None and len(dims) != 1:
         raise ValueError("x expects a 1D vector.")
     if dims is None or axis is None:
@@ -89,6 +92,8 @@ def _unique_slices_shape(node: Operation) -> list[Dims]:
 
 
 def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, Array]:
+    if axis.ndim != 1:
+        raise InvalidArgumentError.of(f"axis expects a 1D vector, got {list(axis.shape)}")
     if not axis.size:
         return _distinct(x)
     at = int(axis.ravel()[0])

@@ -206,6 +206,11 @@ def strided_slice_node(
 ) -> Result:
     """The elements that the index vectors and masks select: `[*sizes], [k], [k], [k] -> [*selected]`."""
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
+    if not len(begin) == len(end) == len(strides):
+        raise InvalidArgumentError.of(
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
+            f"[{len(begin)}], [{len(end)}], and [{len(strides)}] instead."
+        )
     if xp is not np and not isinstance(begin, np.ndarray):
         return xp.asarray(input)[_moving_index(len(input.shape), begin, strides, masks)]
     result = input[_index(tuple(input.shape), begin, end, strides, masks)]

@@ -17,8 +17,11 @@ from weft.ops.math.elementwise import neg
 from weft.ops.symbolic_gradient import vjp
 
 
-def _tensor_scatter_shape(node: Operation) -> list[Dims]:
+def tensor_scattered_shape(node: Operation) -> list[Dims]:
+    """The shape of the tensor, whose slices the updates are."""
     tensor, indices, updates = node.inputs
+    if 0 in (tensor.dims or ()) and any(each.dims is not None and 0 not in each.dims for each in (indices, updates)):
+        raise ValueError("Indices and updates specified for empty input")
     check_updates(indices.dims, updates.dims, tensor.dims)
     return same_as_input(node)
 
@@ -37,7 +40,7 @@ def _tensor_scatter(name: str, how: str, gradient: Gradient) -> Callable[..., Te
     kernel.__name__ = name
     kernel.__doc__ = f"The tensor with the updates put in at the index vectors ({how}): {shapes}."
     declare = op(
-        name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
+        name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=tensor_scattered_shape, gradient=gradient,
         check=check_tensor_scattered, checks_traced=True, ranks={"tensor": AtLeast(1), "indices": AtLeast(1)},
         types={"Tindices": (*INDEX16, dtypes.uint16) if how == "set" else INDEX},
     )  # fmt: skip

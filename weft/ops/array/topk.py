@@ -132,6 +132,8 @@ def _precision_shape(node: Operation) -> list[Dims]:
 
 def _in_top(xp: ArrayModule, predictions: Array, targets: Array, k: Array) -> Array:
     classes = predictions.shape[1]
+    if not classes:
+        return xp.zeros(targets.shape, bool)
     is_class = (targets >= 0) & (targets < classes)
     of_target = xp.take_along_axis(predictions, xp.where(is_class, targets, 0)[:, None], axis=1)
     better = xp.sum(predictions > of_target, axis=1)

@@ -37,6 +37,11 @@ def _declared_shapes(node: Operation) -> list[Dims]:
     return list(shapes)
 
 
+def _loop_shapes(node: Operation) -> list[Dims]:
+    """The shapes that a loop declares; where it does not, as in TensorFlow, those of the variables that go in."""
+    return _declared_shapes(node) if node.attrs["output_shapes"] else [tensor.dims for tensor in node.inputs]
+
+
 def _not_called(node_type: str) -> InternalError:
     return InternalError.of(f"{node_type} runs functions and has no kernel to call")
 
@@ -53,7 +58,7 @@ def _declare_if(name: str, stateful: bool) -> None:
 
 
 def _declare_while(name: str, stateful: bool) -> None:
-    @op(name, "input: [T] -> output: [T]", infer=_declared_shapes, gradient=None, stateful=stateful,
+    @op(name, "input: [T] -> output: [T]", infer=_loop_shapes, gradient=None, stateful=stateful,
         role=Role.LOOP, bodies=("cond", "body"), limits={"T": 0, "output_shapes": None})  # fmt: skip
     def kernel(
         xp: ArrayModule, input: Array, *, T: list[DType], cond: Function, body: Function,

@@ -14,8 +14,11 @@ from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation
+from weft.ops.array.gather_scatter import check_tensor_scattered
+from weft.ops.array.tensor_scatter import tensor_scattered_shape
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import NUMBERS, REAL
+from weft.ops.size_checks import check_equal
 from weft.ops.symbolic_gradient import vjp
 
 _INDEX: Final = (dtypes.int32, dtypes.int64)
@@ -31,6 +34,8 @@ def _changed(x: Array, i: Array, v: Array, how: str) -> Array:
         raise InvalidArgumentError.of(f"x is of shape {list(x.shape)}, v of {list(v.shape)}, for {len(rows)} rows")
     if rows is None and i.ndim == 0 and v.size != x[:1].size:
         raise InvalidArgumentError.of(f"x is of shape {list(x.shape)}, v of {list(v.shape)}, for one row")
+    if not made.size:
+        return made
     size = max(x.shape[0] if x.ndim else 0, 1)
     # As TensorFlow's kernel, rows are counted around the end.
     places = (np.asarray(i) % size) if rows is None else rows % size
@@ -60,8 +65,9 @@ def inplace_sub(ctx: OpContext, x: Array, i: Array, v: Array) -> Result:
     return _changed(x, i, v, "sub")
 
 
-@op("ScatterNdNonAliasingAdd", "input: T, indices: Tindices, updates: T -> output: T", infer=same_as_input, gradient=vjp,
-    types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
+@op("ScatterNdNonAliasingAdd", "input: T, indices: Tindices, updates: T -> output: T", infer=tensor_scattered_shape,
+    gradient=vjp, check=check_tensor_scattered, checks_traced=True,
+    types={"T": (*NUMBERS, dtypes.bool), "Tindices": _INDEX})  # fmt: skip
 def scatter_nd_non_aliasing_add(
     xp: ArrayModule, input: Array, indices: Array, updates: Array, *, bad_indices_policy: str = ""
 ) -> Result:
@@ -116,6 +122,7 @@ def data_format_vec_permute(xp: ArrayModule, x: Array, *, src_format: str = "NHW
 
 def _segments_shape(node: Operation) -> list[Dims]:
     data, known = node.inputs[0].dims, constant_value(node.inputs[2])
+    check_equal(node.inputs[0], 0, node.inputs[1], 0)
     return [None if data is None else (None if known is None else int(known), *data[1:])]
 
 

@@ -5,8 +5,10 @@ weft's own cells are made of small ops, which XLA joins; these are for graphs th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.dims import Dims, merge_dims
@@ -110,12 +112,26 @@ def lstm_block_cell(
 
 
 def _cell_gradient_shapes(node: Operation) -> list[Dims]:
-    state, w = node.inputs[1].dims, node.inputs[3].dims
+    state = node.inputs[1].dims
+    batch, cells = (None, None) if state is None else state
     return [
         state,
-        (None if state is None else state[0], None if w is None else w[1]),
+        (batch, None if cells is None else 4 * cells),
         *(each.dims for each in node.inputs[4:7]),
     ]
+
+
+def _check_cell(x: Array, w: Array, cs_prev: Array, like_state: Mapping[str, Array]) -> None:
+    size, cells = x.shape[1], cs_prev.shape[1]
+    if w.shape[0] != size + cells:
+        raise InvalidArgumentError.of(f"w.dim_size(0) != input_size + cell_size: {w.shape[0]} vs. {size + cells}")
+    if w.shape[1] != 4 * cells:
+        raise InvalidArgumentError.of(f"w.dim_size(1) != cell_size * 4: {w.shape[1]} vs. {4 * cells}")
+    for name, each in like_state.items():
+        if each.shape != cs_prev.shape:
+            raise InvalidArgumentError.of(
+                f"{name} must have the shape of cs_prev, {list(cs_prev.shape)}, not {list(each.shape)}"
+            )
 
 
 @op("LSTMBlockCellGrad",
@@ -132,6 +148,8 @@ def lstm_block_cell_grad(
     [batch, n], [batch, n], [batch, n], [batch, n], [batch, n] -> [batch, n], [batch, 4 * n], [n], [n], [n]`
     """
     made, weights = (i, cs, f, o, ci, co), (w, wci, wcf, wco, b)
+    _check_cell(x, w, cs_prev, {"h_prev": h_prev, "i": i, "cs": cs, "f": f, "o": o, "ci": ci, "co": co, "cs_grad": cs_grad,
+                                "h_grad": h_grad})  # fmt: skip
     return list(lstm_step_back(xp, cs_prev, weights, made, cs_grad, h_grad, use_peephole=use_peephole))
 
 

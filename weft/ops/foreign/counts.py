@@ -152,6 +152,21 @@ def dense_count_sparse_output(
     return _counted(pairs, values.ndim == 1, minlength, maxlength, binary_output, output_type)
 
 
+def _check_counted(indices: Array, dense_shape: Array) -> None:
+    if indices.shape[1] != len(dense_shape):
+        raise InvalidArgumentError.of(
+            f"Number of dimensions must match second dimension of indices. Got {len(dense_shape)} dimensions, indices shape: "
+            f"{list(indices.shape)}"
+        )
+    outside = np.argwhere((indices < 0) | (indices >= dense_shape))
+    if len(outside):
+        row, axis = outside[0].tolist()
+        raise InvalidArgumentError.of(
+            f"Invalid index value at {row}: dimension {axis} has value {indices[row, axis]} which is not in "
+            f"[0, {dense_shape[axis]}) (as given by dense shape {dense_shape.tolist()})"
+        )
+
+
 @op("SparseCountSparseOutput", f"indices: int64, values: T, dense_shape: int64, weights: output_type -> {_MADE}",
     ranks={"indices": 2, "values": 1, "dense_shape": 1}, infer=_sparse_count_shapes,
     gradient=not_differentiable, types=_OUTPUTS, limits=_LEAST)  # fmt: skip
@@ -162,11 +177,10 @@ def sparse_count_sparse_output(
     """How often each number occurs in a sparse vector, or row: `[n, rank], [n], [rank], [n] -> [m, rank], [m], [rank]`."""
     if weights.size and weights.shape != values.shape:
         raise InvalidArgumentError.of(f"Weights and values must have the same shape: {weights.size} and {values.size}")
+    _check_counted(indices, dense_shape)
     is_vector = len(dense_shape) == 1
     rows = np.zeros(len(values), np.int64) if is_vector else indices[:, 0]
     height = 1 if is_vector else int(dense_shape[0])
-    if rows.size and not (rows.min() >= 0 and rows.max() < height):
-        raise InvalidArgumentError.of(f"Indices value along the first dimension must be lower than {height}")
     pairs = ((values[rows == row], weights[rows == row] if weights.size else None) for row in range(height))
     return _counted(pairs, is_vector, minlength, maxlength, binary_output, output_type)
 

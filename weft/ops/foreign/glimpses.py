@@ -205,5 +205,7 @@ def scale_and_translate(
     count = int(size[0]), int(size[1])
     if min(count) <= 0:
         raise InvalidArgumentError.of(f"output dimensions must be positive, got {list(count)}")
+    if not images.size:
+        raise InvalidArgumentError.of(f"input image must be of non-zero size, got {list(images.shape)}")
     rows, columns = _both(images.shape, count, scale, translation, kernel_type, antialias)
     return np.einsum("bhwd,ih,jw->bijd", images.astype(np.float32), rows, columns, optimize=True).astype(np.float32)

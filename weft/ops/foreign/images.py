@@ -47,6 +47,8 @@ def sample_distorted_bounding_box(
 
 def _counts(size: int, width: int, stride: int, padding: str) -> tuple[int, int, int]:
     """The number of windows along an axis, and the padding before and after it."""
+    if stride <= 0:
+        raise ValueError(f"Stride must be > 0, but got {stride}")
     if padding == "VALID":
         return max((size - width) // stride + 1, 0), 0, 0
     count = -(-size // stride)

@@ -14,6 +14,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS
+from weft.ops.size_checks import check_equal
 
 _SIGNATURE: Final = (
     "grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32 -> output: T, sorted_unique_indices: Tidx"
@@ -26,6 +27,7 @@ _RANKS: Final = {"indices": 1, "segment_ids": 1, "dense_output_dim0": 0}
 
 def _shapes(node: Operation) -> list[Dims]:
     dims = node.inputs[0].dims
+    check_equal(node.inputs[1], 0, node.inputs[2], 0)
     return [None if dims is None else (None, *dims[1:]), (None,)]
 
 

@@ -15,8 +15,9 @@ from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation
 from weft.ops.declaration import definition_of, not_differentiable, op, same_as_input
-from weft.ops.image.boxes import crop_and_resize_node, draw_bounding_boxes_v2, drawable_shape
+from weft.ops.image.boxes import check_crops, crop_and_resize_node, draw_bounding_boxes_v2, drawable_shape
 from weft.ops.image.resampling import resize_nearest_neighbor_node
+from weft.ops.size_checks import size_of
 from weft.platform.jax_modules import jax, jnp
 
 _HALVES: Final = (dtypes.float16, dtypes.float32)
@@ -46,6 +47,8 @@ def resize_nearest_neighbor_grad(
     """
     resize = definition_of(resize_nearest_neighbor_node).kernel
     height, width = (int(each) for each in np.ravel(size))
+    if not grads.size:
+        return jnp.zeros((grads.shape[0], height, width, grads.shape[3]), grads.dtype)
     target = np.asarray(grads.shape[1:3], np.int32)
     # Numbers of pixels, resized as the pixels were, tell whose copy each pixel is.
     numbers = np.arange(height * width, dtype=np.int32).reshape(1, height, width, 1)
@@ -60,8 +63,13 @@ def _image_size(node: Operation) -> list[Dims]:
     return [(None,) * 4 if known is None else tuple(int(each) for each in known)]
 
 
+def _check_image_crops(node: Operation, grads: Array, boxes: Array, box_ind: Array, image_size: Array) -> None:
+    if box_ind is not None and image_size is not None:
+        check_crops(box_ind, int(image_size[0]))
+
+
 @op("CropAndResizeGradImage", "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T",
-    ranks={"image_size": 1}, infer=_image_size,
+    ranks={"image_size": 1}, infer=_image_size, check=_check_image_crops,
     gradient=None, static=("image_size",), types={"T": _FLOATS}, compiled_only=True,
     limits={"method": ("bilinear", "nearest")})  # fmt: skip
 def crop_and_resize_grad_image(
@@ -76,11 +84,22 @@ def crop_and_resize_grad_image(
 
 
 def _like_boxes(node: Operation) -> list[Dims]:
-    return [node.inputs[2].dims]
+    boxes, box_ind = node.inputs[2:]
+    if None not in (size_of(boxes, 0), size_of(box_ind, 0)) and size_of(boxes, 0) != size_of(box_ind, 0):
+        raise ValueError(
+            f"box_index has incompatible shape: there are {size_of(boxes, 0)} boxes, and {size_of(box_ind, 0)} indices"
+        )
+    return [boxes.dims]
+
+
+def _check_box_crops(node: Operation, grads: Array, image: Array, boxes: Array, box_ind: Array) -> None:
+    if image is not None and box_ind is not None:
+        check_crops(box_ind, image.shape[0])
 
 
 @op("CropAndResizeGradBoxes", "grads: float, image: T, boxes: float, box_ind: int32 -> output: float", infer=_like_boxes,
-    gradient=None, types={"T": _PIXELS}, compiled_only=True, limits={"method": ("bilinear",)})  # fmt: skip
+    gradient=None, check=_check_box_crops, types={"T": _PIXELS}, compiled_only=True,
+    limits={"method": ("bilinear",)})  # fmt: skip
 def crop_and_resize_grad_boxes(
     xp: ArrayModule, grads: Array, image: Array, boxes: Array, box_ind: Array, *, method: str = "bilinear"
 ) -> Result:

@@ -53,11 +53,17 @@ def _cropped_shape(node: Operation) -> list[Dims]:
     return [(count, height, width, None if image.dims is None else image.dims[3])]
 
 
+def check_crops(box_ind: Array, batch: int) -> None:
+    """Raise OutOfRangeError where a box is of an image that the batch does not have."""
+    if box_ind.size and (box_ind.min() < 0 or box_ind.max() >= batch):
+        raise OutOfRangeError.of(f"box_index has values outside [0, batch_size): {box_ind.tolist()} of {batch}")
+
+
 def _check_crops(node: Operation | None, image: Array, boxes: Array, box_ind: Array, crop_size: Array) -> None:
-    if image is None or box_ind is None:
-        return
-    if box_ind.size and (box_ind.min() < 0 or box_ind.max() >= image.shape[0]):
-        raise OutOfRangeError.of(f"box_index has values outside [0, batch_size): {box_ind.tolist()} of {image.shape[0]}")
+    if boxes is not None and not np.isfinite(boxes).all():
+        raise InvalidArgumentError.of("Boxes contains at least one element that is not finite")
+    if image is not None and box_ind is not None:
+        check_crops(box_ind, image.shape[0])
 
 
 def _sampled(xp: ArrayModule, begin: Array, end: Array, size: int, count: int) -> Array:

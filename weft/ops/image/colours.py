@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import FailedPreconditionError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.dims import Dims
@@ -47,6 +48,11 @@ def _coloured(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
+def _check_channels(images: Array) -> None:
+    if images.ndim and images.shape[-1] != 3:
+        raise FailedPreconditionError.of(f"input must have 3 channels but input only has {images.shape[-1]} channels.")
+
+
 def _to_hsv(xp: ArrayModule, pixels: Array) -> tuple[Array, Array, Array]:
     red, green, blue = (pixels[..., channel] for channel in range(3))
     value = xp.max(pixels, axis=-1)
@@ -79,6 +85,7 @@ def rgb_to_hsv(xp: ArrayModule, images: Array) -> Result:
 
     Args: those of `tf.image.hsv_to_rgb`.
     """
+    _check_channels(images)
     return xp.stack(_to_hsv(xp, images), axis=-1).astype(images.dtype)
 
 
@@ -89,6 +96,7 @@ def hsv_to_rgb(xp: ArrayModule, images: Array) -> Result:
     Args:
         images: [..., 3] tensor of a floating dtype, from 0 to 1.
     """
+    _check_channels(images)
     return _from_hsv(xp, images[..., 0], images[..., 1], images[..., 2], images.dtype)
 
 

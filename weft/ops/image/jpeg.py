@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 
+from weft.errors import InternalError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
@@ -134,6 +135,8 @@ def encode_jpeg_variable_quality(ctx: OpContext, images: Array, quality: Array) 
     level = int(quality)
     if not 0 <= level <= 100:
         raise invalid(f"quality must be in [0,100], got {level}")
+    if not images.size and images.shape[2] in (1, 3):
+        raise InternalError.of(f"JPEG encoding failed: the image, of shape {list(images.shape)}, has no pixels")
     data = np.empty((), np.object_)
     data[()] = encoded(images, "JPEG", quality=level, subsampling=2)
     return data

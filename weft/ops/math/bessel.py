@@ -36,7 +36,7 @@ def _declared(name: str, function: str, slope: _Slope, text: str, below: float |
         function: its name in SciPy, with the number of the result where there are several.
         slope: the derivative, of `x` and the function's value there.
         text: what it is.
-        below: the value for negative numbers, where TensorFlow goes on with that at zero.
+        below: the value for negative numbers, for which TensorFlow does not go on.
     """
 
     function, _, place = function.partition(" ")
@@ -91,7 +91,9 @@ bessel_k0e: _Builder = _declared("BesselK0e", "k0e", lambda x, y: sub(y, bessel_
 bessel_k1e: _Builder = _declared(
     "BesselK1e", "k1e", lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times `exp(x)`", np.inf
 )
-expint: _Builder = _declared("Expint", "expi", lambda x, _: real_div(exp(x), x), "The exponential integral Ei")
+expint: _Builder = _declared(
+    "Expint", "expi", lambda x, _: real_div(exp(x), x), "The exponential integral Ei of positive numbers", np.nan
+)
 dawsn: _Builder = _declared("Dawsn", "dawsn", lambda x, y: add(mul(mul(x, y), -2.0), 1.0), "Dawson's integral")
 spence: _Builder = _declared(
     "Spence", "spence", lambda x, _: real_div(log(x), add(neg(x), 1.0)), "Spence's integral, the dilogarithm"

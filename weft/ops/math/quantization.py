@@ -11,9 +11,11 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.op_context import OpContext
+from weft.framework.op_def import AtMost
 from weft.framework.operation import Operation, Tensor
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import op, rank_of, same_as_input
 
 _QUANTIZED: Final = (dtypes.qint8, dtypes.quint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)
 _MODES: Final = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
@@ -52,12 +54,18 @@ def _scaled_factor(kind: DType, low: float, high: float, narrow: bool) -> float:
 def _quantized_shapes(node: Operation) -> list[Dims]:
     if node.attrs["axis"] < -1:
         raise ValueError(f"axis should be at least -1, got {node.attrs['axis']}")
+    for name, tensor in zip(("min_range", "max_range"), node.inputs[1:], strict=True):
+        if node.attrs["axis"] == -1 and rank_of(tensor) not in (None, 0):
+            # Its kernel takes a vector of one number, too.
+            raise BuildMisfit(
+                f"Shape must be rank 0 but is rank {rank_of(tensor)} ({name})", "Without an axis a range is a number."
+            )
     return [node.inputs[0].dims, (), ()]
 
 
 @op("QuantizeV2", "input: float32, min_range: float32, max_range: float32 -> output: T, output_min: float32, "
     "output_max: float32",
-    ranks={"min_range": 0, "max_range": 0}, infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED},
+    ranks={"min_range": AtMost(1), "max_range": AtMost(1)}, infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED},
     limits={"mode": _MODES, "round_mode": ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")})  # fmt: skip
 def quantize_v2_node(
     ctx: OpContext, input: Array, min_range: Array, max_range: Array, *, T: DType, mode: str = "MIN_COMBINED",
@@ -65,6 +73,7 @@ def quantize_v2_node(
     ensure_minimum_range: float = 0.01,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """Floats as integers of a quantized type: `[...], scalar, scalar -> [...], scalar, scalar`."""
+    min_range, max_range = (each.reshape(()) if each.size == 1 else each for each in (min_range, max_range))
     _check(mode, axis, min_range, max_range)
     low = min(0.0, float(min_range))
     epsilon = max(1.0, abs(float(min_range)), abs(float(max_range))) * ensure_minimum_range

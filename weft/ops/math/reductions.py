@@ -7,6 +7,7 @@ that stay, and with `keep_dims` a 1 for each of the others.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -270,6 +271,16 @@ def _without_dimension(node: Operation) -> list[Dims]:
     return [dims[:at] + dims[at + 1 :]]
 
 
+def _position(xp: ArrayModule, x: Array, axis: int, of: Callable[..., Array], passed_over: float) -> Array:
+    """The positions of extremes; as in TensorFlow, NaN is none, for which NumPy and XLA take it."""
+    found = of(x, axis=axis)
+    if x.dtype.kind in "iub" or not x.size:
+        return found
+    if xp is np and not np.isnan(np.take_along_axis(x, np.expand_dims(found, axis), axis)).any():
+        return found
+    return of(xp.where(xp.isnan(x), np.asarray(passed_over, x.dtype), x), axis=axis)
+
+
 _ARG_TYPES = {"T": (*ORDERED, dtypes.bool), "Tidx": (dtypes.int16, *INDEX)}
 
 
@@ -287,7 +298,7 @@ def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type
         dimension: int32 or int64 scalar, the dimension that goes; one below zero counts from the end.
         output_type: int32 or int64 (the greatest also int16 and uint16), the dtype of the result.
     """
-    return xp.argmax(input, axis=int(dimension))
+    return _position(xp, input, int(dimension), xp.argmax, -np.inf)
 
 
 @op("ArgMin", "input: T, dimension: Tidx -> output: output_type",
@@ -301,4 +312,4 @@ def arg_min_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type
 
     Args: those of `tf.arg_max`.
     """
-    return xp.argmin(input, axis=int(dimension))
+    return _position(xp, input, int(dimension), xp.argmin, np.inf)

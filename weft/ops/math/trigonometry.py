@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.math.elementwise import (
     FLOATS,
@@ -26,7 +27,9 @@ def _input(node: Operation) -> Tensor:
 
 
 def _one_minus_square(node: Operation) -> Tensor:
-    return neg(sub(square(_input(node)), 1))
+    x = _input(node)
+    # Of a negated difference the zero at 1 were negative, and its root's reciprocal minus infinity.
+    return sub(convert_to_tensor(1, x.dtype), square(x))
 
 
 def _sin_gradient(node: Operation, grad: Tensor) -> Gradients:

@@ -20,7 +20,7 @@ from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import slices_of
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
-from weft.ops.declaration import op
+from weft.ops.declaration import op, rank_of
 
 
 def _lengths(kind: str, partition: Array, rows: int | None) -> Array:
@@ -169,8 +169,11 @@ def ragged_tensor_to_sparse(
 
 
 def _gathered_shapes(node: Operation) -> list[Dims]:
-    count = node.attrs["OUTPUT_RAGGED_RANK"]
-    values = node.inputs[node.attrs["PARAMS_RAGGED_RANK"]].dims
+    count, depth = node.attrs["OUTPUT_RAGGED_RANK"], node.attrs["PARAMS_RAGGED_RANK"]
+    values, wanted = node.inputs[depth].dims, count - depth + 1
+    found = rank_of(node.inputs[-1])
+    if found not in (None, wanted):
+        raise ValueError(f"Shape must be rank {wanted} but is rank {found} (indices)")
     return [*[(None,)] * count, None if values is None else (None, *values[1:])]
 
 

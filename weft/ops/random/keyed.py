@@ -19,6 +19,7 @@ from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.random import philox, sampling
 from weft.ops.random.nodes import check_range, shape_from_input
+from weft.ops.size_checks import check_size
 
 PHILOX: Final = 1
 """The number of the algorithm; TensorFlow's others are ThreeFry, 2, and the device's choice, 3, which is this one on a CPU."""
@@ -41,6 +42,7 @@ def _state(node: Operation) -> list[Dims]:
 
 
 def _with_algorithm(node: Operation) -> list[Dims]:
+    check_size(node.inputs[0], 0, 2)
     return [(1,), (2,), ()]
 
 
@@ -72,10 +74,20 @@ def _key_and_counter_of(xp: ArrayModule, seed: Array) -> tuple[Array, Array]:
     return xp.reshape(philox.joined(stream.key), (1,)), xp.stack([xp.zeros_like(upper), upper])
 
 
+def _keyed_shape(node: Operation) -> list[Dims]:
+    # Of Philox's counter, which may be longer, two words count.
+    check_size(node.inputs[1], 0, 1)
+    return shape_from_input(node)
+
+
 def _stream(xp: ArrayModule, key: Array, counter: Array, alg: Array) -> tuple[philox.Stream, Array]:
     """The stream, and the number of the block in it from which on numbers are drawn."""
     if xp is np and int(alg) not in _KNOWN:
         raise InvalidArgumentError.of(f"Unsupported algorithm id: {int(alg)}; weft has Philox, {PHILOX}")
+    if key.shape != (1,):
+        raise InvalidArgumentError.of(f"key must have shape [1], not {list(key.shape)}")
+    if counter.shape[0] < 2:
+        raise InvalidArgumentError.of(f"counter must have at least two elements for Philox, not {counter.shape[0]}")
     return philox.stream_of_key(xp.asarray(key)[0], xp.asarray(counter)[1]), xp.asarray(counter)[0]
 
 
@@ -88,7 +100,7 @@ def _declared(name: str, rules: Mapping[np.dtype[np.generic], sampling.Rule]) ->
         return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
     kernel.__doc__ = f"{name[9:-2]} of the key and counter alone: `[rank], [1], [2], scalar -> [*shape]`."
-    return op(name, f"{_INPUTS} -> output: dtype", infer=shape_from_input, gradient=not_differentiable,
+    return op(name, f"{_INPUTS} -> output: dtype", infer=_keyed_shape, gradient=not_differentiable,
               ranks={"key": 1, "counter": 1, "alg": 0},
               static=("shape",), types=_DRAWN, defaults=_DEFAULTS)(kernel)  # fmt: skip
 
@@ -98,7 +110,7 @@ stateless_random_normal_v2 = _declared("StatelessRandomNormalV2", sampling.NORMA
 
 
 @op("StatelessTruncatedNormalV2", f"{_INPUTS} -> output: dtype",
-    ranks={"key": 1, "counter": 1, "alg": 0}, infer=shape_from_input, gradient=not_differentiable,
+    ranks={"key": 1, "counter": 1, "alg": 0}, infer=_keyed_shape, gradient=not_differentiable,
     static=("shape",), types=_DRAWN, defaults=_DEFAULTS)  # fmt: skip
 def stateless_truncated_normal_v2(
     xp: ArrayModule, shape: Array, key: Array, counter: Array, alg: Array, *, dtype: DType = dtypes.float32
@@ -110,7 +122,7 @@ def stateless_truncated_normal_v2(
 
 
 @op("StatelessRandomUniformIntV2", f"{_INPUTS}, minval: dtype, maxval: dtype -> output: dtype",
-    ranks={"key": 1, "counter": 1, "alg": 0, "minval": 0, "maxval": 0}, infer=shape_from_input,
+    ranks={"key": 1, "counter": 1, "alg": 0, "minval": 0, "maxval": 0}, infer=_keyed_shape,
     gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": _INTEGERS},
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def stateless_random_uniform_int_v2(
@@ -125,7 +137,7 @@ def stateless_random_uniform_int_v2(
 
 
 @op("StatelessRandomUniformFullIntV2", f"{_INPUTS} -> output: dtype",
-    ranks={"key": 1, "counter": 1, "alg": 0}, infer=shape_from_input, gradient=not_differentiable,
+    ranks={"key": 1, "counter": 1, "alg": 0}, infer=_keyed_shape, gradient=not_differentiable,
     static=("shape",), types={**_DRAWN, "dtype": _INTEGERS}, defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int_v2(
     xp: ArrayModule, shape: Array, key: Array, counter: Array, alg: Array, *, dtype: DType = dtypes.uint64

@@ -202,6 +202,8 @@ def random_gamma_node(
     """Gamma with shape `alpha` and scale 1, `shape` samples for each: `[rank], [...] -> [*shape, ...]`."""
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(alpha.shape) * _RESERVED)
+    if not samples * alpha.size:
+        return xp.zeros((*(int(n) for n in shape), *alpha.shape), alpha.dtype)
     shapes = xp.asarray(alpha).astype(np.float64).reshape(-1)
     drawn = rejection.gamma(xp, philox.stream_of_seeds(seed, seed2), start, samples, shapes)
     return drawn.astype(alpha.dtype).reshape((*(int(n) for n in shape), *alpha.shape))

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.dims import Dims
@@ -91,6 +92,8 @@ def stateless_random_uniform_int(
     defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.uint64) -> Result:
     """Integers over the whole range of the type: `[rank], [2] -> [*shape]`."""
+    if seed.dtype.kind == "u":
+        raise InvalidArgumentError.of(f"Invalid seed type: {seed.dtype}; it must be int32 or int64")
     stream = philox.stream_of_seed_tensor(xp, seed)
     kind = np.dtype(dtype.as_numpy_dtype)
     rule = sampling.WORDS32 if kind.itemsize == 4 else sampling.WORDS64

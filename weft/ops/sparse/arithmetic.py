@@ -23,6 +23,7 @@ from weft.ops.math.elementwise import NUMBERS, REAL
 from weft.ops.size_checks import size_of
 from weft.ops.sparse.layout import as_sparse, check_inside, flat_positions
 from weft.ops.symbolic_gradient import vjp
+from weft.ops.traced_checks import note_wrong
 
 # Products.
 
@@ -114,12 +115,20 @@ def sparse_tensor_dense_matmul(
 # Elementwise, with something dense that is broadcast to the sparse shape.
 
 
-def _picked(xp: ArrayModule, sp_indices: Array, sp_shape: Array, dense: Array) -> Array:
+def _picked(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Array:
     sizes = tuple(int(size) for size in sp_shape)
     if len(dense.shape) > len(sizes):
         raise InvalidArgumentError.of(
             f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
             f"{brackets(sizes)} vs. {brackets(dense.shape)}"
+        )
+    if sp_values.shape != sp_indices.shape[:1]:
+        raise InvalidArgumentError.of(
+            f"The first dimension of values and indices should match. ({sp_values.shape[0]} vs. {sp_indices.shape[0]})"
+        )
+    if xp is np and np.any((sp_indices < 0) | (sp_indices >= np.asarray(sizes))):
+        raise InvalidArgumentError.of(
+            f"Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape {brackets(sizes)}"
         )
     wide = xp.broadcast_to(dense, sizes)
     return wide[tuple(sp_indices[:, axis] for axis in range(len(sizes)))]
@@ -138,7 +147,7 @@ def sparse_dense_mul(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
     """
-    return sp_values * _picked(xp, sp_indices, sp_shape, dense)
+    return sp_values * _picked(xp, sp_indices, sp_values, sp_shape, dense)
 
 
 @op("SparseDenseCwiseDiv", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
@@ -150,7 +159,7 @@ def sparse_dense_div(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
     """
-    divisor = _picked(xp, sp_indices, sp_shape, dense)
+    divisor = _picked(xp, sp_indices, sp_values, sp_shape, dense)
     if xp is np and divisor.dtype.kind in "iu" and not np.all(dense):
         raise InvalidArgumentError.of("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero")
     return sp_values // divisor if np.dtype(sp_values.dtype).kind in "iu" else sp_values / divisor
@@ -165,7 +174,7 @@ def sparse_dense_add(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
     """
-    return sp_values + _picked(xp, sp_indices, sp_shape, dense)
+    return sp_values + _picked(xp, sp_indices, sp_values, sp_shape, dense)
 
 
 def _operator(node: Callable[..., Tensor]) -> Callable[[SparseTensor, TensorLike], SparseTensor]:
@@ -236,8 +245,26 @@ def sparse_add_grad(ctx: OpContext, backprop_val_grad: Array, a_indices: Array, 
     )
 
 
+def _check_side(dim: int, sparse: int, dense: int | None) -> None:
+    if dense not in (None, sparse):
+        raise InvalidArgumentError.of(
+            f"Dimension {dim} does not equal (no broadcasting is supported): sparse side {sparse} vs dense side {dense}"
+        )
+
+
+def _check_dense_add(node: Operation, a_indices: Array, a_values: Array, a_shape: Array, b: Array) -> None:
+    dims = node.inputs[3].dims if b is None else b.shape
+    if a_shape is None or dims is None:
+        return
+    for dim, (sparse, dense) in enumerate(zip(a_shape.tolist(), dims, strict=False)):
+        _check_side(dim, sparse, dense)
+    if a_indices is not None:
+        check_inside(a_indices, a_shape)
+
+
 @op("SparseTensorDenseAdd", "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
-    infer=lambda node: [node.inputs[3].dims], types={"T": NUMBERS, "Tindices": INDEX},
+    infer=lambda node: [node.inputs[3].dims], check=_check_dense_add, checks_traced=True,
+    types={"T": NUMBERS, "Tindices": INDEX},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None, grad])  # fmt: skip
 def sparse_tensor_dense_add(xp: ArrayModule, a_indices: Array, a_values: Array, a_shape: Array, b: Array) -> Result:
     """The dense tensor plus the sparse one: `[n, rank], [n], [rank], [...] -> [...]`."""
@@ -249,14 +276,13 @@ def sparse_tensor_dense_add(xp: ArrayModule, a_indices: Array, a_values: Array, 
     index = tuple(a_indices[:, axis] for axis in range(len(b.shape)))
     if xp is np:
         for dim, (sparse, dense) in enumerate(zip(a_shape.tolist(), b.shape, strict=True)):
-            if sparse != dense:
-                raise InvalidArgumentError.of(
-                    f"Dimension {dim} does not equal (no broadcasting is supported): sparse side {sparse} vs dense side {dense}"
-                )
+            _check_side(dim, sparse, dense)
         check_inside(a_indices, a_shape)
         result = b.copy()
         np.add.at(result, index, a_values)
         return result
+    note_wrong(xp.any(xp.asarray(a_shape) != np.asarray(b.shape)))
+    note_wrong((a_indices < 0) | (a_indices >= a_shape))
     return b.at[index].add(a_values)
 
 

@@ -92,6 +92,8 @@ def reordered_gradient(ctx: OpContext, indices: Array, shape: Array, grad: Array
 
     `[n, rank] int64, [rank] int64, [n] -> [n]`
     """
+    if not indices.shape[1]:
+        return grad
     result = np.empty_like(grad)
     result[np.lexsort(indices.T[::-1])] = grad
     return result

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from weft.errors import InternalError, InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims
+from weft.framework.dtypes import as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
@@ -39,16 +41,36 @@ def _axes(axes: Array, rank: int) -> set[int]:
     return {axis % rank for axis in listed} if listed else set(range(rank))
 
 
+def _check_rank(indices: Array, rank: int) -> None:
+    if indices.shape[1] != rank:
+        raise InvalidArgumentError.of(
+            f"Order length must be SparseTensor rank: indices have {indices.shape[1]} columns, not {rank}"
+        )
+
+
+def _check_places(indices: Array, sizes: Sequence[int]) -> None:
+    outside = np.any((indices < 0) | (indices >= np.asarray(sizes, np.int64)), axis=1)
+    if outside.any():
+        raise InternalError.of(
+            f"Obtained a write index of {indices[outside][0].tolist()} which is outside of bounds of {list(sizes)}"
+        )
+
+
 def _reduced(xp: ArrayModule, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool, how: str) -> Array:
     sizes = [int(size) for size in shape]
     gone = _axes(axes, len(sizes))
+    if xp is np:
+        _check_rank(indices, len(sizes))
     rest = [axis for axis in range(len(sizes)) if axis not in gone]
     kept = tuple(sizes[axis] for axis in rest)
+    if xp is np:
+        # Places along axes that go are looked at by nobody.
+        _check_places(indices[:, rest], kept)
     index = tuple(indices[:, axis] for axis in rest)
     if how == "add":
         start: Any = 0
     else:
-        start = np.finfo(values.dtype).min if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        start = np.iinfo(values.dtype).min if values.dtype.kind in "iu" else as_dtype(values.dtype).min
     result = xp.full(kept, start, values.dtype)
     if xp is np:
         if rest:
@@ -123,7 +145,10 @@ def sparse_reduce_max_node(
 def _reduced_sparse(
     ufunc: np.ufunc, start: float, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool
 ) -> tuple[Array, Array, Array]:
-    gone = _axes(axes, len(shape))
+    # Unlike the dense forms, these reduce nothing where no axes are named.
+    gone = _axes(axes, len(shape)) if np.size(axes) else set()
+    _check_rank(indices, len(shape))
+    _check_places(indices, shape)
     rest = [axis for axis in range(len(shape)) if axis not in gone]
     kept = shape[rest]
     unique, place = np.unique(flat_positions(indices[:, rest], kept), return_inverse=True)

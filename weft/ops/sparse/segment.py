@@ -176,6 +176,8 @@ def _spread_shape(node: Operation) -> list[Dims]:
 
 
 def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, power: float) -> Array:
+    if segment_ids.size and segment_ids.max() >= grad.shape[0]:
+        raise InvalidArgumentError.of(f"Invalid number of segments: {grad.shape[0]} gradients for segment {segment_ids.max()}")
     weights = _weights(segment_ids, grad.shape[0], power).astype(grad.dtype)
     scaled = grad * weights.reshape((-1,) + (1,) * (grad.ndim - 1))
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)

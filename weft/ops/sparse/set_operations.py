@@ -15,6 +15,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.ops.declaration import op
+from weft.ops.size_checks import check_equal, size_of
 from weft.ops.sparse.tensors import check_order
 
 _TYPES: Final = {
@@ -58,12 +59,22 @@ def _rank_of_sparse(shape: Tensor) -> int | None:
     return None if shape.dims is None else shape.dims[0]
 
 
+def _check_index_rank(indices: Tensor, values: Tensor, shape: Tensor) -> None:
+    found, wanted = size_of(indices, 1), size_of(shape, 0)
+    if None not in (found, wanted) and found != wanted:
+        raise ValueError(f"Index rank ({found}) and shape rank ({wanted}) do not match.")
+    check_equal(indices, 0, values, 0)
+
+
 def _dense_sparse_shapes(node: Operation) -> list[Dims]:
     dense = node.inputs[0].dims
+    _check_index_rank(*node.inputs[1:])
     return _shapes(_rank_of_group(None if dense is None else len(dense), _rank_of_sparse(node.inputs[3])))
 
 
 def _sparse_sparse_shapes(node: Operation) -> list[Dims]:
+    for sparse in (node.inputs[:3], node.inputs[3:]):
+        _check_index_rank(*sparse)
     return _shapes(_rank_of_group(_rank_of_sparse(node.inputs[2]), _rank_of_sparse(node.inputs[5])))
 
 

@@ -73,8 +73,16 @@ def _to_dense_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [None, None, values_grad, sub(reduce_sum(grad), reduce_sum(taken))]
 
 
+def _check_to_dense(
+    node: Operation, sparse_indices: Array, output_shape: Array, sparse_values: Array, default_value: Array
+) -> None:
+    dims = constant_dims(node.inputs[1]) if output_shape is None else tuple(int(size) for size in np.ravel(output_shape))
+    if sparse_indices is not None and dims is not None and None not in dims and node.attrs["validate_indices"]:
+        check_order(sparse_indices, tuple(size for size in dims if size is not None))
+
+
 @op("SparseToDense", "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
-    ranks={"output_shape": 1, "default_value": 0}, checks_traced=True,
+    ranks={"output_shape": 1, "default_value": 0}, checks_traced=True, check=_check_to_dense,
     infer=_dense_shape, gradient=_to_dense_gradient, static=("output_shape",), types={"Tindices": INDEX})  # fmt: skip
 def sparse_to_dense_node(
     xp: ArrayModule,

@@ -18,6 +18,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.row_order import put_rows, sorted_rows
@@ -43,6 +44,7 @@ class _Rule:
 _UPDATE: Final = _Rule(None, "set", (), use_locking=True)
 _ADD: Final = _Rule(np.add, "add", NUMBERS)
 _SUB: Final = _Rule(np.subtract, "subtract", NUMBERS)
+_XOR: Final = _Rule(np.logical_xor, "", ())
 _MUL: Final = _Rule(np.multiply, "multiply", NUMBERS)
 _DIV: Final = _Rule(np.divide, "divide", NUMBERS)
 _MIN: Final = _Rule(np.minimum, "min", _ORDERED)
@@ -86,6 +88,10 @@ def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Arra
     if rule in (_MIN, _MAX) and updates.dtype.kind not in "iu":
         # An update that is NaN changes nothing, as in TensorFlow.
         updates = xp.where(updates == updates, updates, np.inf if rule is _MIN else -np.inf).astype(updates.dtype)
+    if rule is _SUB and ref.dtype == np.bool_:
+        # As C++ has it: of two truths nothing is left, and a truth less than nothing is one.
+        ref = xp.asarray(ref)
+        return _combine(xp, _XOR, ref, key, updates)
     if rule is _DIV and xp is np and ref.dtype.kind in "iu" and not np.all(updates):
         raise InvalidArgumentError.of("updates must not contain 0")
     if rule is _DIV and ref.dtype.kind in "iu":
@@ -138,7 +144,13 @@ def _check_row_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if ref is None or indices is None or updates is None or not updates:
         return
-    merge_dims(updates, indices + ref[1:])
+    try:
+        merge_dims(updates, indices + ref[1:])
+    except ValueError as error:
+        if 0 not in indices:
+            raise
+        # A run looks at no updates where there are no indices.
+        raise BuildMisfit(str(error), "Updates have the shape of the indices, and of a row behind that.") from error
 
 
 def _check_position_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:

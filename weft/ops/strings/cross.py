@@ -81,6 +81,7 @@ def _made(
     indices: Array, values: Array, shapes: Array, dense: Array,
     combined: Callable[[Sequence[Array], Sequence[Array]], Array],
 ) -> tuple[Array, Array, Array]:  # fmt: skip
+    _check_features(indices, values, shapes, dense)
     batch = _batch_size(shapes, dense)
     features = [*zip(indices, values, strict=True), *((None, each) for each in dense)]
     flat = [np.ravel(values) for _, values in features]
@@ -90,6 +91,27 @@ def _made(
     places = np.arange(len(row)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
     widest = int(per_row.max()) if batch else 0
     return np.stack([row, places], 1).astype(np.int64), made, np.array([batch, widest], np.int64)
+
+
+def _check_features(indices: Array, values: Array, shapes: Array, dense: Array) -> None:
+    for at, (rows, held, shape) in enumerate(zip(indices, values, shapes, strict=True)):
+        if rows.ndim != 2:
+            raise _misfit(f"Input indices should be a matrix but received shape {list(rows.shape)}", at)
+        if held.ndim != 1:
+            raise _misfit(f"Input values should be a vector but received shape {list(held.shape)}", at)
+        if rows.shape[1] != 2:
+            raise _misfit(f"Expected D2 of index to be 2 got {rows.shape[1]}", at)
+        if len(rows) != len(held):
+            raise _misfit(f"Expected size of values to be {len(rows)} got {len(held)}", at)
+        if shape.shape != (2,):
+            raise _misfit(f"Input shapes should be of size 2 but received shape {list(shape.shape)}", at)
+    for at, each in enumerate(dense):
+        if each.ndim != 2:
+            raise _misfit(f"Dense inputs should be a matrix but received shape {list(each.shape)}", at)
+
+
+def _misfit(text: str, at: int) -> InvalidArgumentError:
+    return InvalidArgumentError.of(f"{text} at position {at}")
 
 
 def _batch_size(shapes: Array, dense: Array) -> int:

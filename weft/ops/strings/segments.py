@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from weft.framework import dtypes
@@ -39,7 +41,9 @@ def unsorted_segment_join_node(
     ids = segment_ids.ravel()
     if ids.size and ids.max() >= count:
         raise invalid(f"segment_ids holds {ids.max()}, which is not less than num_segments {count}")
-    rows = inputs.reshape(ids.size, -1)
+    if not segment_ids.ndim:
+        raise invalid("Segment_id cannot have rank 0")
+    rows = inputs.reshape(ids.size, math.prod(inputs.shape[segment_ids.ndim :]))
     joined = np.full((count, rows.shape[1]), b"", object)
     for segment in range(count):
         chosen = rows[ids == segment]

@@ -27,6 +27,9 @@ def _with_slice(
     if xp is not np:
         return xp.asarray(ref).at[key].set(value)
     result = ref.copy()
+    if not result[key].size:
+        # What is put into nothing may have any shape.
+        return result
     result[key] = value
     return result
 

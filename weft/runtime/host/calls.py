@@ -232,6 +232,9 @@ class LoneCall(KernelCall):
         instruction = self._instruction
         start()
         arguments = self._gather(values)
+        if instruction.op_def.check is not None:
+            # The kernel itself cannot refuse values.
+            instruction.op_def.check(instruction.op, *arguments)
         with jax.enable_x64(True):
             if self._is_whole:
                 # Piece by piece, as JAX computes without it, such nodes took half as long again, first and later.
