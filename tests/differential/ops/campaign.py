@@ -13,7 +13,7 @@ from typing import Any
 from tensorboard.compat.proto import op_def_pb2
 
 import weft.ops
-from tests.differential.ops import compare, generator, oracle
+from tests.differential.ops import compare, generator, oracle, undefined
 from tests.differential.ops.archive import Reader, Writer
 from tests.differential.ops.case import OpCase, record
 from tests.differential.ops.known import UNWRITTEN
@@ -92,6 +92,8 @@ class Campaign:
         writer = Writer()
         labels = []
         for number, case in enumerate(cases):
+            if undefined.is_undefined(case):
+                continue
             entry = _record(case, definitions, writer, number % self._every == 0)
             if entry is not None:
                 writer.add(entry)

@@ -10,6 +10,7 @@ import numpy as np
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2
 
 from tests.differential.ops.archive import Writer
+from tests.differential.ops.known import GRADIENT_OF
 from weft.framework import attr_value, dtypes
 from weft.framework.dtypes import DType, as_dtype
 from weft.testing.op_checks import as_array
@@ -200,5 +201,7 @@ def _own_node(case: OpCase, definition: op_def_pb2.OpDef, builder: _Builder) -> 
     types = outputs_of(definition, attrs)
     visible = [f"{NODE}:{i}" for i, dtype in enumerate(types) if dtype not in (dtypes.resource, dtypes.variant)]
     of = [f"{NODE}:{i}" for i, dtype in enumerate(types) if dtype.is_floating or dtype.is_complex]
+    if case.op in GRADIENT_OF:
+        of = of[:1]
     by = [name for name, dtype in builder.fed[before:] if dtype.is_floating or dtype.is_complex]
     return visible, of, by

@@ -28,6 +28,7 @@ _GROUPED: Final = "whether a zero times an infinity is in a sum depends on how t
 FINITE_ONLY: Final = dict.fromkeys((
     "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2",
     "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "LRN", "LRNGrad",
+    "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
 ), _GROUPED) | dict.fromkeys((
     "AdjustHue", "AdjustSaturation", "RGBToHSV",
 ), "no colour has such numbers") | dict.fromkeys((
@@ -75,37 +76,52 @@ TensorFlow sum them before"
 LOOSE: Final = {"MatrixExponential": 1e-2, **dict.fromkeys(_SINGLE, 2e-5)}
 """Relative tolerances of ops that approximate, instead of those of the types."""
 
-_STATISTICS: Final = "weft has gradients for what a program makes of its other outputs, TensorFlow takes them for constants"
+FINITE_IF_COMPLEX: Final = dict.fromkeys(
+    ("Atanh", "Inv", "InvGrad", "Reciprocal", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad"),
+    "what a complex infinity, or a complex number over zero, is divided into differs between C++ libraries and NumPy",
+)
+"""Ops of whose complex results only what is finite in both is compared, and why."""
+
+MORE_GRADIENTS: Final = {
+    "HSVToRGB": "weft has one for its input, TensorFlow none",
+    "MatrixSolveLs": "weft has one for the regularizer, too, TensorFlow none",
+    "PadV2": "weft has one for the value of the padding, too, TensorFlow none",
+    "ResizeBilinearGrad": "weft has one for its inputs, TensorFlow none",
+    "SparseConcat": "weft has one where the shapes of the inputs are not known, TensorFlow none",
+}
+"""Ops that have gradients for more inputs than in TensorFlow: those that both have are compared."""
+
+GRADIENT_OF: Final = {
+    **dict.fromkeys(
+        ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+        "TensorFlow takes the statistics, its other outputs, for constants, weft has their gradients",
+    ),
+    "SelfAdjointEigV2": "the vectors may have either sign, and their gradient with them",
+    "SoftmaxCrossEntropyWithLogits": "weft has the gradient of its second output for the labels, too, TensorFlow none",
+}
+"""Ops whose first output alone is asked for gradients, and why."""
+
+UNASKED: Final = {
+    "SelfAdjointEigV2": "TensorFlow declares the vectors that are not asked for an empty vector, and leaves a scalar unwritten"
+}
+"""Ops of which TensorFlow makes a scalar of an output that is not asked for, where weft has the empty vector declared."""
+
+MESSAGES: Final = {
+    "DecodeJSONExample": "TensorFlow writes the numbers of a list one by one, weft packed: they are compared as messages"
+}
+"""Ops whose strings are Examples."""
 
 DIFFERENCES: Final[dict[str, str]] = {
-    "Cast": "a float that an integer cannot hold becomes the nearest one, as on XLA; TensorFlow's depends on the processor",
-    **dict.fromkeys((
-        "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGrad", "FusedBatchNormGradV2",
-        "FusedBatchNormGradV3",
-    ), _STATISTICS),
     "BlockLSTMV2": "its gradient in TensorFlow is that of BlockLSTM, whose gates are in another order",
-    "HSVToRGB": "weft has a gradient, TensorFlow none",
-    "MatrixSolveLs": "weft has a gradient for the regularizer, too, TensorFlow none",
     **dict.fromkeys(
         ("MatrixDeterminant", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy"),
         "TensorFlow's gradients of complex numbers lack the conjugate",
     ),
-    "CropAndResize": "what a box with NaN or infinity cuts out lies outside of the image; TensorFlow 2 refuses it",
-    "Mean": "weft sums integers without overflow",
-    **dict.fromkeys(("ArgMax", "ArgMin"), "NaN is the greatest and the least, as on XLA; TensorFlow passes it over"),
-    "MaxPoolGradV2": "TensorFlow has a second gradient for it, by an op of its own that weft lacks (MaxPoolGradGradV2)",
-    "PadV2": "weft has a gradient for the value of the padding, too, TensorFlow none",
-    "Expint": "weft has the values for negative numbers, too, TensorFlow NaN",
     "ExtractVolumePatches": "TensorFlow takes the patches of volumes of unknown shape for tensors of four axes; they have five",
     **dict.fromkeys(
         ("MatrixDiagV2", "MatrixDiagPartV2"),
         "TensorFlow's gradient takes the diagonals for aligned as the third versions of these ops align them",
     ),
-    "SoftmaxCrossEntropyWithLogits": "weft has the gradient of its second output for the labels, too, TensorFlow none",
-    "SparseConcat": "TensorFlow has no gradient where the shapes of the inputs are not known",
-    "TopKV2": "NaN is the greatest, as on XLA; the order of what was asked for unsorted is each library's own",
-    "DecodeJSONExample": "weft packs the numbers of a list, as the message is defined; TensorFlow writes them one by one",
-    "MatrixSquareRoot": "TensorFlow has a gradient for it, weft none",
 }  # fmt: skip
 """Ops that do not agree on all cases, and why."""
 

@@ -9,12 +9,27 @@ from typing import Final
 
 from tests.differential.ops import known
 from tests.differential.ops.campaign import Finding, shared_ops
+from tests.differential.ops.undefined import UNDEFINED
 
 _LISTED: Final = Path(__file__).parents[3] / "tools/tensorflow_ops_2.21.txt"
 
 _REASONS: Final[Sequence[tuple[str, str, Mapping[str, str]]]] = (
     ("Documented differences", "These ops do otherwise than TensorFlow in some cases, and are meant to.", known.DIFFERENCES),
     ("Not-a-number and infinities", "Where these come in, only what is finite in both results is compared.", known.FINITE_ONLY),
+    (
+        "Complex infinities",
+        "Where these come in, only what is finite in both complex results is compared.",
+        known.FINITE_IF_COMPLEX,
+    ),
+    (
+        "What TensorFlow leaves open",
+        "Cases are left out whose outcome nobody says: what their inputs are is looked at, case by case.",
+        {op: reason for op, (_, reason) in UNDEFINED.items()},
+    ),
+    ("More gradients", "The gradients that both have are compared.", known.MORE_GRADIENTS),
+    ("Gradients of one output", "Gradients are asked of the first output alone.", known.GRADIENT_OF),
+    ("Outputs that are not asked for", "They are not compared.", known.UNASKED),
+    ("Messages", "They are compared as messages, not by their bytes.", known.MESSAGES),
     ("Empty inputs", "The values are not compared where an input is empty.", known.UNWRITTEN),
     ("Steps that are not run", "They are not compared.", known.UNWRITTEN_ROWS),
     ("Inputs that belong together", "They are not changed one by one.", known.DEPENDENT),
