@@ -118,3 +118,20 @@ def test_a_window_may_be_a_part_of_a_shape() -> None:
     for wrong in ([1], tf.TensorShape([None, 2]), 1.5, None):
         with pytest.raises(ValueError, match=r"The `pool_size` argument must be a tuple of 2 integers\. Received: "):
             tf.layers.max_pooling2d(images, wrong, 1)
+
+
+def test_a_layer_checks_its_inputs_by_its_spec() -> None:
+    class Doubled(tf.layers.Layer):
+        def __init__(self) -> None:
+            super().__init__(name="doubled")
+            self.input_spec = tf.layers.InputSpec(ndim=2, axes={-1: 3})
+
+        def call(self, inputs: tf.Tensor) -> tf.Tensor:
+            return 2 * inputs
+
+    layer = Doubled()
+    assert layer(tf.zeros([4, 3])).shape == [4, 3]
+    with pytest.raises(ValueError, match=r"Input 0 of layer doubled is incompatible with the layer: expected ndim=2"):
+        layer(tf.zeros([3]))
+    with pytest.raises(ValueError, match=r"expected axis -1 of input shape to have value 3"):
+        layer(tf.zeros([4, 5]))

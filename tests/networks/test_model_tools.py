@@ -85,3 +85,9 @@ def test_rows_of_a_file_are_counted_from_the_end_as_well(tmp_path: Path) -> None
             rows[-7]
     finally:
         utils.HDF5Matrix.refs.pop(path).close()
+
+
+def test_a_model_comes_back_from_yaml() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,), activation="tanh")])
+    again = tf.keras.models.model_from_yaml(model.to_yaml())
+    assert again.get_config() == model.get_config()

@@ -18,6 +18,7 @@ from weft.models.layers.core import Flatten as Flatten
 from weft.models.layers.core import dense as dense
 from weft.models.layers.core import dropout as dropout
 from weft.models.layers.core import flatten as flatten
+from weft.models.layers.input_spec import InputSpec as InputSpec
 from weft.models.layers.layer import Layer as Layer
 from weft.models.layers.norm import BatchNormalization as BatchNormalization
 from weft.models.layers.norm import batch_normalization as batch_normalization

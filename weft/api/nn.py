@@ -46,6 +46,9 @@ from weft.ops.nn.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder
 from weft.ops.nn.ctc import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
 from weft.ops.nn.ctc import ctc_greedy_decoder as ctc_greedy_decoder
 from weft.ops.nn.ctc import ctc_loss as ctc_loss
+from weft.ops.nn.dense_ctc import collapse_repeated as collapse_repeated
+from weft.ops.nn.dense_ctc import ctc_loss_v2 as ctc_loss_v2
+from weft.ops.nn.dense_ctc import ctc_unique_labels as ctc_unique_labels
 from weft.ops.nn.dropout import dropout as dropout
 from weft.ops.nn.embedding import embedding_lookup as embedding_lookup
 from weft.ops.nn.embedding import embedding_lookup_sparse as embedding_lookup_sparse
@@ -94,6 +97,8 @@ from weft.ops.nn.softmax import softmax as softmax
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from weft.strategies.loss_averages import compute_average_loss as compute_average_loss
+from weft.strategies.loss_averages import scale_regularization_loss as scale_regularization_loss
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 conv2d_backprop_filter = _conv2d_gradient_of_filter

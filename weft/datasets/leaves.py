@@ -55,7 +55,11 @@ class VariantSpec(TypeSpec):
         return TensorSpec(self.variant_dims, dtypes.variant)
 
     def carry(self, tensor: Tensor) -> Nest:
-        """The value that is this tensor."""
+        """The value that is this tensor.
+
+        Args:
+            tensor: the variant.
+        """
         raise NotImplementedError(f"{type(self).__name__}.carry")
 
 

@@ -86,11 +86,18 @@ class StrategyExtended:
         raise self._missing("create_variable")
 
     def variable_created_in_scope(self, v: Value) -> bool:
-        """Whether the variable was made in the strategy's scope."""
+        """Whether the variable was made in the strategy's scope.
+
+        Args:
+            v: the variable.
+        """
         return getattr(v, "distribute_strategy", None) is self.strategy
 
     def colocate_vars_with(self, colocate_with_variable: Value) -> contextlib.AbstractContextManager[None]:
         """Make variables on the devices of another one, for the extent of a block.
+
+        Args:
+            colocate_with_variable: the variable whose devices are taken.
 
         Raises:
             ValueError: that one was not made in this strategy's scope.

@@ -57,6 +57,16 @@ def force_cpu() -> AbstractContextManager[None]:
     return get_default_graph().device("/device:CPU:0")
 
 
+def is_built_with_gpu_support() -> bool:
+    """Whether XLA can use GPUs here, as far as that is known without one: True when there is one."""
+    return is_gpu_available()
+
+
+def is_built_with_rocm() -> bool:
+    """Whether XLA uses AMD GPUs here: it does not, weft's GPUs are NVIDIA's."""
+    return False
+
+
 def create_local_cluster(
     num_workers: int, num_ps: int, protocol: str = "grpc", worker_config: object = None, ps_config: object = None
 ) -> tuple[list[Server], list[Server]]:

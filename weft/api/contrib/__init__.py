@@ -11,6 +11,7 @@ from weft.api.contrib import compiler as compiler
 from weft.api.contrib import crf as crf
 from weft.api.contrib import cudnn_rnn as cudnn_rnn
 from weft.api.contrib import data as data
+from weft.api.contrib import deprecated as deprecated
 from weft.api.contrib import distribute as distribute
 from weft.api.contrib import distributions as distributions
 from weft.api.contrib import eager as eager

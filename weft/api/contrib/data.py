@@ -15,6 +15,8 @@ from weft.datasets.experimental.mixing import sample_from_datasets as sample_fro
 from weft.datasets.experimental.reducing import Reducer as Reducer
 from weft.datasets.experimental.reducing import TFRecordWriter as TFRecordWriter
 from weft.datasets.experimental.reducing import group_by_reducer as group_by_reducer
+from weft.datasets.experimental.reducing import reduce_dataset as reduce_dataset
+from weft.datasets.experimental.shape_checks import assert_element_shape as assert_element_shape
 from weft.datasets.experimental.transformations import Counter as Counter
 from weft.datasets.experimental.transformations import RandomDataset as RandomDataset
 from weft.datasets.experimental.transformations import batch_and_drop_remainder as batch_and_drop_remainder

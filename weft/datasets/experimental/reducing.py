@@ -12,6 +12,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Operation
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_spec import TensorSpec
+from weft.ops.array.constant import constant
 from weft.ops.data.record_output import dataset_to_tf_record
 
 _ALL: Final = (1 << 63) - 1
@@ -35,6 +36,24 @@ class Reducer:
 
     def __repr__(self) -> str:
         return f"<tf.data.experimental.Reducer by {getattr(self.reduce_func, '__name__', self.reduce_func)}>"
+
+
+def reduce_dataset(dataset: Dataset, reducer: Reducer) -> Nest:
+    """One value of all elements of a dataset, as tensors: each run goes over all of them.
+
+    Args:
+        dataset: the dataset.
+        reducer: makes the value.
+
+    Raises:
+        TypeError: `dataset` or `reducer` is none.
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"reduce_dataset: `dataset` must be a tf.data.Dataset, got {dataset!r}")
+    if not isinstance(reducer, Reducer):
+        raise TypeError("`reducer` must be a `Reducer` instance.")
+    state = dataset.reduce(reducer.init_func(constant(0, dtypes.int64)), reducer.reduce_func)
+    return reducer.finalize_func(state)
 
 
 def group_by_reducer(key_func: Callable[..., Nest], reducer: Reducer) -> Apply:

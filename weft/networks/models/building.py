@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,27 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, object] | Non
         custom_objects: further classes and functions by name.
     """
     return deserialize(json.loads(json_string), custom_objects)
+
+
+def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+    """The model of what `to_yaml` gave.
+
+    Args:
+        yaml_string: the text.
+        custom_objects: further classes and functions by name.
+
+    Raises:
+        ImportError: PyYAML is not installed.
+    """
+    return deserialize(yaml_module("model_from_yaml").safe_load(yaml_string), custom_objects)
+
+
+def yaml_module(what: str) -> ModuleType:
+    """PyYAML, which few programs need."""
+    try:
+        return importlib.import_module("yaml")
+    except ImportError as error:
+        raise ImportError(f"{what} needs PyYAML: pip install pyyaml; to_json and model_from_json need nothing") from error
 
 
 def clone_model(

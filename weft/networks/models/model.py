@@ -79,5 +79,6 @@ class Model(Trainable):
         return json.dumps(building.model_config(self), default=building.jsonable, **kwargs)
 
     def to_yaml(self, **kwargs: Options) -> str:
-        """Refuse: YAML is no part of weft."""
-        raise NotImplementedError("to_yaml: weft has no YAML; use to_json")
+        """The config as YAML; `kwargs` go to `yaml.dump`. ImportError without PyYAML."""
+        plain = json.loads(self.to_json())
+        return str(building.yaml_module("to_yaml").dump(plain, **kwargs))

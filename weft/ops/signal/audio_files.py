@@ -116,6 +116,11 @@ def decode_wav(
     """A WAV file as numbers from -1 to 1: `scalar string -> [samples, channels] float, scalar int32`.
 
     What is wanted beyond the file's samples is zeros, beyond its channels its last channel.
+
+    Args:
+        contents: the bytes of the file.
+        desired_channels: how many channels to give; those of the file when -1.
+        desired_samples: how many samples to give; those of the file when -1.
     """
     samples, rate = samples_of(contents.item())
     channels = samples.shape[1] if desired_channels == -1 else desired_channels
@@ -129,7 +134,12 @@ def decode_wav(
 @op("EncodeWav", "audio: float, sample_rate: int32 -> contents: string", ranks={"audio": 2, "sample_rate": 0},
     infer=scalar_shape, gradient=None)  # fmt: skip
 def encode_wav(ctx: OpContext, audio: Array, sample_rate: Array) -> Result:
-    """Numbers from -1 to 1 as a WAV file of 16-bit samples: `[samples, channels] float, scalar int32 -> scalar string`."""
+    """Numbers from -1 to 1 as a WAV file of 16-bit samples: `[samples, channels] float, scalar int32 -> scalar string`.
+
+    Args:
+        audio: the samples; what is beyond -1 and 1 is cut off.
+        sample_rate: how many samples a second has.
+    """
     rate, channels = int(sample_rate), audio.shape[1]
     if rate <= 0:
         raise InvalidArgumentError.of(f"sample_rate must be in (0, 2^32), got: {rate}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.value_types import OrNone
 from weft.ops.summary import nodes as summary_ops
+from weft.ops.summary.merge import merge
 
 
 def _collected(summary: Tensor, collections: Sequence[str] | None) -> Tensor:
@@ -55,3 +59,42 @@ def image_summary(
     """
     made = summary_ops.image_summary(tag, tensor, max_images=max_images, name=name or "ImageSummary")
     return _collected(made, collections)
+
+
+def audio_summary(
+    tag: TensorLike, tensor: TensorLike, sample_rate: TensorLike, max_outputs: int = 3,
+    collections: Sequence[str] | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A summary of sounds; see `tf.summary.audio`.
+
+    Args:
+        tag: the tag, a [] string; a number is added to it.
+        tensor: `[batch, frames, channels]`, or `[batch, frames]`, from -1 to 1.
+        sample_rate: the samples of a second.
+        max_outputs: how many of the batch.
+        collections: the collections that it is added to; SUMMARIES when None.
+    """
+    rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
+    made = summary_ops.audio_summary_v2(tag, tensor, rate, max_outputs=max_outputs, name=name or "AudioSummary")
+    return _collected(made, collections)
+
+
+def merge_summary(inputs: Sequence[object], collections: Sequence[str] | None = None, name: str | None = None) -> Tensor:
+    """One scalar string, the Summary with the values of all of `inputs`; see `tf.summary.merge`.
+
+    Args:
+        inputs: scalar strings that summary ops made.
+        collections: the collections that it is added to; none when None.
+        name: the name scope.
+    """
+    return merge(inputs, collections, name or "MergeSummary")
+
+
+def merge_all_summaries(key: str = GraphKeys.SUMMARIES) -> Tensor | OrNone:
+    """All summaries of the default graph merged, or None when there are none; see `tf.summary.merge_all`.
+
+    Args:
+        key: the collection of the summaries.
+    """
+    found = get_default_graph().get_collection(key)
+    return merge_summary(found) if found else None
