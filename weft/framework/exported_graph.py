@@ -12,6 +12,7 @@ from collections.abc import Collection, Container, Iterable
 from tensorboard.compat.proto import function_pb2, graph_pb2, versions_pb2
 
 from weft.framework.dtypes import DType, variant
+from weft.framework.export_cache import written_once
 from weft.framework.function_def import functions_run_by, reference, to_function_def
 from weft.framework.graph_elements import Elements
 from weft.framework.node_writer import TensorFlowWriter, graph_reference
@@ -27,7 +28,10 @@ def exported_graph_def(
 ) -> graph_pb2.GraphDef:
     """The GraphDef of the operations that were made after `from_version`, in TensorFlow's ops, and of all functions."""
     operations = graph.get_operations()
-    return _exported(graph, versions, operations, {op for op in operations if op.id > from_version}, add_shapes)
+    wanted = {op for op in operations if op.id > from_version}
+    if from_version:
+        return _exported(graph, versions, operations, wanted, add_shapes)
+    return written_once(graph, versions, add_shapes, lambda: _exported(graph, versions, operations, wanted, add_shapes))
 
 
 def exported_part(

@@ -40,6 +40,9 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     ['x']
     """
 
+    # Where something is made, for messages. A graph that no program sees need not know: to look takes a tenth of making a node.
+    _place: Callable[[], built_at.Stack] = staticmethod(capture_stack)
+
     def __init__(self) -> None:
         super().__init__()
         self._changes = itertools.count(1)
@@ -48,7 +51,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._finalized = False
         self._finalized_by = ""
         self._number = next(_graph_numbers)
-        self._made_from = capture_stack()
+        self._made_from = self._place()
         self._seed: int | None = None
         # How many nodes TensorFlow would have made beside those that are here; see `last_id`.
         self.nodes_spared = 0
@@ -246,7 +249,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         if control_inputs is None:
             control_inputs = self._implied_control_inputs(state, inputs)
         op = Operation(self, definition, name, inputs, control_inputs, output_types, attrs)
-        op.built_from = capture_stack()
+        op.built_from = self._place()
         self._infer_shapes(op)
         if state is not scopes.EMPTY:
             self._apply_scopes(op, state)

@@ -17,6 +17,8 @@ class Elements:
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self.functions: dict[str, Any] = {}
+        # See `weft.framework.export_cache`.
+        self.last_written: object = None
 
     @property
     def label(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from weft.framework import op_registry
+from weft.framework.built_at import Stack
 from weft.framework.dtypes import variant
 from weft.framework.graph import Graph
 from weft.framework.node_types import group
@@ -61,7 +62,7 @@ def register_for_lists(definition: OpDef, rule: Form) -> None:
 
 
 def _made(definition: OpDef, rule: Form, node: Operation, lists: Lists) -> TensorFlowForm | None:
-    graph = Graph()
+    graph = _Apart()
     with graph.as_default():
         arguments = [_argument(graph, tensor, tensor in lists) for tensor in node.inputs]
         result = rule(node, *(value for _, value in group(definition.inputs, node.attrs, arguments)))
@@ -71,6 +72,16 @@ def _made(definition: OpDef, rule: Form, node: Operation, lists: Lists) -> Tenso
     outside = {tensor.op for tensor in arguments}
     nodes = [op for op in graph.get_operations() if op not in outside and op is not last]
     return TensorFlowForm(arguments, [*nodes, last])
+
+
+def _nowhere() -> Stack:
+    return ()
+
+
+class _Apart(Graph):
+    """A graph that is written and forgotten."""
+
+    _place = staticmethod(_nowhere)
 
 
 _ARGUMENT: Final = definition_of(placeholder_node)

@@ -1,0 +1,69 @@
+"""A graph that is written again as it was is read back; any change of it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import weft as tf
+
+
+def _graph() -> Any:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        y = tf.placeholder(tf.float32, [None], name="y")
+        tf.reduce_sum(x * 2.0, name="sum")
+        tf.cond(y[0] > 0.0, lambda: y * x, lambda: y, name="branch")
+    return graph
+
+
+def _anew(graph: Any, **how: bool) -> Any:
+    graph.last_written = None
+    return graph.as_graph_def(**how)
+
+
+def _gradient(graph: Any) -> None:
+    with graph.as_default():
+        tf.gradients(graph.get_tensor_by_name("branch/Merge:0"), graph.get_tensor_by_name("x:0"))
+
+
+def _node(graph: Any) -> None:
+    with graph.as_default():
+        tf.constant(1.0)
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "a node": _node,
+    "a gradient through a branch": _gradient,
+    "a device": lambda graph: graph.get_operation_by_name("sum")._set_device("/device:CPU:1"),
+    "an attribute": lambda graph: graph.get_operation_by_name("sum")._set_attr("_mine", True),
+    "an attribute's value": lambda graph: graph.get_operation_by_name("x")._set_attr("shape", (None, None)),
+    "a shape": lambda graph: graph.get_tensor_by_name("x:0").set_shape([3]),
+    "an input": lambda graph: graph.get_operation_by_name("mul").update_input(0, graph.get_tensor_by_name("y:0")),
+    "a wait": lambda graph: graph.get_operation_by_name("sum")._add_control_input(graph.get_operation_by_name("y")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_written_before_a_change_is_not_given_after_it(change: str) -> None:
+    graph = _graph()
+    before = graph.as_graph_def(add_shapes=True)
+    assert graph.as_graph_def(add_shapes=True) == before
+    CHANGES[change](graph)
+    after = graph.as_graph_def(add_shapes=True)
+    assert after != before
+    assert after == _anew(graph, add_shapes=True)
+
+
+def test_a_graph_is_written_once_and_given_as_often_as_wanted() -> None:
+    graph = _graph()
+    first = graph.as_graph_def()
+    kept = graph.last_written
+    names = [node.name for node in first.node]
+    del first.node[:]
+    assert [node.name for node in graph.as_graph_def().node] == names
+    assert graph.last_written is kept
+    assert graph.as_graph_def(add_shapes=True) == _anew(graph, add_shapes=True)
+    assert graph.as_graph_def() == _anew(graph)
