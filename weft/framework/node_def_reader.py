@@ -39,7 +39,8 @@ MAX_OUTPUTS: Final = 1 << 16
 # What later TensorFlow versions write besides, and what changes no result: hints for quantization, and for tf.data's runtime.
 _LATER: Final = frozenset((
     "grad_a", "grad_b", "grad_x", "grad_y", "metadata", "is_files", "replicate_on_split", "use_unbounded_threadpool",
-    "force_synchronous", "warm_start", "buffer_size_min", "use_default_device",
+    "force_synchronous", "warm_start", "buffer_size_min", "use_default_device", "log_warning", "external_state_policy",
+    "cardinality_options", "ram_budget",
 ))  # fmt: skip
 
 

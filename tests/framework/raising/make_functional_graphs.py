@@ -96,6 +96,14 @@ def recurrent_layer():
     return [layer(x)], [{"x:0": np.linspace(0, 1, 30).reshape(2, 5, 3).tolist()}]
 
 
+@graph
+def gradient_of_branch_taken_twice():
+    w = tf.get_variable("w", initializer=[0.3, -0.4], use_resource=True)
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = tf.cond(x[0] > 0, lambda: tf.sin(x * w), lambda: tf.exp(x) * w)
+    return [tf.gradients(y, [w, x])[1], tf.gradients(y, w)[0]], [{"x:0": [0.7, 2.0]}, {"x:0": [-0.7, 2.0]}]
+
+
 if __name__ == "__main__":
     tf.enable_control_flow_v2()
     _GRAPHS.write(sys.argv[1])

@@ -129,6 +129,18 @@ def gradient_of_loop_in_branch():
 
 
 @graph
+def gated_gradient_of_loop_in_loop():
+    x = scalar()
+
+    def body(i, s):
+        _, t = tf.while_loop(lambda j, t: j <= i, lambda j, t: (j + 1, t * x + tf.sin(t)), [0, s])
+        return i + 1, t
+
+    y = tf.cond(x > 0, lambda: tf.while_loop(lambda i, s: i < 3, body, [0, x])[1], lambda: x)
+    return [y, tf.gradients(y, x, gate_gradients=True)[0]], [{"x:0": 0.7}, {"x:0": -0.7}]
+
+
+@graph
 def tensor_arrays():
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     mapped = tf.map_fn(lambda row: tf.reduce_sum(row * row), x)

@@ -142,20 +142,44 @@ class _Loop:
             T=types_attr(each.dtype for each in given), **call_attrs(cond=cond, body=body),
             parallel_iterations=attr_value.encode("int", entering[0].proto.attr["parallel_iterations"].i or 10),
         )  # fmt: skip
-        return {name: loop} | {node.name: node for node in self._exits(name)}
+        return {name: loop} | {node.name: node for node in self._behind(name)}
 
     def _waits(self, entering: Iterable[Node]) -> list[str]:
         """What the loop as a whole waits for: what its nodes wait for outside."""
         outside = [wait for node in entering for wait in node.waits]
         return [wait for wait in dict.fromkeys(outside) if wait not in self._members]
 
-    def _exits(self, name: str) -> Iterable[Node]:
+    def _behind(self, name: str) -> Iterable[Node]:
+        """An Identity for each Exit, and the nodes that stand between the end of the loop and an Exit.
+
+        A gradient that is gated has an Identity there, which waits for a group: they run once, when the loop has ended.
+        """
+        ends = self._ends(name)
+        exits = [node for node in self._members.values() if node.op in EXITS]
+        kept = closure(
+            {key: node for key, node in self._members.items() if node.op in EXITS or not self._is_frame(node)},
+            [node.name for node in exits],
+            follow=lambda output: "" if output in ends else output.node,
+        )
+        for node in kept.values():
+            inputs = [ends.get(each, each) for each in node.inputs]
+            if lost := [each.node for each in inputs if each.node in self._members and each.node not in kept]:
+                raise ValueError(f"Node {node.name!r} of the loop of frame {self._frame[-1]!r} leaves it with a value of "
+                                 f"{lost[0]!r}, which is none that the loop hands on at its end")  # fmt: skip
+            waits = [name if wait in self._members and wait not in kept else wait for wait in node.waits]
+            if node.op in EXITS:
+                yield new_node("Identity", node.name, inputs, waits, node.proto.device, T=node.proto.attr["T"])
+            else:
+                yield Node(node.proto, inputs, list(dict.fromkeys(waits)))
+
+    def _ends(self, name: str) -> dict[Output, Output]:
+        """What the values of the frame are once the loop has ended."""
+        found = {Output(node.name, 0): node.inputs[0] for node in self._invariants}
         for index, variable in enumerate(self._variables):
-            users = [] if variable.switch is None else self._consumers.get(variable.switch.name, [])
-            for node in users:
-                if node.op in EXITS:
-                    kind = node.proto.attr["T"]
-                    yield new_node("Identity", node.name, [Output(name, index)], node.waits, node.proto.device, T=kind)
+            found[Output(variable.merge.name, 0)] = Output(name, index)
+            if variable.switch is not None:
+                found[Output(variable.switch.name, 0)] = Output(name, index)
+        return found
 
     def _function(
         self, name: str, given: list[Argument], results: list[tuple[Output, DType]], ends: Sequence[str] = ()
