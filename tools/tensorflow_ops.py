@@ -45,7 +45,7 @@ FAMILIES = (
         "TPUs and XLA's own bridge: weft compiles whole stages by JAX",
     ),
     (
-        r"Quantized.*|Requantiz.*|QuantizeDown.*|UniformQuantiz.*|UniformDequantiz.*|UniformRequantiz.*|QuantizeAndDequantize.*|"
+        r"Quantized.*|Requantiz.*|QuantizeDown.*|UniformQuantiz.*|UniformDequantiz.*|UniformRequantiz.*|"
         r"CustomAggregator|CalibrationStatisticsSaver|CompareAndBitpack|StochasticCastToInt",
         "arithmetic on quantized types: training does not use it",
     ),
@@ -77,7 +77,7 @@ FAMILIES = (
         r"MutableHashTable|MutableDenseHashTable|FIFOQueue|PaddingFIFOQueue|PriorityQueue|RandomShuffleQueue|Stack|"
         r"TextLineReader|TFRecordReader|WholeFileReader|IdentityReader|FixedLengthRecord|Batch|Tile|Save|Restore|Inplace|"
         r"SelfAdjointEig|SpaceToBatch|Reverse|AdjustContrast|Conv3DBackprop|RandomCrop|NonMaxSuppression|Skipgram|NegTrain|"
-        r"TensorSummary|AudioSummary|ParseSequenceExample|RefSelect|RefIdentity|Unpack|DestroyTemporaryVariable|"
+        r"TensorSummary|AudioSummary|RefSelect|RefIdentity|Unpack|DestroyTemporaryVariable|"
         r"TemporaryVariable|InvGrad|HostConst|FakeQueue).*",
         "forms that no TensorFlow since 1.0 writes, or that only few programs use",
     ),

@@ -54,6 +54,8 @@ WITHOUT_CASE: Final = {
     "DecodeCSV": "test_csv_records",
     "ParseExample": "test_parse_example",
     "ParseExampleV2": "test_parse_example_v2",
+    "ParseSequenceExample": "test_parse_sequences",
+    "ParseSequenceExampleV2": "test_parse_sequences",
     "ParseSingleExample": "test_parse_example",
 }
 

@@ -35,11 +35,13 @@ LATER_ATTRS: Final[dict[str, tuple[str, ...]]] = {
         for what in ("Add", "Sub", "Update")
     },
     **{f"TensorScatter{what}": ("bad_indices_policy",) for what in ("Add", "Sub", "Update")},
+    "ImageProjectiveTransformV2": ("fill_mode",),
     "InitializeTableFromTextFileV2": ("offset",),
     **dict.fromkeys(("MaxPool", "MaxPoolGrad", "MaxPoolGradGrad"), ("explicit_paddings",)),
     "MergeV2Checkpoints": ("allow_missing_files",),
     "QuantizeAndDequantizeV2": ("axis",),
     "QuantizeV2": ("narrow_range", "axis", "ensure_minimum_range"),
+    "ShuffleAndRepeatDataset": ("reshuffle_each_iteration",),
     **dict.fromkeys(_SPARSE_SEGMENTS, ("Tsegmentids", "sparse_gradient")),
     "TensorListGetItem": ("Tshape",),
     "TensorListSetItem": ("resize_if_index_out_of_bounds",),

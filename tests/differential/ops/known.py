@@ -141,10 +141,11 @@ WITHOUT: Final[dict[str, str]] = {
     ), _FILES),
     **dict.fromkeys((
         "DecodeAndCropJpeg", "DecodeBmp", "DecodeGif", "DecodeImage", "DecodeJpeg", "SampleDistortedBoundingBoxV2",
-        "ImageSummary", "AudioSummaryV2", "TensorSummaryV2",
+        "StatelessSampleDistortedBoundingBox", "ImageSummary", "AudioSummaryV2", "TensorSummaryV2",
     ), _PICTURES),
     **dict.fromkeys((
         "ParseExample", "ParseExampleV2", "ParseSingleExample", "ParseSingleSequenceExample", "SparseCross",
+        "ParseSequenceExample", "ParseSequenceExampleV2",
         "DeserializeSparse", "Dequantize", "AddSparseToTensorsMap", "DenseToSparseBatchDataset", "SparseTensorSliceDataset",
     ), _EXAMPLES),
     **dict.fromkeys((

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.ops.image.distortion import stateless_sample_distorted_bounding_box
 
 NAN, INF = float("nan"), float("inf")
 IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
@@ -152,3 +153,15 @@ def test_boxes_learn_from_the_nearest_pixels_as_if_they_were_mixed(run: Callable
     ]
     assert np.any(gradients[0])
     np.testing.assert_array_equal(*gradients)
+
+
+def test_the_parts_drawn_for_a_seed_are_tensorflows() -> None:
+    boxes = np.array([[[0.1, 0.1, 0.9, 0.9]]], np.float32)
+    tf.set_random_seed(7)
+    begin, size, _ = tf.image.sample_distorted_bounding_box([90, 110, 3], boxes, seed=3)
+    by_seed = stateless_sample_distorted_bounding_box([90, 110, 3], boxes, 0.1, [1, 2])
+    with tf.Session() as session:
+        drawn = [[each.tolist() for each in session.run([begin, size])] for _ in range(2)]
+        alone = [each.tolist() for each in session.run(by_seed)]
+    assert drawn == [[[3, 20, 0], [67, 66, -1]], [[0, 0, 0], [84, 108, -1]]]
+    assert alone[:2] == [[15, 14, 0], [49, 61, -1]]

@@ -33,6 +33,7 @@ from weft.ops.io.file_io import write_file as write_file
 from weft.ops.io.parse_example import parse_example as parse_example
 from weft.ops.io.parse_example import parse_single_example as parse_single_example
 from weft.ops.io.parse_sequence import parse_single_sequence_example as parse_single_sequence_example
+from weft.ops.io.parse_sequences import parse_sequence_example as parse_sequence_example
 from weft.ops.sparse.serialization import deserialize_many_sparse as deserialize_many_sparse
 from weft.ops.sparse.serialization import serialize_many_sparse as serialize_many_sparse
 from weft.ops.sparse.serialization import serialize_sparse as serialize_sparse

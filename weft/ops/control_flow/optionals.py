@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
@@ -9,7 +11,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.declaration import op, scalar_shape
-from weft.ops.held_objects import Held, handle_of, held
+from weft.ops.held_objects import Held, handle_of, held, is_handle
 
 
 class OptionalValue(Held):
@@ -21,8 +23,32 @@ class OptionalValue(Held):
         self.values = values
 
     def zeros(self) -> Held:
-        """An optional without a value."""
-        return OptionalValue(None)
+        """An optional with zeros for each value, without a value where this one has none."""
+        return OptionalValue(None if self.values is None else [_zeros(each) for each in self.values])
+
+    def __add__(self, other: object) -> Held:
+        """The sums of the values, without a value where neither has one."""
+        if not isinstance(other, OptionalValue):
+            raise InvalidArgumentError.of(f"Cannot add an optional and {other!r}")
+        if self.values is None and other.values is None:
+            return OptionalValue(None)
+        if self.values is None or other.values is None:
+            raise InvalidArgumentError.of("Cannot add optionals because one has a value and the other doesn't.")
+        if len(self.values) != len(other.values):
+            raise InvalidArgumentError.of(
+                f"Cannot add optionals because one has {len(self.values)} values and the other {len(other.values)}"
+            )
+        return OptionalValue([_sum(one, two) for one, two in zip(self.values, other.values, strict=True)])
+
+
+def _zeros(value: Array) -> Array:
+    if value.dtype != object:
+        return np.zeros_like(value)
+    return handle_of(value[()].zeros()) if is_handle(value) else np.full(value.shape, b"", object)
+
+
+def _sum(one: Array, two: Array) -> Array:
+    return handle_of(one[()] + two[()]) if is_handle(one) else np.asarray(one) + np.asarray(two)
 
 
 @op("OptionalFromValue", "components: [Toutput_types] -> optional: variant", infer=scalar_shape, gradient=None)

@@ -77,7 +77,7 @@ def shuffle_and_repeat_dataset_v2(
     if times < -1 or times == 0:
         raise InvalidArgumentError.of("count must be greater than zero or equal to -1.")
     seeds = settled_seeds(int(seed), int(seed2))
-    return Shuffled(source_of(input_dataset), checked_buffer(buffer_size), seeds, False, times)
+    return Shuffled(source_of(input_dataset), checked_buffer(buffer_size), seeds, reshuffle_each_iteration, times)
 
 
 @dataset_op("OptionsDataset", "input_dataset: variant")

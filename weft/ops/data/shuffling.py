@@ -265,9 +265,9 @@ def shuffle_dataset(
 @dataset_op("ShuffleAndRepeatDataset", "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64")
 def shuffle_and_repeat_dataset(
     ctx: OpContext, input_dataset: Array, buffer_size: Array, seed: Array, seed2: Array, count: Array, *,
-    output_types: list[DType], output_shapes: list[Dims],
+    reshuffle_each_iteration: bool = False, output_types: list[DType], output_shapes: list[Dims],
 ) -> Source:  # fmt: skip
-    """A dataset in random order, again and again.
+    """A dataset in random order, again and again; only later TensorFlows say whether the order is new in each iteration.
 
     `scalar variant, scalar int64, scalar int64, scalar int64, scalar int64 -> scalar variant`
     """
@@ -275,4 +275,4 @@ def shuffle_and_repeat_dataset(
     if times < -1 or times == 0:
         raise InvalidArgumentError.of("count must be greater than zero or equal to -1.")
     seeds = settled_seeds(int(seed), int(seed2))
-    return Shuffled(source_of(input_dataset), checked_buffer(buffer_size), seeds, False, times)
+    return Shuffled(source_of(input_dataset), checked_buffer(buffer_size), seeds, reshuffle_each_iteration, times)

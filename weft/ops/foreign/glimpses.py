@@ -147,9 +147,10 @@ def _weights(size: int, count: int, scale: float, translation: float, kernel: st
     radius, weight = _KERNELS[kernel]
     inverse = np.float32(1.0 / scale)
     widened = max(float(inverse), 1.0) if antialias else 1.0
-    samples = (np.arange(count) + 0.5) * inverse - inverse * np.float32(translation)
-    places = np.arange(size) + 0.5
-    distances = (places[None, :] - samples[:, None]) / widened
+    # As TensorFlow in float32: a pixel that is just as far as a kernel reaches is to be on the same side of its edge.
+    samples = (np.arange(count, dtype=np.float32) + np.float32(0.5)) * inverse - inverse * np.float32(translation)
+    places = np.arange(size, dtype=np.float32) + np.float32(0.5)
+    distances = ((places[None, :] - samples[:, None]) * np.float32(1 / widened)).astype(np.float64)
     found = np.where(np.abs(distances) <= radius + 0.5 / widened, weight(distances), 0.0)
     totals = found.sum(1, keepdims=True)
     made = np.where(np.abs(totals) >= 1000 * np.finfo(np.float32).tiny, found / np.where(totals == 0, 1, totals), 0.0)

@@ -14,8 +14,11 @@ from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
+from weft.ops.random import philox
 from weft.ops.random.seed import get_seed
+from weft.ops.random.words import Words
 
 _SIZES: Final = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 _INT32_MAX: Final = 2**31 - 1
@@ -40,7 +43,7 @@ class _Box(NamedTuple):
         ).area
 
 
-def _crop(generator: np.random.Generator, height: int, width: int, areas: tuple[float, float], ratio: float) -> _Box | None:
+def _crop(words: Words, height: int, width: int, areas: tuple[float, float], ratio: float) -> _Box | None:
     """A random box, `ratio` times as wide as high, whose share of the image's area is in the range; None if there is none."""
     if not 0 < ratio < math.inf:
         return None
@@ -51,7 +54,7 @@ def _crop(generator: np.random.Generator, height: int, width: int, areas: tuple[
     max_rows = min(max_rows, height)
     rows = min(rows, max_rows)
     if rows < max_rows:
-        rows += int(generator.integers(max_rows - rows + 1))
+        rows += _below(words, max_rows - rows + 1)
     columns = round(rows * ratio)
     # Rounding may have left the range by a pixel.
     if rows * columns < least:
@@ -61,13 +64,17 @@ def _crop(generator: np.random.Generator, height: int, width: int, areas: tuple[
     columns = round(rows * ratio)
     if not (least <= rows * columns <= most and 0 < rows <= height and 0 < columns <= width):
         return None
-    top = int(generator.integers(height - rows)) if rows < height else 0
-    left = int(generator.integers(width - columns)) if columns < width else 0
+    top = _below(words, height - rows) if rows < height else 0
+    left = _below(words, width - columns) if columns < width else 0
     return _Box(top, left, top + rows, left + columns)
 
 
+def _below(words: Words, limit: int) -> int:
+    return int(words.below_32(1, limit)[0])
+
+
 def _part_shapes(node: Operation) -> list[Dims]:
-    size, boxes, covered = (each.dims for each in node.inputs)
+    size, boxes, covered = (each.dims for each in node.inputs[:3])
     for dims, rank in ((size, 1), (boxes, 3), (covered, 0)):
         if dims is not None and len(dims) != rank:
             raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
@@ -86,24 +93,54 @@ def sample_distorted_bounding_box_v2(
     use_image_if_no_bounding_boxes: bool = False, run_index: int = 0,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """A random part of an image, for `slice` and as a box: `[3], [batch, n, 4], scalar -> [3], [3], [1, 1, 4]`."""
+    words = Words.of_seeds(seed, seed2, int(run_index) * max_attempts)
+    limits = _Limits(float(min_object_covered), aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    return _distorted(words, image_size, bounding_boxes, limits)
+
+
+@op("StatelessSampleDistortedBoundingBox", "image_size: T, bounding_boxes: float, min_object_covered: float, seed: Tseed -> "
+    "begin: T, size: T, bboxes: float", gradient=None, infer=_part_shapes, ranks={"seed": 1},
+    types={"T": _SIZES, "Tseed": INDEX})  # fmt: skip
+def stateless_sample_distorted_bounding_box(
+    ctx: OpContext, image_size: Array, bounding_boxes: Array, min_object_covered: Array, seed: Array, *,
+    aspect_ratio_range: Sequence[float] = (0.75, 1.33), area_range: Sequence[float] = (0.05, 1.0), max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+) -> tuple[Result, Result, Result]:  # fmt: skip
+    """A part of an image that the seed alone tells: `[3], [batch, n, 4], scalar, [2] -> [3], [3], [1, 1, 4]`."""
+    words = Words(philox.stream_of_seed_tensor(np, seed))
+    limits = _Limits(float(min_object_covered), aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    return _distorted(words, image_size, bounding_boxes, limits)
+
+
+class _Limits(NamedTuple):
+    """What the part has to meet, and how often one is drawn."""
+
+    covered: float
+    ratios: Sequence[float]
+    areas: Sequence[float]
+    attempts: int
+    may_lack_boxes: bool
+
+
+def _distorted(words: Words, image_size: Array, bounding_boxes: Array, limits: _Limits) -> tuple[Result, Result, Result]:
+    """The first part drawn that meets the limits, else the whole image; the numbers are TensorFlow's for a seed."""
     height, width = (int(each) for each in image_size[:2])
-    covered = float(min_object_covered)
     _check(image_size, bounding_boxes)
-    _check_ranges(covered, aspect_ratio_range, area_range, max_attempts)
+    _check_ranges(limits.covered, limits.ratios, limits.areas, limits.attempts)
     boxes = [_in_pixels(box, height, width) for box in bounding_boxes.reshape(-1, 4)]
     if not boxes:
-        if not use_image_if_no_bounding_boxes:
+        if not limits.may_lack_boxes:
             raise InvalidArgumentError.of(
                 "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if you wish to not "
                 "provide any bounding boxes."
             )
         boxes = [_Box(0, 0, height, width)]
-    generator = np.random.Generator(np.random.Philox(key=seed % (1 << 64) | seed2 % (1 << 64) << 64, counter=int(run_index)))
     chosen = _Box(0, 0, height, width)
-    for _ in range(max_attempts):
-        ratio = aspect_ratio_range[0] + (aspect_ratio_range[1] - aspect_ratio_range[0]) * float(generator.random())
-        crop = _crop(generator, height, width, (area_range[0], area_range[1]), ratio)
-        if crop is not None and any(box.area and crop.shared(box) >= covered * box.area for box in boxes):
+    narrowest, widest = (np.float32(each) for each in limits.ratios)
+    for _ in range(limits.attempts):
+        ratio = words.floats(1)[0] * (widest - narrowest) + narrowest
+        crop = _crop(words, height, width, (limits.areas[0], limits.areas[1]), float(ratio))
+        if crop is not None and any(box.area and crop.shared(box) >= limits.covered * box.area for box in boxes):
             chosen = crop
             break
     top, left, bottom, right = chosen

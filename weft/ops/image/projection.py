@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
@@ -35,6 +34,9 @@ _PIXELS: Final = (
 )  # fmt: skip
 
 
+_MODES: Final = {"interpolation": ("NEAREST", "BILINEAR"), "fill_mode": ("CONSTANT", "REFLECT", "WRAP", "NEAREST")}
+
+
 def _projected_shape(node: Operation) -> list[Dims]:
     images, size = node.inputs[0].dims, constant_value(node.inputs[2])
     if images is not None and len(images) != 4:
@@ -47,38 +49,91 @@ def _projected_shape(node: Operation) -> list[Dims]:
 def _projected_gradient(node: Operation, grad: Tensor) -> Gradients:
     # As TensorFlow's: the gradient's image, projected back. It is exact for maps of pixels on pixels alone.
     images, transforms, _ = node.inputs
-    back = project(grad, _inverse(transforms), shape(images)[1:3], interpolation=node.attrs["interpolation"])
+    back = project(
+        grad, _inverse(transforms), shape(images)[1:3], interpolation=node.attrs["interpolation"],
+        fill_mode=node.attrs["fill_mode"],
+    )  # fmt: skip
     return [back, None, None]
+
+
+def _filled_gradient(node: Operation, grad: Tensor) -> Gradients:
+    images, transforms, _, _ = node.inputs
+    back = project_filled(
+        grad, _inverse(transforms), shape(images)[1:3], 0.0, interpolation=node.attrs["interpolation"],
+        fill_mode=node.attrs["fill_mode"],
+    )  # fmt: skip
+    return [back, None, None, None]
 
 
 @op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 -> transformed_images: dtype",
     ranks={"output_shape": 1},
-    infer=_projected_shape, gradient=_projected_gradient, static=("output_shape",), types={"dtype": _PIXELS})  # fmt: skip
+    infer=_projected_shape, gradient=_projected_gradient, static=("output_shape",), types={"dtype": _PIXELS},
+    limits=_MODES)  # fmt: skip
 def project(
-    xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, *, interpolation: str, dtype: DType = dtypes.float32
-) -> Result:
+    xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, *, interpolation: str,
+    fill_mode: str = "CONSTANT", dtype: DType = dtypes.float32,
+) -> Result:  # fmt: skip
     """Images by the transforms of the module: each its own, or one for all.
 
     `[batch, height, width, channels], [batch, 8], [2] -> [batch, output_shape_0, output_shape_1, channels]`
     """
-    if interpolation not in ("NEAREST", "BILINEAR"):
-        raise InvalidArgumentError.of(f"interpolation must be NEAREST or BILINEAR, it is {interpolation!r}")
+    return _projected(xp, images, transforms, output_shape, interpolation, fill_mode, np.zeros((), images.dtype))
+
+
+@op("ImageProjectiveTransformV3", "images: dtype, transforms: float32, output_shape: int32, fill_value: float32 -> "
+    "transformed_images: dtype", ranks={"output_shape": 1, "fill_value": 0}, infer=_projected_shape,
+    gradient=_filled_gradient, static=("output_shape",), types={"dtype": _PIXELS}, limits=_MODES)  # fmt: skip
+def project_filled(
+    xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, fill_value: Array, *, interpolation: str,
+    fill_mode: str = "CONSTANT", dtype: DType = dtypes.float32,
+) -> Result:  # fmt: skip
+    """ImageProjectiveTransformV2 with a value for what comes in.
+
+    `[batch, height, width, channels], [batch, 8], [2], scalar -> [batch, output_shape_0, output_shape_1, channels]`
+    """
+    return _projected(xp, images, transforms, output_shape, interpolation, fill_mode, fill_value.astype(images.dtype))
+
+
+def _projected(
+    xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, interpolation: str, fill_mode: str, fill: Array
+) -> Array:
     rows, columns = (int(each) for each in output_shape)
     x, y = np.arange(columns, dtype=np.float32), np.arange(rows, dtype=np.float32)[:, None]
     a0, a1, a2, b0, b1, b2, c0, c1 = (transforms[:, index, None, None] for index in range(8))
     scale = c0 * x + c1 * y + 1
     is_seen = scale != 0
     scale = xp.where(is_seen, scale, 1)
-    across, down = (a0 * x + a1 * y + a2) / scale, (b0 * x + b1 * y + b2) / scale
+    across = _inside(xp, (a0 * x + a1 * y + a2) / scale, images.shape[2], fill_mode)
+    down = _inside(xp, (b0 * x + b1 * y + b2) / scale, images.shape[1], fill_mode)
     if interpolation == "NEAREST":
-        return _pixels(xp, images, _nearest(xp, down), _nearest(xp, across), is_seen)
+        return _pixels(xp, images, _nearest(xp, down), _nearest(xp, across), is_seen, fill)
     left, top = xp.floor(across), xp.floor(down)
     right, bottom = (across - left)[..., None], (down - top)[..., None]
     tops, bottoms = (
-        (1 - right) * _pixels(xp, images, row, left, is_seen) + right * _pixels(xp, images, row, left + 1, is_seen)
+        (1 - right) * _pixels(xp, images, row, left, is_seen, fill) + right * _pixels(xp, images, row, left + 1, is_seen, fill)
         for row in (top, top + 1)
     )
-    return ((1 - bottom) * tops + bottom * bottoms).astype(images.dtype)
+    made = ((1 - bottom) * tops + bottom * bottoms).astype(images.dtype)
+    return xp.where(is_seen[..., None], made, fill)
+
+
+def _inside(xp: ArrayModule, places: Array, length: int, fill_mode: str) -> Array:
+    """Places along an axis, those beside the image as the mode says: reflected at its ends, from its other end, at its end."""
+    if fill_mode == "CONSTANT":
+        return places
+    last = max(length - 1, 0)
+    if fill_mode == "REFLECT" and last:
+        period = 2 * length
+        before = xp.where(places < period, places + period * xp.trunc(-places / period), places)
+        before = xp.where(before < -length, before + period, -before - 1)
+        behind = places - period * xp.trunc(places / period)
+        behind = xp.where(behind >= length, period - behind - 1, behind)
+        places = xp.where(places < 0, before, xp.where(places > last, behind, places))
+    elif fill_mode == "WRAP" and last:
+        before = places + length * (xp.trunc(-places / last) + 1)
+        behind = places - length * xp.trunc(places / last)
+        places = xp.where(places < 0, before, xp.where(places > last, behind, places))
+    return xp.clip(places, 0, last).astype(np.float32)
 
 
 def _nearest(xp: ArrayModule, places: Array) -> Array:
@@ -86,14 +141,14 @@ def _nearest(xp: ArrayModule, places: Array) -> Array:
     return xp.trunc(places + xp.where(places < 0, -0.5, 0.5).astype(np.float32))
 
 
-def _pixels(xp: ArrayModule, images: Array, rows: Array, columns: Array, is_seen: Array) -> Array:
-    """The pixels at places `[batch, rows, columns]`, 0 beside the images."""
+def _pixels(xp: ArrayModule, images: Array, rows: Array, columns: Array, is_seen: Array, fill: Array) -> Array:
+    """The pixels at places `[batch, rows, columns]`, `fill` beside the images."""
     batch, height, width, channels = images.shape
     inside = is_seen & (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     row, column = (xp.clip(places, 0, size - 1).astype(np.int32) for places, size in ((rows, height), (columns, width)))
     places = xp.broadcast_to(row * width + column, (batch, *rows.shape[1:])).reshape(batch, -1, 1)
     taken = xp.take_along_axis(images.reshape(batch, height * width, channels), places, axis=1)
-    return xp.where(inside[..., None], taken.reshape(batch, *rows.shape[1:], channels), xp.zeros((), images.dtype))
+    return xp.where(inside[..., None], taken.reshape(batch, *rows.shape[1:], channels), fill)
 
 
 def _inverse(transforms: Tensor) -> Tensor:

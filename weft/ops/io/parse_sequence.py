@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -52,7 +52,8 @@ def _shaped(values: Array, dims: Array, wanted: DType, where: str) -> Array:
     return values.reshape(shape)
 
 
-def _context_dense(features: Array, key: str, wanted: DType, dims: Array, default: Array, name: str) -> Array:
+def context_dense(features: Array, key: str, wanted: DType, dims: Array, default: Array, name: str) -> Array:
+    """The values of a dense feature of the context, or its default ones."""
     where = f"Name: {name}, Context feature: {key}.  "
     if key not in features:
         if default.size == 0 and int(np.prod([int(dim) for dim in dims])) != 0:
@@ -61,7 +62,8 @@ def _context_dense(features: Array, key: str, wanted: DType, dims: Array, defaul
     return _shaped(_values(features[key], wanted, where), dims, wanted, where)
 
 
-def _list_dense(lists: Array, key: str, wanted: DType, dims: Array, may_lack: set[str], name: str) -> Array:
+def list_dense(lists: Array, key: str, wanted: DType, dims: Array, may_lack: set[str], name: str) -> Array:
+    """The steps of a dense list `[steps, *dims]`."""
     if key not in lists:
         if key not in may_lack:
             raise _invalid(
@@ -74,10 +76,19 @@ def _list_dense(lists: Array, key: str, wanted: DType, dims: Array, may_lack: se
         for index, each in enumerate(lists[key].feature)
         for where in [f"Name: {name}, Key: {key}, Index: {index}.  "]
     ]
-    return np.array(rows, wanted.as_numpy_dtype).reshape(len(rows), *(int(dim) for dim in dims))
+    return stacked(rows, wanted, dims)
 
 
-def _list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Array, Array, Array]:
+def stacked(rows: Sequence[Array], dtype: DType, dims: Array) -> Array:
+    """Arrays of one shape as one: `n*[*dims] -> [n, *dims]`."""
+    made = np.empty((len(rows), *(int(dim) for dim in dims)), dtype.as_numpy_dtype)
+    for index, each in enumerate(rows):
+        made[index] = each.item() if each.ndim == 0 else each
+    return made
+
+
+def list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Array, Array, Array]:
+    """The indices, values and shape of a list whose steps have any number of values."""
     found = lists[key].feature if key in lists else ()
     rows = [_values(each, wanted, f"Name: {name}, Key: {key}, Index: {index}.  ") for index, each in enumerate(found)]
     indices = [(row, column) for row, values in enumerate(rows) for column in range(len(values))]
@@ -86,7 +97,8 @@ def _list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Arra
     return np.array(indices, np.int64).reshape(-1, 2), values, shape
 
 
-def _context_sparse(features: Array, key: str, wanted: DType, name: str) -> tuple[Array, Array, Array]:
+def context_sparse(features: Array, key: str, wanted: DType, name: str) -> tuple[Array, Array, Array]:
+    """The indices, values and shape of a feature of the context with any number of values."""
     where = f"Name: {name}, Context feature: {key}.  "
     values = _values(features[key], wanted, where) if key in features else np.empty(0, wanted.as_numpy_dtype)
     return np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)
@@ -139,27 +151,27 @@ def parse_single_sequence_example_node(
     features, lists = parsed.context.feature, parsed.feature_lists.feature_list
     may_lack = set(_texts(feature_list_dense_missing_assumed_empty.reshape(-1, 1)))
     context = [
-        _context_sparse(features, key, kind, name)
+        context_sparse(features, key, kind, name)
         for key, kind in zip(_texts(context_sparse_keys), context_sparse_types, strict=True)
     ]
-    context_dense = [
-        _context_dense(features, key, kind, dims, default, name)
+    dense = [
+        context_dense(features, key, kind, dims, default, name)
         for key, kind, dims, default in zip(
             _texts(context_dense_keys), Tcontext_dense, context_dense_shapes, context_dense_defaults, strict=True
         )
     ]
     listed = [
-        _list_sparse(lists, key, kind, name)
+        list_sparse(lists, key, kind, name)
         for key, kind in zip(_texts(feature_list_sparse_keys), feature_list_sparse_types, strict=True)
     ]
     listed_dense = [
-        _list_dense(lists, key, kind, dims, may_lack, name)
+        list_dense(lists, key, kind, dims, may_lack, name)
         for key, kind, dims in zip(
             _texts(feature_list_dense_keys), feature_list_dense_types, feature_list_dense_shapes, strict=True
         )
     ]
     by_part = [[found[part] for found in group] for group in (context, listed) for part in range(3)]
-    return (*by_part[0], *by_part[1], *by_part[2], *context_dense, *by_part[3], *by_part[4], *by_part[5], *listed_dense)
+    return (*by_part[0], *by_part[1], *by_part[2], *dense, *by_part[3], *by_part[4], *by_part[5], *listed_dense)
 
 
 # The function of the API.
@@ -181,14 +193,26 @@ def _split(features: Mapping[str, object] | None, dense: type) -> tuple[list[tup
     ]
 
 
-def _known_dims(key: str, feature: Any) -> tuple[int, ...]:
+_Features: TypeAlias = list[tuple[str, Any]]
+
+
+def split_sequence_features(
+    context: Mapping[str, object] | None, sequence: Mapping[str, object] | None
+) -> tuple[_Features, _Features, _Features, _Features]:
+    """The sparse and the dense features of the context, then those of the lists, each in the order of the keys."""
+    return *_split(context, FixedLenFeature), *_split(sequence, FixedLenSequenceFeature)
+
+
+def known_dims(key: str, feature: Any) -> tuple[int, ...]:
+    """The shape of a dense feature, all of which has to be known."""
     shape = TensorShape(feature.shape)
     if feature.shape is None or not shape.is_fully_defined():
         raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
     return tuple(int(size) for size in shape.as_list() if size is not None)
 
 
-def _default(key: str, feature: Any) -> Array:
+def default_of(key: str, feature: Any) -> Array:
+    """What stands for a dense feature that an example lacks; empty where it may not."""
     if feature.default_value is None:
         return constant([], feature.dtype)
     return convert_to_tensor(feature.default_value, dtypes.as_dtype(feature.dtype), name=f"key_{key}")
@@ -219,28 +243,28 @@ def parse_single_sequence_example(
     """
     if not (context_features or sequence_features):
         raise ValueError("Missing features.")
-    context_sparse, context_dense = _split(context_features, FixedLenFeature)
-    list_sparse, list_dense = _split(sequence_features, FixedLenSequenceFeature)
+    of_context, dense, of_lists, listed_dense = split_sequence_features(context_features, sequence_features)
     with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
         outputs = parse_single_sequence_example_node(
-            serialized, constant([key for key, feature in list_dense if feature.allow_missing], dtypes.string),
-            *([key for key, _ in group] for group in (context_sparse, context_dense, list_sparse, list_dense)),
-            [_default(key, feature) for key, feature in context_dense],
+            serialized, constant([key for key, feature in listed_dense if feature.allow_missing], dtypes.string),
+            *([key for key, _ in group] for group in (of_context, dense, of_lists, listed_dense)),
+            [default_of(key, feature) for key, feature in dense],
             "" if example_name is None else example_name,
-            Ncontext_sparse=len(context_sparse), Ncontext_dense=len(context_dense), Nfeature_list_sparse=len(list_sparse),
-            Nfeature_list_dense=len(list_dense), context_sparse_types=[feature.dtype for _, feature in context_sparse],
-            Tcontext_dense=[feature.dtype for _, feature in context_dense],
-            feature_list_dense_types=[feature.dtype for _, feature in list_dense],
-            context_dense_shapes=[_known_dims(key, feature) for key, feature in context_dense],
-            feature_list_sparse_types=[feature.dtype for _, feature in list_sparse],
-            feature_list_dense_shapes=[_known_dims(key, feature) for key, feature in list_dense],
+            Ncontext_sparse=len(of_context), Ncontext_dense=len(dense), Nfeature_list_sparse=len(of_lists),
+            Nfeature_list_dense=len(listed_dense), context_sparse_types=[feature.dtype for _, feature in of_context],
+            Tcontext_dense=[feature.dtype for _, feature in dense],
+            feature_list_dense_types=[feature.dtype for _, feature in listed_dense],
+            context_dense_shapes=[known_dims(key, feature) for key, feature in dense],
+            feature_list_sparse_types=[feature.dtype for _, feature in of_lists],
+            feature_list_dense_shapes=[known_dims(key, feature) for key, feature in listed_dense],
             name="ParseSingleSequenceExample",
         )  # fmt: skip
     parts = [list(part) if isinstance(part, list | tuple) else [part] for part in outputs]
-    context = _named(context_sparse, parts[:3]) | {key: value for (key, _), value in zip(context_dense, parts[3], strict=True)}
-    listed = _named(list_sparse, parts[4:7]) | {key: value for (key, _), value in zip(list_dense, parts[7], strict=True)}
+    context = named_sparse(of_context, parts[:3]) | {key: value for (key, _), value in zip(dense, parts[3], strict=True)}
+    listed = named_sparse(of_lists, parts[4:7]) | {key: value for (key, _), value in zip(listed_dense, parts[7], strict=True)}
     return context, listed
 
 
-def _named(features: Sequence[tuple[str, object]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
+def named_sparse(features: Sequence[tuple[str, object]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
+    """Sparse tensors by the features' keys, out of lists of their indices, values and shapes."""
     return {key: SparseTensor(*each) for (key, _), *each in zip(features, *parts, strict=True)}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, merge_dims
+from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op, rank_of, same_as_input
@@ -215,11 +216,14 @@ def _round(xp: ArrayModule, x: Array, mode: str) -> Array:
 def _and_back_shape(node: Operation) -> list[Dims]:
     if node.attrs["axis"] < -1:
         raise ValueError(f"axis should be at least -1, got {node.attrs['axis']}")
+    wanted = 0 if node.attrs["axis"] == -1 else 1
+    for limit in node.inputs[1:3]:
+        if rank_of(limit) not in (None, wanted):
+            raise ValueError(f"Shape must be rank {wanted} but is rank {rank_of(limit)}")
     return same_as_input(node)
 
 
-@op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
-    ranks={"input_min": 0, "input_max": 0}, infer=_and_back_shape,
+@op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
     gradient=lambda node, grad: [grad, None, None], types=_FLOATS,
     limits={"round_mode": ("HALF_TO_EVEN", "HALF_UP")})  # fmt: skip
 def quantize_and_dequantize_v2(
@@ -239,6 +243,24 @@ def quantize_and_dequantize_v2(
 
     `[...], scalar, scalar -> [...]`, or the range with one entry for each along `axis`.
     """
+    return _and_back(
+        xp, input, input_min, input_max, _Levels(signed_input, num_bits, range_given, round_mode, narrow_range, axis)
+    )
+
+
+class _Levels(NamedTuple):
+    """What values are rounded to, and whose range they are of."""
+
+    signed_input: bool
+    num_bits: int
+    range_given: bool
+    round_mode: str
+    narrow_range: bool
+    axis: int
+
+
+def _and_back(xp: ArrayModule, input: Array, input_min: Array, input_max: Array, levels: _Levels) -> Array:
+    signed_input, num_bits, range_given, round_mode, narrow_range, axis = levels
     if not range_given:
         axes = None if axis == -1 else tuple(each for each in range(input.ndim) if each != axis)
         input_min, input_max = xp.min(input, axis=axes), xp.max(input, axis=axes)
@@ -252,6 +274,55 @@ def quantize_and_dequantize_v2(
     scale = xp.minimum(of_min, of_max).astype(input.dtype)
     low, high = xp.asarray(least / scale).astype(input.dtype), xp.asarray(most / scale).astype(input.dtype)
     return (xp.clip(_round(xp, xp.clip(input, low, high) * scale, round_mode), least, most) / scale).astype(input.dtype)
+
+
+def _range_shapes(node: Operation) -> list[Dims]:
+    low, high = node.inputs[2].dims, node.inputs[3].dims
+    return [merge_dims(node.inputs[0].dims, node.inputs[1].dims), low, high]
+
+
+@op("QuantizeAndDequantizeV4Grad", "gradients: T, input: T, input_min: T, input_max: T -> input_backprop: T, "
+    "input_min_backprop: T, input_max_backprop: T", gradient=None, infer=_range_shapes, types=_FLOATS)  # fmt: skip
+def quantize_and_dequantize_v4_gradient(
+    xp: ArrayModule, gradients: Array, input: Array, input_min: Array, input_max: Array, *, axis: int = -1
+) -> tuple[Result, Result, Result]:
+    """The gradients of the elements in the range; none for the range: `[...], [...], [*r], [*r] -> [...], [*r], [*r]`."""
+    low, high = input_min, input_max
+    if axis != -1:
+        along = tuple(-1 if each == axis else 1 for each in range(input.ndim))
+        low, high = xp.reshape(low, along), xp.reshape(high, along)
+    kept = xp.where((input >= low) & (input <= high), gradients, xp.zeros((), input.dtype))
+    return kept, xp.zeros_like(input_min), xp.zeros_like(input_max)
+
+
+def _v4_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return list(quantize_and_dequantize_v4_gradient(grad, *node.inputs, axis=node.attrs["axis"]))
+
+
+@op("QuantizeAndDequantizeV4", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
+    gradient=_v4_gradient, types=_FLOATS, limits={"round_mode": ("HALF_TO_EVEN", "HALF_UP")})  # fmt: skip
+def quantize_and_dequantize_v4(
+    xp: ArrayModule, input: Array, input_min: Array, input_max: Array, *, signed_input: bool = True, num_bits: int = 8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", narrow_range: bool = False, axis: int = -1,
+) -> Result:  # fmt: skip
+    """QuantizeAndDequantizeV2 whose gradient is zero outside of the range: `[...], [*range], [*range] -> [...]`."""
+    return _and_back(
+        xp, input, input_min, input_max, _Levels(signed_input, num_bits, range_given, round_mode, narrow_range, axis)
+    )
+
+
+@op("QuantizeAndDequantizeV3", "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T", infer=_and_back_shape,
+    gradient=lambda node, grad: [grad, None, None, None], types=_FLOATS)  # fmt: skip
+def quantize_and_dequantize_v3(
+    ctx: OpContext, input: Array, input_min: Array, input_max: Array, num_bits: Array, *, signed_input: bool = True,
+    range_given: bool = True, narrow_range: bool = False, axis: int = -1,
+) -> Result:  # fmt: skip
+    """QuantizeAndDequantizeV2 that is given the number of bits: `[...], [*range], [*range], scalar -> [...]`."""
+    bits = int(num_bits)
+    if not (2 if signed_input else 1) <= bits <= 63:
+        raise InvalidArgumentError.of(f"num_bits is out of range: {bits} with signed_input_ {str(signed_input).lower()}")
+    levels = _Levels(signed_input, bits, range_given, "HALF_TO_EVEN", narrow_range, axis)
+    return _and_back(np, input, input_min, input_max, levels)
 
 
 def quantize_and_dequantize(

@@ -55,7 +55,7 @@ def stream_words(seed: int, seed2: int, run_index: int, count: int) -> Words:
     """The words that a run draws `count` samples from."""
     if seed == 0 and seed2 == 0:
         seed, seed2 = secrets.randbits(64), secrets.randbits(64)
-    return Words(seed, seed2, int(run_index) * count * _BLOCKS_PER_SAMPLE)
+    return Words.of_seeds(seed, seed2, int(run_index) * count * _BLOCKS_PER_SAMPLE)
 
 
 def _check_classes(true_classes: Array, num_true: int) -> None:

@@ -19,9 +19,14 @@ _LOW, _SHIFT = np.uint64(0xFFFFF), np.uint64(32)
 class Words:
     """A place in a stream; draws move it on. One owner."""
 
-    def __init__(self, seed: int, seed2: int, first_block: int) -> None:
-        self._stream = philox.stream_of_seeds(seed, seed2)
+    def __init__(self, stream: philox.Stream, first_block: int = 0) -> None:
+        self._stream = stream
         self._place = first_block * _PER_BLOCK
+
+    @classmethod
+    def of_seeds(cls, seed: int, seed2: int, first_block: int) -> Words:
+        """Those of a node's two seeds, from a block on."""
+        return cls(philox.stream_of_seeds(seed, seed2), first_block)
 
     def _take(self, count: int) -> Array:
         """The next words, as uint64 below 2**32."""
@@ -36,6 +41,10 @@ class Words:
         mantissa = ((high & _LOW) << _SHIFT) | low
         drawn: Array = (mantissa | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
         return drawn
+
+    def floats(self, count: int) -> Array:
+        """float32 in [0, 1), a word each."""
+        return _unit(self._take(count))
 
     def below(self, count: int, limit: int) -> Array:
         """int64 in [0, limit), of two words each: one that would favour small numbers is drawn again."""
