@@ -108,6 +108,7 @@ CASES = [
 ]  # fmt: skip
 
 WITHOUT_CASE = {
+    "StatelessSampleDistortedBoundingBox": "draws by a stream; test_boxes has TensorFlow's numbers",
     "DecodeAndCropJpeg": "its input is a file; tests/differential/programs/images.txt",
     "AdjustJpegQuality": "what a JPEG file loses has no reference; tests/differential/programs/images.txt",
 }

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
 
-from weft.errors import DataLossError, NotFoundError
+from weft.errors import DataLossError, InvalidArgumentError, NotFoundError
 from weft.framework.wire_damage import find_damage
 
 MessageT = TypeVar("MessageT", bound=Message)
@@ -27,6 +27,14 @@ _NODE: Final = re.compile(r'\bnode\s*\{\s*name:\s*"([^"\n]*)"')
 
 class UnparsableFileError(DataLossError, OSError):
     """A file holds something else than it should, or only a part of it."""
+
+
+class InvalidGraphFileError(InvalidArgumentError, ValueError):
+    """A file's graph is none; a ValueError, too, as that of a graph in memory is."""
+
+
+class LackingGraphFileError(InvalidArgumentError, KeyError):
+    """A file names a tensor or an operation that its graph lacks; a KeyError, too, as that of a graph in memory is."""
 
 
 def parse(kind: type[MessageT], data: bytes, what: str) -> MessageT:
@@ -128,7 +136,8 @@ def reading(path: object) -> Iterator[None]:
         text = str(error.args[0]) if error.args else ""
         if where is None or where in text or type(error) not in (ValueError, KeyError):
             raise
-        raise type(error)(f"{text} (in the graph of file {where})") from error
+        sort = InvalidGraphFileError if isinstance(error, ValueError) else LackingGraphFileError
+        raise sort.of(f"{text} (in the graph of file {where})") from error
 
 
 def _name(proto: Message) -> str:

@@ -233,8 +233,19 @@ def test_an_unknown_op_and_a_missing_node_name_the_file(files: Path) -> None:
     with pytest.raises(tf.errors.NotFoundError, match=r"'MatMuul'[\s\S]*Node '[^']*MatMul'[\s\S]*changed\.meta"):
         load_meta_graph(str(path))
     path.write_text(whole.replace('input: "net/w"', 'input: "net/v"'))
-    with pytest.raises(ValueError, match=r"Unknown input node 'net/v' \(in the graph of file .*changed\.meta\)"):
+    with pytest.raises(ValueError, match=r"Unknown input node 'net/v' \(in the graph of file .*changed\.meta\)") as raised:
         load_meta_graph(str(path))
+    assert isinstance(raised.value, tf.errors.InvalidArgumentError)
+
+
+def test_a_collection_that_names_no_tensor_of_the_graph_names_the_file(files: Path) -> None:
+    path = files / "lacking.meta"
+    meta_graph = tf.MetaGraphDef.FromString((files / "binary.meta").read_bytes())
+    meta_graph.collection_def["losses"].node_list.value.append("nothing:0")
+    path.write_bytes(meta_graph.SerializeToString())
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"'nothing[\s\S]*lacking\.meta") as raised:
+        load_meta_graph(str(path))
+    assert isinstance(raised.value, KeyError)
 
 
 @pytest.mark.parametrize("text", ["a\t99999999999999999999\n", f"a\t{'9' * 5000}\n", "a\t1_0\n", "a\tx\n"])

@@ -72,7 +72,9 @@ def _read_npz(path: str) -> dict[str, Array]:
                 if not isinstance(value, np.ndarray):
                     raise ValueError(f"its member {name!r} is no array")
                 arrays[name] = value
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # the file cannot be opened
         place = f" behind {list(arrays)[-1]!r}" if arrays else ""
         raise ValueError(f"{path}: the archive is damaged or of objects{place}: {error}") from error
     return {name: _of_checkpoints(value, name, path) for name, value in arrays.items()}

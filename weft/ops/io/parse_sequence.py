@@ -185,7 +185,7 @@ def _checked(key: str, feature: Any, *allowed: Any) -> Any:
     return feature
 
 
-def _split(features: Mapping[str, object] | None, dense: type) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+def _split(features: Mapping[str, object] | None, dense: type) -> tuple[_Features, _Features]:
     """The sparse and the dense features, each in the order of the keys."""
     items = [(key, _checked(key, (features or {})[key], VarLenFeature, dense)) for key in sorted(features or {})]
     return [item for item in items if isinstance(item[1], VarLenFeature)], [
@@ -194,6 +194,8 @@ def _split(features: Mapping[str, object] | None, dense: type) -> tuple[list[tup
 
 
 _Features: TypeAlias = list[tuple[str, Any]]
+Parsed: TypeAlias = Tensor | SparseTensor
+"""What a feature becomes."""
 
 
 def split_sequence_features(
@@ -224,7 +226,7 @@ def parse_single_sequence_example(
     sequence_features: Mapping[str, object] | None = None,
     example_name: TensorLike | None = None,
     name: str | None = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Parsed], dict[str, Parsed]]:
     """The tensors of one serialized SequenceExample proto.
 
     Args:
@@ -265,6 +267,6 @@ def parse_single_sequence_example(
     return context, listed
 
 
-def named_sparse(features: Sequence[tuple[str, object]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
+def named_sparse(features: Sequence[tuple[str, object]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Parsed]:
     """Sparse tensors by the features' keys, out of lists of their indices, values and shapes."""
     return {key: SparseTensor(*each) for (key, _), *each in zip(features, *parts, strict=True)}

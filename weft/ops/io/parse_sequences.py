@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -15,11 +15,12 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op
 from weft.ops.io.parse_sequence import (
+    Parsed,
     context_dense,
     context_sparse,
     default_of,
@@ -60,7 +61,7 @@ class _Keys(NamedTuple):
     list_dense: list[_Key]
 
 
-def _parsed(serialized: Array, names: Array) -> list[tuple[Any, Any, str]]:
+def _parsed(serialized: Array, names: Array) -> list[tuple[Array, Array, str]]:
     """The features of each example's context, those of its lists, and its name in errors."""
     found = []
     for index, item in enumerate(serialized):
@@ -293,7 +294,7 @@ def parse_sequence_example(
     sequence_features: Mapping[str, object] | None = None,
     example_names: TensorLike | None = None,
     name: str | None = None,
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Parsed], dict[str, Parsed], dict[str, Tensor]]:
     """The tensors of a batch of serialized SequenceExample protos.
 
     Args:
@@ -333,6 +334,6 @@ def parse_sequence_example(
             name="ParseSequenceExample",
         )  # fmt: skip
     parts = [list(part) if isinstance(part, list | tuple) else [part] for part in outputs]
-    by_key = [dict(zip((key for key, _ in group), part, strict=True)) for group, part in
+    by_key: list[dict[str, Tensor]] = [dict(zip((key for key, _ in group), part, strict=True)) for group, part in
               ((dense, parts[3]), (listed_dense, parts[7]), (listed_dense, parts[8]))]  # fmt: skip
     return named_sparse(of_context, parts[:3]) | by_key[0], named_sparse(of_lists, parts[4:7]) | by_key[1], by_key[2]
