@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -16,6 +17,7 @@ from weft.channel.connection import Connection
 from weft.channel.heartbeats import Heartbeats, Watch, heartbeats
 from weft.channel.transport.peer_evidence import process_evidence
 from weft.channel.transport.unix import UnixTransport
+from weft.platform import wait_notice
 from weft.protocol.heartbeat import Evidence
 from weft.protocol.messages import Push
 from weft.testing.channel_conformance import PATIENCE_S, Endpoint
@@ -157,6 +159,29 @@ def test_one_thread_wakes_once_for_all_connections(stack: ExitStack) -> None:
     assert sent >= 10 * 99
     # Those that were added between two beats wait for the next one.
     assert beating.wake_ups <= sent / 100 + 3
+
+
+def test_a_peer_that_is_waited_for_is_told_of(stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 2 * QUICK_S)
+    came = threading.Event()
+    waits = logging.getLogger("weft.waits")
+
+    def note(record: logging.LogRecord) -> bool:
+        texts.append(record.getMessage())
+        came.set()
+        return True
+
+    texts: list[str] = []
+    waits.addFilter(note)
+    stack.callback(waits.removeFilter, note)
+    here, there = socket.socketpair()
+    stack.enter_context(there)
+    monkeypatch.setattr("weft.channel.transport.unix.unix_evidence", lambda sock: Evidence.BUSY)
+    connection_on(stack, here, Endpoint(), told(Evidence.BUSY))
+    assert came.wait(PATIENCE_S)
+    text = texts[0]
+    assert "Nothing was heard from peer for" in text
+    assert "its process runs and does not answer" in text
 
 
 def test_there_is_no_thread_without_connections(stack: ExitStack) -> None:

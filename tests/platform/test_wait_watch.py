@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import threading
 from collections.abc import Iterator
@@ -72,3 +73,20 @@ def test_a_process_that_was_forked_begins_anew() -> None:
     wait_watch._WATCH.is_running = True
     wait_watch._WATCH.forget()
     assert not wait_watch._WATCH.is_running
+
+
+def test_a_read_that_a_store_does_not_answer_is_told(told: _Told) -> None:
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            told.came.wait(10)
+            return super().read(size)
+
+    class Store:
+        def open(self, path: str, mode: str) -> io.BytesIO:
+            return Slow(b"rows\nof it")
+
+    with RemoteFileSystem(Store()).open("bucket/part-3", "rb") as file:
+        assert next(iter(file)) == b"rows\n"
+        assert file.read() == b"of it"
+        assert file.tell() == 10
+    assert [text.partition(" for ")[0] for text in told.texts] == ["A store has not answered about bucket/part-3"]

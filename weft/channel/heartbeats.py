@@ -8,6 +8,7 @@ and not at all where there is none. A step takes no notice of it: readers count 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -17,7 +18,8 @@ from typing import Final, Protocol, TypeAlias
 
 from weft.channel.transport.peer_evidence import is_readable
 from weft.errors import UnavailableError
-from weft.protocol.heartbeat import PROBE_INTERVALS, TIMEOUT_S, BeatStep, Evidence, Heartbeat
+from weft.platform import wait_notice
+from weft.protocol.heartbeat import PATIENCE, PROBE_INTERVALS, TIMEOUT_S, BeatStep, Evidence, Heartbeat
 from weft.protocol.messages import Ping, Pong
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import encode
@@ -28,6 +30,11 @@ Probe: TypeAlias = Callable[[float], Evidence]
 HEARTBEAT: Final = 0
 """The nonce of heartbeats: an answer with another one is for whoever asked."""
 
+_LOG: Final = logging.getLogger("weft.waits")
+_WAITED_FOR: Final = {
+    Evidence.BUSY: "its process runs and does not answer, as in a long call of a C library or on a machine without memory",
+    Evidence.STOPPED: "its process is stopped, as by a debugger or Ctrl-Z",
+}
 _FRAMES: Final = {BeatStep.TELL: encode(Pong(HEARTBEAT)), BeatStep.ASK: encode(Ping(HEARTBEAT))}
 
 
@@ -79,12 +86,13 @@ class Watched(Protocol):
 class _Beating:
     """One connection: its rules, and when its next beat is due."""
 
-    __slots__ = ("due_s", "peer", "rules", "watch")
+    __slots__ = ("due_s", "peer", "rules", "told_s", "watch")
 
     def __init__(self, peer: Watched, watch: Watch, now_s: float) -> None:
         self.peer = peer
         self.watch = watch
         self.rules = Heartbeat(watch.timeout_s, now_s, watch.tolerates_stop)
+        self.told_s = 0.0
         self.plan(now_s)
 
     def plan(self, now_s: float) -> None:
@@ -194,8 +202,26 @@ def _judge(beating: _Beating, evidence: Evidence) -> None:
     now_s = time.monotonic()
     silent_s = beating.rules.silent_s(now_s)
     why = beating.rules.found(evidence, now_s)
-    if why:
+    if not why:
+        _tell(beating, evidence, silent_s)
+    else:
         beating.peer.abort(UnavailableError.of(f"nothing was heard from {beating.peer.name} for {silent_s:.1f} s, and {why}"))
+
+
+def _tell(beating: _Beating, evidence: Evidence, silent_s: float) -> None:
+    """Say that steps with a peer wait: after 10 s of silence, and after a minute."""
+    if silent_s < wait_notice.FIRST_S:
+        beating.told_s = 0.0
+        return
+    due_s = wait_notice.SECOND_S if beating.told_s else wait_notice.FIRST_S
+    if silent_s < due_s or beating.told_s >= due_s:
+        return
+    beating.told_s = due_s
+    most_s = PATIENCE * (beating.watch.timeout_s or TIMEOUT_S)
+    _LOG.warning(
+        "Nothing was heard from %s for %.0f s: %s. Steps that need it wait, %.0f s at most; look at it and its machine.",
+        beating.peer.name, silent_s, _WAITED_FOR.get(evidence, "why is not known"), most_s,
+    )  # fmt: skip
 
 
 heartbeats = Heartbeats()

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 from weft import errors
 from weft.platform.file_access import FileAccess, current_access
 from weft.platform.later import Later
+from weft.platform.told_file import ToldFile
 
 if TYPE_CHECKING:
     import fsspec
@@ -105,8 +106,12 @@ _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
 @contextmanager
 def _told_of(path: str) -> Iterator[None]:
     """The same for a store, whose library may try for minutes to reach it; who waits is told so."""
-    with _watched(lambda: f"A store has not answered about {path}", _UNREACHABLE), _errors_of(path):
+    with _waits_of(path), _errors_of(path):
         yield
+
+
+def _waits_of(path: str) -> AbstractContextManager[None]:
+    return _watched(lambda: f"A store has not answered about {path}", _UNREACHABLE)
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,8 @@ class RemoteFileSystem:
 
     def open(self, path: str, mode: str) -> IO[bytes]:
         with _told_of(path):
-            return cast("IO[bytes]", self._store.open(path, mode))
+            file = cast("IO[bytes]", self._store.open(path, mode))
+        return cast("IO[bytes]", ToldFile(file, lambda: _waits_of(path)))
 
     def stat(self, path: str) -> FileStatistics:
         with _told_of(path):

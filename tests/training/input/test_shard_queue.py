@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
+from weft.platform import wait_notice
 
 SHARDS = [f"part-{index}" for index in range(4)]
 
@@ -48,6 +49,20 @@ def test_each_session_gets_other_shards_in_each_epoch(server: tf.train.Server) -
         assert left_of(other, shard) == []
         thread.join(30)
         assert waiting == [[]]
+
+
+def test_who_waits_for_the_shards_of_others_is_told(
+    server: tf.train.Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    shard = tf.train.ShardQueue(["only"], name="days").take(name="next")
+    with tf.Session(server.target) as one, tf.Session(server.target) as other:
+        one.run(shard)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            other.run(shard, options=tf.RunOptions(timeout_in_ms=900))
+    told = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+    assert "ShardQueueTake 'next' (test_shard_queue.py:" in told[0]
+    assert "s for a shard: all are taken, by " in told[0]
 
 
 def test_who_does_not_wait_for_others_is_done_when_none_is_left(server: tf.train.Server) -> None:

@@ -255,7 +255,7 @@ class QueueState:
     def _tell(self, ctx: OpContext, waited_s: float) -> None:
         """Say for what a taker waits: each of a queue's takers may wait long at every step, so the queue counts the notices."""
         now_s = time.monotonic()
-        if now_s < self._quiet_until_s or (self._moved and waited_s < SECOND_S):
+        if now_s < self._quiet_until_s:
             return
         self._quiet_until_s = now_s + (RARELY_S if self._quiet_until_s else SECOND_S - FIRST_S) - 1
         _LOG.warning(
@@ -266,6 +266,8 @@ class QueueState:
     def _tell_of_room(self, ctx: OpContext, waited_s: float, taken: int) -> None:
         """Say that a putter waits for room which nobody makes; `taken` is how many had been taken when the wait began."""
         now_s = time.monotonic()
+        # Threads that fill a queue stand at it whenever those that take do something else, and nobody waits for them. Here they
+        # may have no name: their enqueue runs in another task, or under a deadline.
         is_early = waited_s < SECOND_S and (self._taken or threading.current_thread().name.startswith(_FILLER))
         if now_s < self._quiet_of_putters_until_s or self._taken > taken or is_early:
             return

@@ -19,7 +19,7 @@ from weft.framework.aliases import Array, Result
 from weft.framework.built_at import named
 from weft.framework.op_context import OpContext, StepOwner
 from weft.ops.declaration import op, scalar_shape
-from weft.platform.wait_notice import SECOND_S, WaitNotice
+from weft.platform.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.queues")
 
@@ -86,7 +86,7 @@ class ShardQueueState:
                         raise OutOfRangeError.of("All shards of the input are done, in all of its epochs")
                     notice = notice or WaitNotice()
                     self._changed.wait(_LOOK_S)
-                    if notice.is_due() and notice.waited_s >= SECOND_S:
+                    if notice.is_due():
                         self._tell(ctx, notice.waited_s)
         finally:
             withdraw()
