@@ -86,7 +86,9 @@ def test_short_steps_stay_on_their_callers_thread(monkeypatch: pytest.MonkeyPatc
         before = set(threading.enumerate())
         for _ in range(20):
             session.run(total, {value: np.ones(8)})
-        assert not [each for each in set(threading.enumerate()) - before if each.name.startswith("weft")]
+        # Code is made meanwhile, and the thread that tells of long waits looks at that.
+        new = set(threading.enumerate()) - before
+        assert not [each for each in new if each.name.startswith("weft") and each.name != "weft-wait-watch"]
 
 
 def _duration_s(step: Callable[[], object]) -> float:
