@@ -135,3 +135,23 @@ def test_a_layer_checks_its_inputs_by_its_spec() -> None:
         layer(tf.zeros([3]))
     with pytest.raises(ValueError, match=r"expected axis -1 of input shape to have value 3"):
         layer(tf.zeros([4, 5]))
+
+
+def test_layers_and_cells_take_what_keras_has_by_name() -> None:
+    x = tf.placeholder(tf.float32, [None, 3])
+    options = {"kernel_initializer": "ones", "kernel_regularizer": "l2", "kernel_constraint": "non_neg"}
+    y = tf.layers.dense(x, 2, activation="hard_sigmoid", **options)
+    cell = tf.nn.rnn_cell.GRUCell(2, activation="relu", kernel_initializer="zeros")
+    state, _ = cell(x, tf.ones([1, 2]))
+    (penalty,) = tf.losses.get_regularization_losses()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        dense, new_state, loss = session.run([y, state, penalty], {x: [[1.0, 0.0, 0.5]]})
+    np.testing.assert_allclose(dense, [[0.8, 0.8]], rtol=1e-6)
+    # Gates of 1 / (1 + exp(-1)) by their bias of 1.
+    np.testing.assert_allclose(new_state, [[0.7310586, 0.7310586]], rtol=1e-6)
+    assert loss == pytest.approx(0.06)
+    with pytest.raises(
+        ValueError, match=r"Unknown initializer:oness\. Did you mean 'ones'\? A layer takes an initializer itself"
+    ):
+        tf.layers.Dense(2, kernel_initializer="oness")

@@ -22,8 +22,9 @@ from weft.framework.dimension import Dimension
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
-from weft.models.layers.core import ZEROS, WeightOptions
+from weft.models.layers.core import ZEROS
 from weft.models.layers.layer import Layer, activated
+from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.array.stacking import stack
@@ -57,6 +58,13 @@ def _whole(size: Nest) -> int:
             raise TypeError("the size of a window is not known")
         return size.value
     return operator.index(size)
+
+
+def whole_filters(filters: int) -> int:
+    """How many channels come out; ValueError for a fraction of one."""
+    if int(filters) != filters:
+        raise ValueError(f"Ambiguous dimension: {filters}: filters, the number of channels that come out, is a whole number")
+    return int(filters)
 
 
 def layout_of(data_format: str, rank: int) -> str:
@@ -116,7 +124,7 @@ class Convolution(Layer):
             ValueError: an argument is not such as a convolution of its rank takes.
         """
         self.input_rank = self.rank + 2
-        self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
+        self.filters, self.activation, self.use_bias = whole_filters(filters), activation_of(activation), use_bias
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
         self.strides = per_axis(strides, self.rank, "strides")
         self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
@@ -124,7 +132,7 @@ class Convolution(Layer):
             raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
         self.data_format = data_format
-        self._kernel_options, self._bias_options = kernel, bias
+        self._kernel_options, self._bias_options = weight_options(kernel), weight_options(bias)
         self.kernel: VariableLike = None
         self.bias: VariableLike = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.layer import Layer, activated
+from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.array.transposing import transpose
@@ -39,8 +40,6 @@ ZEROS = zeros_initializer()
 
 
 T = TypeVar("T")
-# How a weight is made: its initializer, its regularizer, its constraint.
-WeightOptions: TypeAlias = "tuple[Initializer | None, Regularizer | None, Constraint | None]"
 
 
 class Dense(Layer):
@@ -94,8 +93,8 @@ class Dense(Layer):
         """
         if units is None:
             raise TypeError("units of a Dense layer must be a whole number, the size of its output, got None")
-        self.units, self.activation, self.use_bias = int(units), activation, use_bias
-        self._kernel_options, self._bias_options = kernel, bias
+        self.units, self.activation, self.use_bias = int(units), activation_of(activation), use_bias
+        self._kernel_options, self._bias_options = weight_options(kernel), weight_options(bias)
         self.kernel: VariableLike = None
         self.bias: VariableLike = None
 
@@ -252,6 +251,9 @@ class Flatten(Layer):
         data_format: "channels_last", also when None, or "channels_first", which moves the channels last before it flattens.
         name: the name scope.
         trainable, dtype: as each layer has them; this one has no variables.
+
+    Raises:
+        ValueError: there is no such layout.
     """
 
     least_input_rank = 1
@@ -261,7 +263,11 @@ class Flatten(Layer):
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
-        self.data_format = data_format or "channels_last"
+        self.data_format = "channels_last" if data_format is None else data_format
+        if self.data_format not in ("channels_first", "channels_last"):
+            raise ValueError(
+                f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {data_format}'
+            )
 
     def call(self, inputs: Tensor) -> Tensor:
         """The flat inputs; channels go last first."""

@@ -6,7 +6,6 @@ import contextlib
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import (
@@ -32,22 +31,14 @@ from weft.framework.value_types import OrNone
 from weft.models.layers.call_record import CallRecord
 from weft.models.layers.effects import Effects
 from weft.models.layers.input_spec import check_inputs
-from weft.ops.array.identity import identity
+from weft.models.layers.named_objects import activation_of, named
 from weft.ops.control_flow.init_scope import init_scope
-from weft.ops.math.unary import sigmoid, tanh
-from weft.ops.nn.activation import elu, relu, relu6, selu, softplus, softsign
-from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse, penalty_of
-
-_ACTIVATIONS: Final[dict[str, Activation]] = {
-    "elu": elu, "linear": identity, "relu": relu, "relu6": relu6, "selu": selu, "sigmoid": sigmoid, "softmax": softmax,
-    "softplus": softplus, "softsign": softsign, "tanh": tanh,
-}  # fmt: skip
 
 
 class Layer(CallRecord, Effects):
@@ -74,7 +65,7 @@ class Layer(CallRecord, Effects):
     ) -> None:  # fmt: skip
         super().__init__()
         self.trainable = trainable
-        self.activity_regularizer = activity_regularizer
+        self.activity_regularizer: Regularizer | None = named("regularizer", activity_regularizer)
         self.built = False
         # None until the first call's inputs tell it.
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype)
@@ -323,9 +314,5 @@ def _snake_case(name: str) -> str:
 
 def activated(activation: Activation | None, outputs: Tensor) -> Tensor:
     """The outputs through the activation function, or that of a name as Keras has them, if there is one."""
-    if isinstance(activation, str):
-        function = _ACTIVATIONS.get(activation)
-        if function is None:
-            raise ValueError(f"Unknown activation function:{activation}. There are {', '.join(sorted(_ACTIVATIONS))}.")
-        activation = function
-    return outputs if activation is None else activation(outputs)
+    function = activation_of(activation)
+    return outputs if function is None else function(outputs)

@@ -12,8 +12,9 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
-from weft.models.layers.core import WeightOptions, either_branch
+from weft.models.layers.core import either_branch
 from weft.models.layers.layer import Layer
+from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.casting import cast
@@ -100,16 +101,19 @@ class BatchNormalization(Layer):
             moving: the initializers of the moving mean and variance.
 
         Raises:
+            TypeError: `axis` is no whole number.
             ValueError: an argument does not fit, such as a fused kernel for another axis than that of channels.
         """
         if isinstance(axis, list | tuple):
             if len(axis) != 1:
                 raise ValueError(f"BatchNormalization: axis must be one dimension, got {list(axis)}")
             axis = axis[0]
+        if isinstance(axis, bool) or not hasattr(type(axis), "__index__"):
+            raise TypeError(f"axis must be int or list, type given: {type(axis)} (axis={axis!r}); -1 is the last dimension")
         self.axis, self.momentum, self.epsilon, self.center, self.scale = axis, momentum, epsilon, center, scale
         self.fused = fused
-        self._options = {"gamma": gamma, "beta": beta}
-        self._moving_initializers = moving
+        self._options = {"gamma": weight_options(gamma), "beta": weight_options(beta)}
+        self._moving_initializers = tuple(map(initializer_of, moving))
         self.gamma: VariableLike = None
         self.beta: VariableLike = None
         self.moving_mean: VariableLike = None

@@ -15,31 +15,33 @@ from weft.ops.variables.variable_store import Reuse
 
 
 class Pooling(Layer):
-    """A layer with a window, strides (the window's size when None), padding and layout: the base of all of these."""
+    """A layer with a window, strides, padding and layout: the base of all of these."""
 
     rank = 2
     function: Callable[..., Tensor]
 
     def __init__(
-        self, pool_size: Sizes, strides: Sizes | None = None, padding: str = "valid",
+        self, pool_size: Sizes, strides: Sizes, padding: str = "valid",
         data_format: str = "channels_last", name: str | None = None, *, trainable: bool = True,
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.configure(pool_size, strides, padding, data_format)
 
-    def configure(self, pool_size: Sizes, strides: Sizes | None, padding: str, data_format: str) -> None:
+    def configure(self, pool_size: Sizes, strides: Sizes, padding: str, data_format: str) -> None:
         """Take the arguments of the constructor that are not any layer's.
 
         Args:
             pool_size: the window, a number for all dimensions or one for each.
-            strides: how far it moves, the same; the window's size when None.
+            strides: how far it moves, the same.
             padding: "valid" or "same", in any case.
             data_format: "channels_last" or "channels_first".
         """
         self.input_rank = self.rank + 2
         self.pool_size = per_axis(pool_size, self.rank, "pool_size")
-        self.strides = self.pool_size if strides is None else per_axis(strides, self.rank, "strides")
+        if strides is None:
+            raise ValueError(f"Argument `strides` must not be None: it is how far the window moves, such as {pool_size}")
+        self.strides = per_axis(strides, self.rank, "strides")
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
         self.data_format = data_format
 
@@ -57,7 +59,7 @@ class MaxPooling1D(Pooling):
 
     Args:
         pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        strides: how far the window moves, one int or one for each spatial dimension.
         padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
         data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
         name: the name scope.
@@ -74,7 +76,7 @@ class MaxPooling2D(Pooling):
 
     Args:
         pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        strides: how far the window moves, one int or one for each spatial dimension.
         padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
         data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
         name: the name scope.
@@ -91,7 +93,7 @@ class MaxPooling3D(Pooling):
 
     Args:
         pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        strides: how far the window moves, one int or one for each spatial dimension.
         padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
         data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
         name: the name scope.
@@ -106,7 +108,7 @@ class AveragePooling1D(Pooling):
 
     Args:
         pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        strides: how far the window moves, one int or one for each spatial dimension.
         padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
         data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
         name: the name scope.
@@ -123,7 +125,7 @@ class AveragePooling2D(Pooling):
 
     Args:
         pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        strides: how far the window moves, one int or one for each spatial dimension.
         padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
         data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
         name: the name scope.
@@ -140,7 +142,7 @@ class AveragePooling3D(Pooling):
 
     Args:
         pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension; the window's size when None.
+        strides: how far the window moves, one int or one for each spatial dimension.
         padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
         data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
         name: the name scope.

@@ -17,9 +17,10 @@ from weft.framework.aliases import (
 )
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
-from weft.models.layers.conv import layout_of, padding_of, per_axis
-from weft.models.layers.core import ZEROS, WeightOptions
+from weft.models.layers.conv import layout_of, padding_of, per_axis, whole_filters
+from weft.models.layers.core import ZEROS
 from weft.models.layers.layer import Layer, activated
+from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.separable_conv import separable_conv2d as nn_separable_conv2d
@@ -69,13 +70,13 @@ class Separable(Layer):
             depthwise, pointwise, bias: initializer, regularizer and constraint of each.
         """
         self.input_rank = self.rank + 2
-        self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
+        self.filters, self.activation, self.use_bias = whole_filters(filters), activation_of(activation), use_bias
         self.depth_multiplier = depth_multiplier
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
         self.strides = per_axis(strides, self.rank, "strides")
         self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
         self.padding, self.layout, self.data_format = padding_of(padding), layout_of(data_format, self.rank), data_format
-        self._depthwise_options, self._pointwise_options, self._bias_options = depthwise, pointwise, bias
+        self._depthwise_options, self._pointwise_options, self._bias_options = map(weight_options, (depthwise, pointwise, bias))
         self.depthwise_kernel: VariableLike = None
         self.pointwise_kernel: VariableLike = None
         self.bias: VariableLike = None

@@ -9,6 +9,7 @@ from weft.framework.dtypes import DType
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.named_objects import activation_of, initializer_of
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.ops.array.joining import concat, split
 from weft.ops.math.clip import clip_by_value
@@ -47,7 +48,7 @@ class BasicRNNCell(RNNCell):
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self._num_units = num_units
-        self._activation = activation or tanh
+        self._activation = activation_of(activation or None) or tanh
 
     @property
     def state_size(self) -> int:
@@ -102,9 +103,9 @@ class GRUCell(RNNCell):
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self._num_units = num_units
-        self._activation = activation or tanh
-        self._kernel_initializer = kernel_initializer
-        self._bias_initializer = bias_initializer
+        self._activation = activation_of(activation or None) or tanh
+        self._kernel_initializer = initializer_of(kernel_initializer)
+        self._bias_initializer = initializer_of(bias_initializer)
 
     @property
     def state_size(self) -> int:
@@ -210,7 +211,7 @@ class BasicLSTMCell(RNNCell):
         self._num_units = num_units
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = activation or tanh
+        self._activation = activation_of(activation or None) or tanh
 
     @property
     def state_size(self) -> Nest:
@@ -288,14 +289,14 @@ class LSTMCell(RNNCell):
         self._num_units = num_units
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip
-        self._initializer = initializer
+        self._initializer = initializer_of(initializer)
         self._num_proj = num_proj
         self._proj_clip = proj_clip
         self._unit_partitioner = fixed_size_partitioner(num_unit_shards) if num_unit_shards else None
         self._proj_partitioner = fixed_size_partitioner(num_proj_shards) if num_proj_shards else None
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = activation or tanh
+        self._activation = activation_of(activation or None) or tanh
 
     @property
     def state_size(self) -> Nest:

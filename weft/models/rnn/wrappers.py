@@ -22,6 +22,7 @@ from weft.ops.nn.dropout import dropout
 from weft.ops.random.functions import random_uniform
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_scope import variable_scope
+from weft.platform import tf_logging
 
 
 class MultiRNNCell(RNNCell):
@@ -49,6 +50,11 @@ class MultiRNNCell(RNNCell):
                 f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: "
                 f"{[cell.state_size for cell in cells]}"
             )
+        if len({id(cell) for cell in cells}) < len(cells):
+            tf_logging.warning(
+                "At least two cells provided to MultiRNNCell are the same object and will share weights. Where each layer "
+                "is to have its own, make a cell for each: [make_cell() for _ in range(%d)].", len(cells),
+            )  # fmt: skip
         self._cells = cells
         self._state_is_tuple = state_is_tuple
 

@@ -26,7 +26,7 @@ class _Pool(Layer, pool.Pooling):
         **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, **kwargs)
-        self.configure(pool_size, strides, padding, layout_or_default(data_format))
+        self.configure(pool_size, pool_size if strides is None else strides, padding, layout_or_default(data_format))
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
 
