@@ -115,6 +115,22 @@ def test_a_bad_value_is_reported_with_the_flags_name(program):
     assert "flag --a=x" in error
 
 
+def test_a_bad_value_is_told_without_a_traceback_and_with_what_the_flag_is(program):
+    text = "flags.DEFINE_integer('rows', 10, 'Rows of a step.')\napp.run(lambda _: None)"
+    assert program(text, "--rows=ten", status=1) == (
+        "FATAL Flags parsing error:\n"
+        "  flag --rows=ten: invalid literal for int() with base 10: 'ten'. --rows is an integer: 'Rows of a step' "
+        "('10' by default).\n"
+        "Pass --helpshort or --helpfull to see help on flags.\n"
+    )
+
+
+def test_a_flag_that_is_nearly_one_of_the_programs_is_told(program):
+    text = "import sys\nflags.DEFINE_integer('batch_size', 10, 'Rows.')\napp.run(lambda _: sys.exit(4))"
+    error = program(text, "--bach_size=3", "--other=1", "--", "--batch_siz=2", status=4)
+    assert error == ("WARNING --bach_size=3 is no flag of the program, and nothing is set by it. Did you mean 'batch_size'?\n")
+
+
 def test_run_without_a_main_says_what_is_missing(program):
     assert "no function 'main'" in program("app.run()", status=1)
 

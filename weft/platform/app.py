@@ -42,7 +42,14 @@ def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] |
     if main is not None and not callable(main):
         raise TypeError(f"run(main=...) takes a function of the arguments, such as main itself, got {main!r}.")
     _absl_app.define_help_flags()
-    arguments = flags.FLAGS.parse(sys.argv if argv is None else list(argv))
+    try:
+        arguments = flags.FLAGS.parse(sys.argv if argv is None else list(argv))
+    except flags.Error as error:
+        # As absl says it: whoever misspells a value on the command line is helped by no traceback.
+        sys.stderr.write(f"FATAL Flags parsing error:\n  {error}\nPass --helpshort or --helpfull to see help on flags.\n")
+        sys.exit(1)
+    for unknown in flags.FLAGS.misspelt(arguments):
+        sys.stderr.write(f"WARNING {unknown}\n")
     try:
         raise SystemExit((main or _main_of_program())(arguments))
     except _absl_app.UsageError as error:

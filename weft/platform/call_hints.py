@@ -166,7 +166,7 @@ def _key_hint(error: KeyError) -> str:
     owner = resolve(found.value, frame)
     if type(owner) is not dict or not all(isinstance(each, str) for each in owner):
         return ""
-    if not any(is_of_weft(type(value)) for value in owner.values()):
+    if not any(is_of_weft(type(value)) for value in owner.values()) and not did_you_mean(key, owner):
         return ""
     keys = ", ".join(repr(each) for each, _ in zip(owner, range(_SHOWN_FIELDS), strict=False))
     return f"{ast.unparse(found.value)} has {keys}{', ...' if len(owner) > _SHOWN_FIELDS else ''}.{did_you_mean(key, owner)}"

@@ -8,6 +8,8 @@ that the `DEFINE_*` functions also take the older keywords `flag_name`, `default
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar, cast
@@ -133,6 +135,10 @@ _NEW_KEYWORDS: Final = {"flag_name": "name", "default_value": "default", "docstr
 _Define = TypeVar("_Define", bound=Callable[..., Any])
 
 
+_NAMED: Final = re.compile(r"flag --(\w+)")
+_KINDS: Final = {"an integer": "an integer: ", "a number": "a number: "}
+
+
 class ImplicitFlags:
     """The process's flags, parsed from `sys.argv` by the first read unless the program parsed them before.
 
@@ -157,7 +163,7 @@ class ImplicitFlags:
         # Multi-value flags append to what an earlier parse found unless they count as absent.
         for name in values:
             values[name].present = 0
-        return cast("list[str]", values(argv, known_only=True))
+        return _told(values, argv, known_only=True)
 
     def _parse_flags(self, args: Sequence[str] | None = None) -> None:
         """Parse `args` (without the program's name), or `sys.argv`: the explicit parse of TensorFlow before 1.5."""
@@ -185,7 +191,21 @@ class ImplicitFlags:
 
     def __call__(self, argv: Sequence[str], known_only: bool = False) -> list[str]:
         self.__dict__["_parsed_implicitly"] = False
-        return cast("list[str]", self.__dict__["_values"](argv, known_only=known_only))
+        return _told(self.__dict__["_values"], argv, known_only)
+
+    def misspelt(self, arguments: Sequence[str]) -> list[str]:
+        """What to say of the arguments that no flag claimed, and that are nearly the name of one.
+
+        Args:
+            arguments: what parsing has left; those behind a "--" are not looked at.
+        """
+        said = []
+        for argument in itertools.takewhile(lambda each: each != "--", arguments):
+            name = argument.lstrip("-").partition("=")[0]
+            meant = did_you_mean(name, list(self)) if argument.startswith("--") else ""
+            if meant:
+                said.append(f"{argument} is no flag of the program, and nothing is set by it.{meant}")
+        return said
 
     def __getitem__(self, name: str) -> Flag[Any]:
         return cast("Flag[Any]", self.__dict__["_values"][name])
@@ -207,6 +227,20 @@ class ImplicitFlags:
 
     def __str__(self) -> str:
         return str(self.__dict__["_values"])
+
+
+def _told(values: FlagValues, argv: Sequence[str], known_only: bool) -> list[str]:
+    """Parse, and say with an error what the flag is for, which its value does not fit."""
+    try:
+        return values(argv, known_only=known_only)
+    except _absl.Error as error:
+        found = _NAMED.search(str(error))
+        flag = values[found[1]] if found and found[1] in values else None
+        if flag is None or type(error) not in (_absl.IllegalFlagValueError, _absl.Error):
+            raise
+        wanted = _KINDS.get(flag.parser.syntactic_help or "", "")
+        default = "it has no default" if flag.default is None else f"{flag.default_as_str} by default"
+        raise type(error)(f"{error}. --{flag.name} is {wanted}{flag.help.rstrip('.')!r} ({default}).") from None
 
 
 FLAGS = ImplicitFlags(_absl.FLAGS)
