@@ -18,7 +18,7 @@ from weft.errors import InternalError, OpError
 from weft.framework.aliases import Array, Fetches
 from weft.framework.graph import Graph
 from weft.framework.node_errors import operand_lines
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.platform.deadline import left_s, within
 from weft.platform.short_traceback import is_full
 from weft.runtime.step.spans import spans
@@ -45,8 +45,11 @@ class SessionSteps:
         self._growth = GrowthWatch(graph)
         spans.look()
 
-    def open_backend(self) -> Backend:
+    def open_backend(self, fetches: Fetches = None) -> Backend:
         """The backend, of a session that can run something.
+
+        Args:
+            fetches: what is to run, for the error.
 
         Raises:
             RuntimeError: the session is closed, or the graph is empty.
@@ -55,10 +58,12 @@ class SessionSteps:
         if backend is None:
             raise RuntimeError(CLOSED)
         if not self._graph.operations:
+            one = fetches is not None and not isinstance(fetches, list | tuple | dict | Tensor | Operation)
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run(). The session is of "
                 f"{self._graph.label}: of what other graph is the fetch? Make both inside of one `with graph.as_default():`, "
-                "or pass tf.Session(graph=...). A fetch is a tensor or an operation; a number is none."
+                "or pass tf.Session(graph=...). A fetch is a tensor or an operation"
+                f"{f', and this one is {fetches!r}' if one else '; a number is none'}."
             )
         return backend
 
@@ -83,7 +88,7 @@ class SessionSteps:
 
     def make(self, fetches: Fetches, fed: list[Tensor]) -> Plan:
         """Plan a step, unless it is planned already."""
-        backend = self.open_backend()
+        backend = self.open_backend(fetches)
         self._growth.look()
         try:
             with within(self.limit_s(None) if left_s() is None else None):

@@ -18,6 +18,7 @@ from weft.datasets.leaves import DatasetSpec
 from weft.datasets.options import Options
 from weft.datasets.selecting import Made
 from weft.datasets.structured import Structured
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
@@ -244,7 +245,15 @@ class Dataset(Structured):
 
         Args:
             num_shards, index: [] int64.
+
+        Raises:
+            InvalidArgumentError: `index` is no number below `num_shards`; at the first element where only a run tells.
         """
+        if isinstance(num_shards, int) and isinstance(index, int) and not 0 <= index < num_shards:
+            raise InvalidArgumentError.of(
+                f"Index must be between 0 and {num_shards - 1} (currently index = {index}): shard(num_shards={num_shards}, "
+                f"index={index}) takes the number of shards first, then that of this one, from 0 on."
+            )
         return self._of(selecting.shard(self, num_shards, index))
 
     # Batches.

@@ -12,6 +12,8 @@ import ml_dtypes
 import numpy as np
 from tensorboard.compat.proto import types_pb2
 
+from weft.platform.spelling import did_you_mean
+
 _REF_OFFSET: Final = 100
 
 
@@ -300,7 +302,8 @@ def as_dtype(value: object) -> DType:
     if found is not None:
         return found
     try:
-        kind = np.dtype(key)
+        # NumPy's letters, such as "i", are no names of types here, and a tuple is a type with fields.
+        kind = None if isinstance(value, str | tuple) else np.dtype(key)
     except (TypeError, ValueError):
         kind = None
     if kind is not None:
@@ -309,4 +312,5 @@ def as_dtype(value: object) -> DType:
         found = _BY_NUMPY.get(kind.type)
         if found is not None:
             return found
-    raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.")
+    meant = did_you_mean(value, _BY_NAME) if isinstance(value, str) else ""
+    raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.{meant}")

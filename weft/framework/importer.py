@@ -158,7 +158,9 @@ _SHOWN_NODES: Final = 4
 
 def _meant(name: str, known: Sequence[str]) -> str:
     """The node that was probably meant, or the last ones, of which a model's outputs are."""
-    return did_you_mean(name, known) or f" The last nodes are {', '.join(known[-_SHOWN_NODES:])}."
+    return did_you_mean(name, known) or (
+        f" The last nodes are {', '.join(known[-_SHOWN_NODES:])}." if known else " It has no nodes."
+    )
 
 
 class _Importer:

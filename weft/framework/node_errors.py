@@ -140,7 +140,9 @@ def operand_lines(op: Operation) -> list[str]:
 
 
 def described(tensor: Tensor) -> str:
-    """A tensor in a message: `images [?,784] float32 (train.py:12)`."""
+    """A tensor in a message: `images [?,784] float32 (train.py:12)`; of an argument of a body, what it stands for."""
+    while (outer := tensor.op.graph.around(tensor)) is not None:
+        tensor = outer
     name = tensor.op.name if tensor.value_index == 0 else tensor.name
     dims = declared_dims(tensor.op)
     where = built_at.place(tensor.op.built_from)

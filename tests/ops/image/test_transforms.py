@@ -25,6 +25,8 @@ BATCH = RANDOM.randint(0, 256, (2, 4, 4, 3)).astype(np.uint8)
         (lambda image: tf.image.rot90(image, k=2), lambda image: np.rot90(image, 2)),
         (lambda image: tf.image.rot90(image, k=-1), lambda image: np.rot90(image, -1)),
         (lambda image: tf.image.rot90(image, k=4), lambda image: image),
+        (lambda image: tf.image.rot90(image, k=tf.placeholder_with_default(3, [])), lambda image: np.rot90(image, 3)),
+        (lambda image: tf.image.rot90(image, k=tf.placeholder_with_default(-2, [])), lambda image: np.rot90(image, -2)),
         (lambda image: tf.image.central_crop(image, 0.5), lambda image: image[1:-1, 1:-1]),
         (lambda image: tf.image.crop_to_bounding_box(image, 1, 0, 2, 3), lambda image: image[1:3, :3]),
     ],

@@ -173,3 +173,13 @@ def sparse(feature: FeatureTensor) -> SparseTensor:
     """The feature that its column has made sparse."""
     assert isinstance(feature, SparseTensor)
     return feature
+
+
+def check_categorical(what: str, column: object) -> None:
+    """Raise ValueError for a column whose ids a function wants, and that has none."""
+    if hasattr(column, "num_buckets") or hasattr(column, "_num_buckets"):
+        return
+    remedy = "tf.feature_column.categorical_column_with_identity and its like make one of a feature's name"
+    if isinstance(column, FeatureColumn):
+        remedy = f"tf.feature_column.bucketized_column({column.name}, [...]) makes one of numbers"
+    raise ValueError(f"{what} takes a categorical column, which has ids, got {column!r}: {remedy}")

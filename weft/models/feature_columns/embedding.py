@@ -22,6 +22,7 @@ from weft.models.feature_columns.column import (
     StateManager,
     TensorSequenceLengthPair,
     TransformedFeatures,
+    check_categorical,
 )
 from weft.models.feature_columns.combined import WeightedCategoricalColumn
 from weft.models.feature_columns.sequence_ids import check_no_sequence, check_sequence, sequence_length
@@ -229,6 +230,7 @@ def embedding_column(
             no function.
     """
     _check_table(dimension, ckpt_to_load_from, tensor_name_in_ckpt)
+    check_categorical("embedding_column", categorical_column)
     if initializer is not None and not callable(initializer):
         raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {categorical_column.name}")
     return EmbeddingColumn(

@@ -15,6 +15,7 @@ from weft.models.feature_columns.column import (
     StateManager,
     TensorSequenceLengthPair,
     TransformedFeatures,
+    check_categorical,
     dense,
 )
 from weft.models.feature_columns.sequence_ids import check_no_sequence, check_sequence, sequence_length
@@ -87,5 +88,9 @@ def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
 
     Returns:
         A column that is `[batch, n]` float32.
+
+    Raises:
+        ValueError: the column is no categorical one.
     """
+    check_categorical("indicator_column", categorical_column)
     return IndicatorColumn(categorical_column)

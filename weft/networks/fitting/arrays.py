@@ -86,8 +86,11 @@ def _check_shape(name: str, array: Array, shape: _Shape, prefix: str) -> None:
         if wanted is not None and found != wanted:
             raise ValueError(
                 f"Error when checking {prefix}: expected {name} to have shape {tuple(shape[1:])} but got array with shape "
-                f"{array.shape[1:]}"
+                f"{array.shape[1:]}{_CLASS_NUMBERS if prefix == 'target' and wanted == 1 and len(shape) == 2 else ''}"
             )
+
+
+_CLASS_NUMBERS = ". Of one-hot rows the loss is categorical_crossentropy; a sparse one takes class numbers: np.argmax(y, 1)"
 
 
 def _flatten_hint(name: str, shape: Sequence[int | None]) -> str:

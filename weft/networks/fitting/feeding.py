@@ -179,6 +179,8 @@ class Feeding:
 
 def _whole_or_cut(whole: Batch, batch_size: int | None, steps: int | None, shuffle: bool | str) -> Source:
     """Batches of some size, or the whole again for each of some steps."""
+    if batch_size is not None and batch_size < 1:
+        raise ValueError(f"batch_size must be 1 or more examples, got {batch_size}; None is for 32")
     if steps is not None and batch_size is None:
         return IteratorSource(_again(whole), _unchanged, steps)
     return ArraySource(whole, batch_size or 32, shuffle)

@@ -17,6 +17,14 @@ from weft.ops.math.comparison import greater
 from weft.ops.nn import activation as nn
 
 
+def as_number(layer: str, argument: str, value: Nest) -> float:
+    """A slope or threshold as a number; ValueError or TypeError for what is none."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"could not convert string to float: {value!r}: {argument} of {layer} is a number") from None
+
+
 class LeakyReLU(Layer):
     """The inputs where positive, else `alpha` times them.
 
@@ -30,7 +38,7 @@ class LeakyReLU(Layer):
     @keeps_arguments
     def __init__(self, alpha: float = 0.3, **kwargs: Options) -> None:
         super().__init__(**kwargs)
-        self.alpha = alpha
+        self.alpha = as_number("LeakyReLU", "alpha", alpha)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated inputs."""
@@ -90,7 +98,7 @@ class ELU(Layer):
     @keeps_arguments
     def __init__(self, alpha: float = 1.0, **kwargs: Options) -> None:
         super().__init__(**kwargs)
-        self.alpha = alpha
+        self.alpha = as_number("ELU", "alpha", alpha)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated inputs."""
@@ -161,7 +169,8 @@ class ReLU(Layer):
             raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
         if negative_slope < 0.0:
             raise ValueError(f"negative_slope of Relu layer cannot be negative value: {negative_slope}")
-        self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
+        self.max_value, self.negative_slope = max_value, as_number("ReLU", "negative_slope", negative_slope)
+        self.threshold = as_number("ReLU", "threshold", threshold)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated inputs."""

@@ -30,6 +30,7 @@ class RMSprop(Optimizer):
         kwargs: see Optimizer.
 
     Raises:
+        TypeError: the momentum is no number.
         ValueError: a momentum outside [0, 1].
     """
 
@@ -44,6 +45,8 @@ class RMSprop(Optimizer):
         **kwargs: Options,
     ) -> None:
         super().__init__(name, **kwargs)
+        if isinstance(momentum, str) or momentum is None:
+            raise TypeError(f"`momentum` must be a number between [0, 1], got {momentum!r}.")
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be between [0, 1].")
         self.hypers.set("learning_rate", kwargs.get("lr", learning_rate))

@@ -27,6 +27,7 @@ class SGD(Optimizer):
         kwargs: see Optimizer.
 
     Raises:
+        TypeError: the momentum is no number.
         ValueError: a momentum outside [0, 1].
     """
 
@@ -39,6 +40,8 @@ class SGD(Optimizer):
         **kwargs: Options,
     ) -> None:
         super().__init__(name, **kwargs)
+        if isinstance(momentum, str) or momentum is None:
+            raise TypeError(f"`momentum` must be a number between [0, 1], got {momentum!r}.")
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be between [0, 1].")
         self.hypers.set("learning_rate", kwargs.get("lr", learning_rate))

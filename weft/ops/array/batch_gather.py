@@ -52,7 +52,12 @@ def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, 
     Returns:
         A tensor of the dtype of `params`: `[*batch, ...]` of `indices`, then the dimensions of `params` that no position goes
         into.
+
+    Raises:
+        TypeError: `batch_dims` is no int.
     """
+    if not hasattr(type(batch_dims), "__index__"):
+        raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
     if batch_dims:
         return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), int(batch_dims), name)
     direct = getattr(params, "gather_nd", None)

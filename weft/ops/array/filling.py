@@ -83,7 +83,7 @@ def _one_value(shape: DynamicShape, dtype: DType, value: Array, name: str) -> Te
     with get_default_graph().name_scope(name) as scope:
         if not isinstance(shape, Tensor):
             shape = convert_to_tensor(TensorShape(dims)) if dims is not None else convert_to_tensor(shape, dtypes.int32)
-        if shape.dims is not None and len(shape.dims) != 1:
+        if shape.dims == ():
             shape = reshape(shape, [-1])
         return fill_node(shape, constant(value, dtype), name=scope)
 

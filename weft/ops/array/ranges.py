@@ -12,6 +12,7 @@ from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, Tensor
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.declaration import not_differentiable, op
@@ -89,6 +90,9 @@ def range_of(
 
     Returns:
         [n] tensor.
+
+    Raises:
+        TypeError: an end or the step is a bool.
     """
     if limit is None:
         start, limit = 0, start
@@ -96,6 +100,9 @@ def range_of(
     with input_scope(name, "Range", (start, limit, delta)) as scope:
         given = (("start", start), ("limit", limit), ("delta", delta))
         tensors = [_number(value, wanted, key) for key, value in given]
+        for (key, _), tensor in zip(given, tensors, strict=True):
+            if tensor.dtype.base_dtype is dtypes.bool:
+                raise TypeError(f"range: {key} is {described(tensor)}, and a number is wanted")
         if wanted is None:
             found = [tensor.dtype.base_dtype for tensor in tensors]
             wanted = max(found, key=_HIERARCHY.index) if all(kind in _HIERARCHY for kind in found) else found[0]

@@ -74,7 +74,7 @@ def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
         pairs = pred_fn_pairs
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}.")
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}. It is (condition, function).")
         pred, function = pair
         if not isinstance(pred, Tensor):
             raise TypeError(f"pred must be a Tensor, got: {pred}")
@@ -146,7 +146,7 @@ def _checked_functions(branch_fns: Nest) -> list[Callable[[], Nest]]:
         pairs = list(enumerate(pairs))
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}. It is (number, function).")
         if not isinstance(pair[0], int):
             raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
         if not callable(pair[1]):

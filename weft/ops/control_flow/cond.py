@@ -148,7 +148,7 @@ def _check_types(then_graph: FuncGraph, else_graph: FuncGraph) -> None:
         if a.dtype.base_dtype is not b.dtype.base_dtype:
             raise ValueError(
                 f"Outputs of true_fn and false_fn must have the same type: {a.dtype.name}, {b.dtype.name}\n"
-                "tf.cast converts one."
+                f"  true_fn returns: {described(a)}\n  false_fn returns: {described(b)}\n  tf.cast converts one."
             )
 
 

@@ -61,6 +61,8 @@ def while_loop(
         raise TypeError(f"cond must be callable. {_no_function(cond, 'i < 10')}")
     if not callable(body):
         raise TypeError(f"body must be callable. {_no_function(body, 'i + 1')}")
+    if not hasattr(type(parallel_iterations), "__index__"):
+        raise ValueError(f"`parallel_iterations` must be a positive integer: {parallel_iterations}")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     graph = get_default_graph()

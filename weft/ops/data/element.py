@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -172,7 +173,12 @@ def source_of(value: Array) -> Source:
 
 
 def dataset_op(
-    name: str, inputs: str, calls: Sequence[str] = (), stateful: bool = False, limits: Limits | None = None
+    name: str,
+    inputs: str,
+    calls: Sequence[str] = (),
+    stateful: bool = False,
+    limits: Limits | None = None,
+    ranks: Mapping[str, int] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Source]], Callable[..., Tensor]]:
     """Declare an op whose kernel makes a dataset: `inputs -> scalar variant`."""
 
@@ -183,7 +189,7 @@ def dataset_op(
 
         declare = op(
             name, f"{inputs} -> handle: variant", infer=scalar_shape, gradient=not_differentiable, calls=calls,
-            stateful=stateful, allows_uninitialized=bool(calls), limits=limits,
+            stateful=stateful, allows_uninitialized=bool(calls), limits=limits, ranks=ranks,
         )  # fmt: skip
         made: Callable[..., Tensor] = declare(boxing)
         return made

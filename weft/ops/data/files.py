@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from weft.ops.data.element import (
 )
 from weft.ops.io.csv_records import fields_of, value_of_field
 from weft.platform import gfile
+
+_SCALARS: Final = {"compression_type": 0, "buffer_size": 0}
 
 
 class Files(Source):
@@ -187,14 +190,14 @@ def _stream_lines(stream: Array) -> Iterator[bytes]:
         yield left
 
 
-@dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True)
+@dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, ranks=_SCALARS)
 def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The lines of files, without their ends: `[...] string, scalar string, scalar int64 -> scalar variant`."""
     compression = compression_of(compression_type)
     return Files(filenames, lambda path: _lines(path, compression), place_of(ctx))
 
 
-@dataset_op("TFRecordDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True)
+@dataset_op("TFRecordDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, ranks=_SCALARS)
 def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The records of files of TFRecords.
 
@@ -239,7 +242,8 @@ def _read_fully(stream: Array, count: int) -> bytes:
 
 
 @dataset_op("FixedLengthRecordDatasetV2", "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, "
-            "buffer_size: int64, compression_type: string", stateful=True)  # fmt: skip
+            "buffer_size: int64, compression_type: string", stateful=True,
+            ranks={**_SCALARS, "header_bytes": 0, "record_bytes": 0, "footer_bytes": 0})  # fmt: skip
 def fixed_length_record_dataset_v2(
     ctx: OpContext, filenames: Array, header_bytes: Array, record_bytes: Array, footer_bytes: Array, buffer_size: Array,
     compression_type: Array,
@@ -274,7 +278,8 @@ def _csv_records(path: str, compression: str, has_header: bool, quoted: bool) ->
 
 @dataset_op("CSVDataset", "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, "
             "use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: [output_types]",
-            stateful=True)  # fmt: skip
+            stateful=True, ranks={**_SCALARS, "header": 0, "field_delim": 0, "use_quote_delim": 0, "na_value": 0,
+                                  "select_cols": 1})  # fmt: skip
 def csv_dataset(
     ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array, header: Array, field_delim: Array,
     use_quote_delim: Array, na_value: Array, select_cols: Array, record_defaults: Sequence[Array], *,

@@ -139,7 +139,12 @@ def check_contents(node: Operation) -> None:
 
 def image_shape(node: Operation) -> list[Dims]:
     check_contents(node)
-    return [(None, None, node.attrs["channels"] or None)]
+    channels = node.attrs["channels"]
+    if channels < 0:
+        raise ValueError(
+            f"channels must be non-negative, got {channels}: 1 for grey, 3 for RGB, 4 for RGBA, 0 as the file has them"
+        )
+    return [(None, None, channels or None)]
 
 
 def _gif_shape(node: Operation) -> list[Dims]:
@@ -228,7 +233,12 @@ def decode_image(
 
     Returns:
         [height, width, channels], or [frames, height, width, 3] for a GIF.
+
+    Raises:
+        ValueError: no file has so many channels.
     """
+    if channels not in (None, 0, 1, 3, 4) or isinstance(channels, bool):
+        raise ValueError(f"channels must be in (None, 0, 1, 3, 4), got {channels!r}: grey has 1, RGB 3, RGBA 4")
     return decode_image_node(
         contents, channels=channels or 0, dtype=dtypes.as_dtype(dtype), expand_animations=expand_animations, name=name
     )

@@ -5,21 +5,29 @@ An image is [height, width, channels], a batch of them [batch, height, width, ch
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.identity import identity
 from weft.ops.array.tiling import reverse, tile
 from weft.ops.array.transposing import transpose
+from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater_equal
+from weft.ops.declaration import rank_of
 from weft.ops.math.casting import cast, saturate_cast
+from weft.ops.math.comparison import equal
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 
+_DECODE: Final = "; the bytes of a file become pixels by tf.image.decode_image"
 _GREY: Final = [0.2989, 0.5870, 0.1140]
 
 
@@ -85,15 +93,21 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
 
     Args:
         image: [height, width, channels] or [batch, height, width, channels] tensor of any dtype.
-        k: how many quarter turns, an int.
+        k: how many quarter turns, an int or an integer scalar.
 
     Returns:
         A tensor of the same dtype; height and width change places for odd `k`.
+
+    Raises:
+        TypeError: `k` is no whole number.
     """
     with get_default_graph().name_scope(name or "rot90"):
         tensor, before = image_of(image)
+        turns = _turns(k)
+        if isinstance(turns, Tensor):
+            return _turned(tensor, before, turns)
         swapped = [*range(before), before + 1, before, before + 2]
-        match k % 4:
+        match turns % 4:
             case 0:
                 return tensor
             case 1:
@@ -104,6 +118,46 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
                 return transpose(reverse(tensor, [before]), swapped)
 
 
+def _check_pixels(what: str, tensor: Tensor) -> None:
+    if not (tensor.dtype.is_integer or tensor.dtype.is_floating):
+        raise TypeError(
+            f"Value passed to parameter 'image' of {what} has DataType {tensor.dtype.base_dtype.name}, and pixels are numbers: "
+            f"{described(tensor)}{_DECODE if tensor.dtype.base_dtype is dtypes.string else ''}"
+        )
+
+
+def _check_scalar(what: str, argument: str, value: TensorLike) -> None:
+    rank = rank_of(convert_to_tensor(value))
+    if rank:
+        raise ValueError(f"Shape must be rank 0 but is rank {rank}: {argument} of {what} is one number, got {value!r}")
+
+
+def _turns(k: TensorLike) -> int | Tensor:
+    if isinstance(k, Tensor):
+        if not k.dtype.base_dtype.is_integer:
+            raise TypeError(f"rot90: k must be a whole number of quarter turns, got {described(k)}")
+        if k.dims:
+            raise ValueError(f"rot90: k must be a scalar, got {described(k)}")
+        known = constant_value(k)
+        return k if known is None else int(known)
+    if not hasattr(type(k), "__index__"):
+        raise TypeError(
+            f"Expected int32, got {k!r} of type {type(k).__name__!r} instead: k of rot90 is a whole number of turns"
+        )
+    return operator.index(k)  # type: ignore[arg-type]
+
+
+def _turned(tensor: Tensor, before: int, turns: Tensor) -> Tensor:
+    """The image turned as often as a step says."""
+    left = turns % 4
+    made = tensor
+    for count in (1, 2, 3):
+        made = cond(equal(left, count), functools.partial(rot90, tensor, count), functools.partial(identity, made))
+    dims = tensor.dims
+    made.set_shape(None if dims is None else [*dims[:before], None, None, dims[-1]])
+    return made
+
+
 def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
     """Convert pixels to another dtype and scale them: floats go from 0 to 1, integers to their largest value.
 
@@ -112,10 +166,17 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
         dtype: the dtype wanted.
         saturate: whether values that do not fit become the nearest that does.
         name: the result's name.
+
+    Raises:
+        AttributeError: `dtype` is neither floating point nor integer.
+        TypeError: the pixels are no numbers.
     """
     with get_default_graph().name_scope(name or "convert_image"):
         tensor = convert_to_tensor(image, name="image")
         wanted, own = dtypes.as_dtype(dtype), tensor.dtype
+        _check_pixels("convert_image_dtype", tensor)
+        if not (wanted.is_integer or wanted.is_floating):
+            raise AttributeError("dtype must be either floating point or integer")
         if wanted == own:
             return tensor
         to = saturate_cast if saturate else cast
@@ -144,6 +205,9 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """
     with get_default_graph().name_scope(name or "rgb_to_grayscale"):
         tensor = convert_to_tensor(images, name="images")
+        _check_pixels("rgb_to_grayscale", tensor)
+        if tensor.dims == ():
+            raise ValueError(f"A single channel or more is wanted: rgb_to_grayscale takes [..., 3], got {described(tensor)}")
         if tensor.dims and tensor.dims[-1] not in (3, None):
             raise ValueError(
                 f"Dimensions must be equal, but are {tensor.dims[-1]} and 3: rgb_to_grayscale takes images of 3 channels, "
@@ -186,6 +250,7 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """
     with get_default_graph().name_scope("adjust_brightness"):
         tensor = convert_to_tensor(image, name="image")
+        _check_pixels("adjust_brightness", tensor)
         if tensor.dtype.is_floating:
             return tensor + cast(delta, tensor.dtype)
         brighter = convert_image_dtype(tensor, dtypes.float32) + cast(delta, dtypes.float32)
@@ -207,7 +272,9 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
     """
     with get_default_graph().name_scope("adjust_gamma"):
         tensor = convert_to_tensor(image, name="image")
+        _check_pixels("adjust_gamma", tensor)
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
+        _check_scalar("adjust_gamma", "gamma", gamma)
         known = constant_value(convert_to_tensor(gamma))
         if known is not None and known < 0:
             raise ValueError("Gamma should be a non-negative real number.")
@@ -230,5 +297,6 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     with get_default_graph().name_scope("adjust_contrast"):
         tensor, before = image_of(images)
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
+        _check_scalar("adjust_contrast", "contrast_factor", contrast_factor)
         mean = reduce_mean(pixels, axis=[before, before + 1], keepdims=True)
         return convert_image_dtype((pixels - mean) * contrast_factor + mean, tensor.dtype, saturate=True)

@@ -39,7 +39,8 @@ def init_from_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str], assig
         variable = _find(target)
         if variable is not None:
             if key not in shapes:
-                raise ValueError(f"Tensor {key} is not found in {os.fsdecode(ckpt_dir_or_file)} checkpoint {shapes}")
+                meant = did_you_mean(key, list(shapes))
+                raise ValueError(f"Tensor {key} is not found in {os.fsdecode(ckpt_dir_or_file)} checkpoint {shapes}{meant}")
             _initialize(variable, path, key, shapes)
         else:
             _initialize_scope(target, path, key, shapes)

@@ -168,10 +168,16 @@ def decode_csv(
     Raises:
         InvalidArgumentError: the delimiter has more than one character.
         ValueError: the columns are not in order.
+        TypeError: `record_defaults` is no list.
 
     >>> sess.run(tf.decode_csv("1,2.5,x", record_defaults=[[0], [0.0], [""]]))
     [np.int32(1), np.float32(2.5), b'x']
     """
+    if not isinstance(record_defaults, list | tuple):
+        raise TypeError(
+            f"Expected list for 'record_defaults' argument to 'DecodeCSV' Op, not {record_defaults!r}: one item for each "
+            "column, such as [[0.0], ['']]."
+        )
     if len(field_delim) != 1:
         raise _invalid("field_delim should be only 1 char")
     columns = list(select_cols or [])

@@ -33,7 +33,14 @@ def read_file(ctx: OpContext, filename: Array) -> Result:
         return _boxed(file.read())
 
 
-@op("WriteFile", "filename: string, contents: string ->", infer=no_outputs, gradient=None, stateful=True)
+@op(
+    "WriteFile",
+    "filename: string, contents: string ->",
+    ranks={"filename": 0, "contents": 0},
+    infer=no_outputs,
+    gradient=None,
+    stateful=True,
+)
 def write_file(ctx: OpContext, filename: Array, contents: Array) -> tuple[()]:
     """Write a file, and the directories above it that are missing: `scalar string, scalar string ->`.
 

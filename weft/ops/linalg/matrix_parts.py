@@ -11,7 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, merge_dims
-from weft.framework.node_errors import BuildMisfit
+from weft.framework.node_errors import BuildMisfit, described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
@@ -242,6 +242,8 @@ def eye(
 
 def _known_size(size: Array) -> int | None:
     if isinstance(size, Tensor):
+        if not size.dtype.base_dtype.is_integer:
+            raise TypeError(f"num_rows and num_columns must be positive integer values, got {described(size)}")
         value = constant_value(size)
         return None if value is None else int(value)
     if not hasattr(type(size), "__index__"):

@@ -14,7 +14,7 @@ from weft.ops.linalg.decompositions import svd_node
 from weft.ops.math.complex_numbers import absolute, conj
 from weft.ops.math.division import power
 from weft.ops.math.elementwise import mul
-from weft.ops.math.reduce_functions import either, reduce_max, reduce_sum
+from weft.ops.math.reduce_functions import keeps_dims, reduce_max, reduce_sum
 from weft.ops.math.unary import sqrt
 
 
@@ -39,7 +39,7 @@ def norm(
     Raises:
         ValueError: there is no such norm, or the axes are not one or two integers.
     """
-    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keepdims = keeps_dims(keepdims, keep_dims)
     axes = _norm_axes(axis)
     is_matrix = axes is not None and len(axes) == 2
     _check_order(ord, is_matrix)
@@ -59,8 +59,13 @@ def norm(
 def _norm_axes(axis: Array) -> tuple[int, ...] | None:
     if axis is None:
         return None
+    is_listed = isinstance(axis, list | tuple)
     axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
-    if len(axes) > 2 or len(set(axes)) != len(axes) or not all(isinstance(each, int | np.integer) for each in axes):
+    if (
+        (is_listed and len(axes) != 2)
+        or len(set(axes)) != len(axes)
+        or not all(isinstance(each, int | np.integer) for each in axes)
+    ):
         raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     return tuple(int(each) for each in axes)
 

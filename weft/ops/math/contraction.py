@@ -189,6 +189,10 @@ def contract(xp: ArrayModule, a: Array, b: Array, *, axes_a: list[int], axes_b: 
 
 def _axes_of(a: Tensor, axes: Array) -> tuple[list[int], list[int]]:
     axes = _known(axes)
+    if not isinstance(axes, list | tuple) and np.asarray(axes).dtype.kind not in "iu":
+        raise TypeError(
+            f"Expected int32, got {axes} of type {type(axes).__name__!r} instead: the axes of tensordot are whole numbers."
+        )
     if np.ndim(axes) == 0:
         count = int(axes)
         if count < 0:
@@ -198,6 +202,8 @@ def _axes_of(a: Tensor, axes: Array) -> tuple[list[int], list[int]]:
         return list(range(-count, 0)), list(range(count))
     if len(axes) != 2:
         raise ValueError("'axes' must be an integer or have length 2.")
+    if any(np.asarray(_known(each)).dtype.kind == "f" and np.size(_known(each)) for each in axes):
+        raise TypeError(f"Expected int32, got {axes} of type 'float' instead: the axes of tensordot are whole numbers.")
     first, second = ([int(axis) for axis in np.atleast_1d(_known(each))] for each in axes)
     if len(first) != len(second):
         raise ValueError(f"Different number of contraction axes 'a' and 'b', {len(first)} != {len(second)}.")

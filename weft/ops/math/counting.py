@@ -128,6 +128,8 @@ def _histogram_shape(node: Operation) -> list[Dims]:
     if node.inputs[1].dims not in (None, (2,), (None,)):
         raise ValueError("value_range must be a vector of 2 elements")
     known = constant_value(node.inputs[2])
+    if known is not None and known <= 0:
+        raise ValueError(f"Requires nbins > 0: {int(known)}")
     return [(None if known is None else int(known),)]
 
 
@@ -196,8 +198,8 @@ def histogram_fixed_width_bins(
         return bin_numbers(values, value_range, nbins, dtype=dtypes.as_dtype(dtype))
 
 
-@op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,
-    types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
+@op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", ranks={"value_range": 1, "nbins": 0},
+    infer=same_as_input, gradient=not_differentiable, types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def bin_numbers(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
     """The part of a range that each value is in: `[...], [2], scalar -> [...]`."""
     width = (value_range[1] - value_range[0]).astype(np.float64) / nbins

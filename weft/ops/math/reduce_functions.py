@@ -52,6 +52,14 @@ def either(name: str, value: T, old_name: str, old_value: T) -> T:
     return old_value
 
 
+def keeps_dims(keepdims: bool | None, keep_dims: bool | None) -> bool:
+    """Whether the dimensions stay, by an argument and its older name; TypeError for what is no bool."""
+    wanted = either("keepdims", keepdims, "keep_dims", keep_dims)
+    if wanted is not None and not isinstance(wanted, bool | np.bool_):
+        raise TypeError(f"Expected bool for argument 'keep_dims' not {wanted!r}: keepdims is True or False.")
+    return bool(wanted)
+
+
 def _reduce(
     node: Callable[..., Tensor],
     tensor: TensorLike,
@@ -62,11 +70,7 @@ def _reduce(
     keep_dims: bool | None = None,
 ) -> Tensor:
     axis = either("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
-    if keepdims is None:
-        keepdims = False
-    elif not isinstance(keepdims, bool | np.bool_):
-        raise TypeError(f"Expected bool for argument 'keep_dims' not {keepdims!r}: keepdims is True or False.")
+    keepdims = keeps_dims(keepdims, keep_dims)
     if axis is not None:
         return node(tensor, axis, keep_dims=keepdims, name=name)
     if not isinstance(tensor, Tensor):
@@ -219,7 +223,7 @@ def reduce_logsumexp(
     Args: those of `tf.math.reduce_sum`.
     """
     axis = either("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keepdims = keeps_dims(keepdims, keep_dims)
     with input_scope(name, "ReduceLogSumExp", (input_tensor,)) as scope:
         tensor = convert_to_tensor(input_tensor, name="input")
         greatest = reduce_max(tensor, axis, keepdims=True)
@@ -285,7 +289,7 @@ def count_nonzero(
         dtype: the numeric dtype of the result.
         reduction_indices, keep_dims, input: older names of `axis`, `keepdims` and `input_tensor`.
     """
-    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keepdims = keeps_dims(keepdims, keep_dims)
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     with input_scope(name, "count_nonzero", (input_tensor,)):
         tensor = convert_to_tensor(either("input", input, "input_tensor", input_tensor), name="input")

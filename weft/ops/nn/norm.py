@@ -19,7 +19,7 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum, not_equal
 from weft.ops.math.elementwise import add, mul, reciprocal, square, squared_difference, sub
-from weft.ops.math.reduce_functions import either, reduce_mean, reduce_prod, reduce_sum
+from weft.ops.math.reduce_functions import either, keeps_dims, reduce_mean, reduce_prod, reduce_sum
 from weft.ops.math.unary import rsqrt
 
 _HALVES = (dtypes.float16, dtypes.bfloat16)
@@ -77,7 +77,7 @@ def sufficient_statistics(
         keepdims: whether the dimensions stay with size 1.
     """
     axes = list(set(axes))
-    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = keeps_dims(keepdims, keep_dims)
     with input_scope(name, "sufficient_statistics", (x, shift)):
         x = convert_to_tensor(x, name="x")
         dims = x.dims

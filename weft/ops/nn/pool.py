@@ -207,9 +207,13 @@ def max_pool_with_argmax(
 
     Raises:
         ValueError: the layout is not NHWC.
+        TypeError: a size is no whole number.
     """
     if data_format != "NHWC":
         raise ValueError("data_format values other  than 'NHWC' are not supported")
+    for key, size in (("ksize", ksize), ("strides", strides)):
+        if size is None or isinstance(size, float):
+            raise TypeError(f"Expected list for {key!r} argument to 'max_pool_with_argmax' Op, not {size!r}: [1, 2, 2, 1]")
     kind = either("output_dtype", output_dtype, "Targmax", Targmax)
     return max_pool_with_argmax_node(
         input, ksize=per_dimension(ksize, 2, 3, "ksize"), strides=per_dimension(strides, 2, 3, "strides"),

@@ -132,7 +132,7 @@ def py_func(
         name: the node's name.
 
     Raises:
-        TypeError: `inp` is one tensor, no list.
+        TypeError: `inp` is no list.
         ValueError: `func` is no function.
     """
     if not callable(func):
@@ -142,6 +142,8 @@ def py_func(
         )
     if isinstance(inp, Tensor):
         raise TypeError(f"Expected list for 'input' argument to 'PyFunc' Op, not {inp}. Of one tensor it is [{inp.op.name}].")
+    if not isinstance(inp, list | tuple):
+        raise TypeError(f"Expected list for 'input' argument to 'PyFunc' Op, not {inp!r}. Of one value it is [value].")
     is_list = isinstance(Tout, list | tuple)
     wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
     definition = lookup("PyFunc" if stateful else "PyFuncStateless")

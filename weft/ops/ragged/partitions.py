@@ -115,11 +115,17 @@ def segment_ids_to_row_splits(
         segment_ids: `[nvals]` int32 or int64.
         num_segments: the number of rows, []; one more than the greatest number when None.
         out_type: int32 or int64; that of the numbers when None.
+
+    Raises:
+        TypeError: `num_segments` is no whole number.
     """
     with input_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
         ids = convert_to_tensor(segment_ids, name="segment_ids", preferred_dtype=out_type or dtypes.int64)
         ids.get_shape().assert_has_rank(1)
-        rows = last_plus_one(ids) if num_segments is None else cast(convert_to_tensor(num_segments), ids.dtype)
+        count = None if num_segments is None else convert_to_tensor(num_segments, name="num_segments")
+        if count is not None and not count.dtype.base_dtype.is_integer:
+            raise TypeError(f"num_segments must be an integer tensor; dtype={count.dtype!r}")
+        rows = last_plus_one(ids) if count is None else cast(count, ids.dtype)
         return cast(rowids_to_splits(ids, rows), as_dtype(out_type) if out_type else ids.dtype)
 
 

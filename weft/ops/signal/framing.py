@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework.aliases import Array, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.gather_scatter import gather
@@ -18,10 +19,14 @@ from weft.ops.math.comparison import maximum
 from weft.ops.math.segment import unsorted_segment_sum
 
 
-def _known(value: Array) -> int | Tensor:
-    """A scalar as an int where that is known."""
+def _known(value: Array, what: str) -> int | Tensor:
+    """A scalar as an int where that is known; TypeError for what is no whole number."""
     if not isinstance(value, Tensor):
+        if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+            raise TypeError(f"frame: {what} must be a whole number of samples, got {value!r}")
         return int(value)
+    if not value.dtype.base_dtype.is_integer:
+        raise TypeError(f"frame: {what} must be a whole number of samples, got {described(value)}")
     found = constant_value(value)
     return value if found is None else int(found)
 
@@ -67,15 +72,19 @@ def frame(
         The frames.
 
     Raises:
-        ValueError: the rank of `signal` is not known.
+        ValueError: the rank of `signal` is not known, or it has no such dimension.
+        TypeError: a length is no whole number.
     """
     with input_scope(name, "frame", (signal, frame_length, frame_step, pad_value)):
         tensor = convert_to_tensor(signal)
         rank = rank_of(tensor)
         if rank is None:
             raise ValueError("frame: the rank of the signal must be known, it is not")
+        if not -rank <= axis < rank:
+            raise ValueError(f"frame: axis is {axis}, and the signal has {rank} dimension(s): {described(tensor)}")
         at = axis % rank
-        length, step, size = _known(frame_length), _known(frame_step), _size(tensor, at)
+        length, step = _known(frame_length, "frame_length"), _known(frame_step, "frame_step")
+        size = _size(tensor, at)
         if pad_end:
             frames = -(-size // step)
             missing = _at_least_none((frames - 1) * step + length - size)
@@ -109,7 +118,7 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
             raise ValueError(f"frame_step must be an integer. Got {checked.dtype!r}")
         if rank_of(checked) not in (0, None):
             raise ValueError(f"frame_step must be a scalar, it has shape {checked.shape}")
-        step, frames, length = _known(frame_step), _size(tensor, -2), _size(tensor, -1)
+        step, frames, length = _known(frame_step, "frame_step"), _size(tensor, -2), _size(tensor, -1)
         samples = (frames - 1) * step + length
         flat = transpose(reshape(tensor, [-1, frames * length]))
         positions = reshape(frame_positions(frames, length, step), [-1])

@@ -50,13 +50,23 @@ def sparse_eye(
         num_rows: int64 scalar.
         num_columns: int64 scalar; `num_rows` when None.
         dtype: the dtype of the result.
+
+    Raises:
+        TypeError: a size is no whole number.
     """
     with input_scope(name, "eye", (num_rows, num_columns)):
-        rows = cast(convert_to_tensor(num_rows), dtypes.int64)
-        columns = cast(convert_to_tensor(num_rows if num_columns is None else num_columns), dtypes.int64)
+        rows = _size("num_rows", num_rows)
+        columns = rows if num_columns is None else _size("num_columns", num_columns)
         count = minimum(rows, columns)
         places = range_of(count, dtype=dtypes.int64)
         return SparseTensor(stack([places, places], 1), ones(expand_dims(count, 0), dtype), stack([rows, columns]))
+
+
+def _size(name: str, value: TensorLike | None) -> Tensor:
+    size = convert_to_tensor(value, name=name)
+    if not size.dtype.base_dtype.is_integer:
+        raise TypeError(f"{name} must be an integer value, got {value!r}")
+    return cast(size, dtypes.int64)
 
 
 def sparse_expand_dims(sp_input: SparseTensor, axis: TensorLike | None = None, name: str | None = None) -> SparseTensor:

@@ -19,6 +19,7 @@ from weft.framework.sparse_tensor import SparseTensor
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import op, rank_of
 from weft.ops.math.elementwise import FLOATS, NUMBERS, REAL
+from weft.ops.math.reduce_functions import keeps_dims
 from weft.ops.sparse.arithmetic import values_shape
 from weft.ops.sparse.layout import as_sparse, flat_positions
 
@@ -221,11 +222,18 @@ def _reduction(
     if wanted is None:
         count = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
         wanted = [] if count is None else list(range(count))
-    axes = wanted if isinstance(wanted, Tensor) else np.array(wanted, np.int32).reshape(-1)
+    axes = wanted if isinstance(wanted, Tensor) else _whole(wanted)
     if isinstance(axes, Tensor) and rank_of(axes) == 0:
         axes = reshape(axes, [1])
-    keep = bool(keep_dims if keepdims is None else keepdims)
+    keep = keeps_dims(keepdims, keep_dims)
     return node(sparse.indices, sparse.values, sparse.dense_shape, axes, keep_dims=keep)
+
+
+def _whole(axes: Array) -> Array:
+    given = np.array(axes)
+    if given.size and given.dtype.kind not in "iu":
+        raise TypeError(f"Expected int32 passed to parameter 'reduction_axes', got {axes!r} of type {type(axes).__name__!r}")
+    return given.astype(np.int32).reshape(-1)
 
 
 def sparse_reduce_sum(

@@ -40,6 +40,8 @@ def _shape(node: Operation) -> list[Dims]:
         return [None]
     if len(node.inputs) == 4:
         known = constant_value(node.inputs[3])
+        if known is not None and known < 0:
+            raise ValueError(f"Cannot specify a negative value for num_segments: {int(known)}")
         return [(None if known is None else int(known), *data.dims[1:])]
     return [(None, *data.dims[1:])]
 

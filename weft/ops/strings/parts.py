@@ -22,6 +22,7 @@ from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.dispatch import dispatchable
+from weft.ops.math.reduce_functions import keeps_dims
 from weft.ops.strings.elementwise import invalid
 from weft.ops.strings.value_text import summarize_ends
 
@@ -240,7 +241,7 @@ def reduce_join(
         if count is None:
             raise ValueError("reduce_join without axis: the rank of the input must be known")
         wanted = np.arange(count - 1, -1, -1, dtype=np.int32)
-    keep = bool(keep_dims if keepdims is None else keepdims)
+    keep = keeps_dims(keepdims, keep_dims)
     return reduce_join_node(text, wanted, keep_dims=keep, separator=separator, name=name)
 
 

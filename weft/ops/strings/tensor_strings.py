@@ -154,5 +154,10 @@ def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None =
 
     Returns:
         [n, 8] uint8 tensor.
+
+    Raises:
+        ValueError: there is no such method.
     """
+    if isinstance(method, str) and method != "farmhash64":
+        raise ValueError(f"Unsupported method: {method}; there is 'farmhash64'")
     return fingerprint_node(data, method, name=name)

@@ -136,11 +136,15 @@ def clean_tag(name: str) -> str:
 
 @contextlib.contextmanager
 def summary_scope(name: str, family: str | None, default_name: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yields the tag and the node's name; TypeError for a name that is none."""
+    """Yields the tag and the node's name; TypeError or ValueError for a name that is none."""
     if isinstance(name, Tensor | np.ndarray):
         raise TypeError(
             f"The name of a summary must be a text, got {name!r}: the name comes first, tf.summary.scalar('loss', loss)"
         )
+    if name is None and default_name is None:
+        raise ValueError("At least one of name (None) and default_name (None) must be provided: a summary's name comes first")
+    if name == "":
+        raise ValueError("'' is not a valid node name: a summary needs a name, which becomes its tag in TensorBoard")
     name = clean_tag(name) if name else default_name or name
     family = None if family is None else clean_tag(family)
     with get_default_graph().name_scope(name if family is None else f"{family}/{name}") as scope:

@@ -73,15 +73,15 @@ def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
     return updated
 
 
-def is_variable_initialized(ref: VariableLike, name: str | None = None) -> Tensor:
+def is_variable_initialized(variable: VariableLike, name: str | None = None) -> Tensor:
     """A scalar bool tensor: whether the variable has a value.
 
     Args:
-        ref: a variable.
+        variable: a variable.
     """
-    if ref.dtype.is_ref:
-        return state.is_variable_initialized(ref, name=name)
-    found: Tensor = ref.is_initialized(name=name)
+    if variable.dtype.is_ref:
+        return state.is_variable_initialized(variable, name=name)
+    found: Tensor = variable.is_initialized(name=name)
     return found
 
 

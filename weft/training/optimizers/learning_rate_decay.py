@@ -388,6 +388,8 @@ def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: Tens
             f"learning_rate is the variable {learning_rate.op.name!r} of {rate.dtype.base_dtype.name}: the rate comes first, "
             "and the step second, decay(learning_rate, global_step, ...)."
         )
+    if isinstance(decay_steps, str | bytes):
+        raise TypeError(f"decay_steps must be a number of steps, got {decay_steps!r}: int(...) converts a text.")
     return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
 
 
