@@ -254,3 +254,35 @@ def test_a_transposed_convolution_wants_the_channels_that_its_filters_make() -> 
         pytest.raises(ValueError, match="input channels does not match filter's input channels, 1 != 2"),
     ):
         tf.nn.conv2d_transpose(tf.zeros([1, 2, 2, 1]), tf.zeros([3, 3, 2, 2]), [1, 4, 4, 2], [1, 2, 2, 1])
+
+
+def test_ranks_and_formats_are_checked_in_tensorflow_s_words():
+    with pytest.raises(ValueError, match="Input tensor must be of rank 3, 4 or 5 but was 2"):
+        tf.nn.max_pool_v2(tf.zeros([3, 4]), 2, 2, "SAME")
+    image, kernel = tf.zeros([1, 4, 4, 1]), tf.zeros([2, 2, 1, 1])
+    with pytest.raises(ValueError, match="output_shape must be a tensor or sized collection"):
+        tf.nn.conv_transpose(image, kernel, 2, 2)
+    for shape in ([1, 2], tf.constant([1, 2])):
+        with pytest.raises(ValueError, match="output_shape must be of length 3, 4 or 5 but was 2"):
+            tf.nn.conv_transpose(image, kernel, shape, 2)
+    assert tf.nn.conv_transpose(image, kernel, tf.constant([1, 8, 8, 1]), 2).shape.ndims == 4
+
+
+@pytest.mark.parametrize("op", [tf.raw_ops.DataFormatDimMap, tf.raw_ops.DataFormatVecPermute])
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("12345678", "87654321", "Source format must be of length 4 or 5, received src_format = 12345678"),
+        ("1234", "43215678", "Destination format must be of length 4 or 5"),
+        ("1234", "5321", "Destination and source format must determine a permutation, got 1234 and 5321"),
+        ("1233", "3321", "Destination and source format must determine a permutation"),
+    ],
+)
+def test_formats_of_images_are_permutations(op, source, target, message):
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(op(x=tf.constant([1, 3, 2, 0]), src_format=source, dst_format=target))
+
+
+def test_whole_numbers_have_no_scientific_form():
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="scientific and shortest format not"):
+        session.run(tf.as_string(tf.constant(1), scientific=True))

@@ -87,8 +87,23 @@ def test_a_single_example_has_no_batch(kwargs: Any) -> None:
 
 @pytest.mark.parametrize("parse", [lambda e, f: _batch([e], f), _single])
 def test_a_feature_without_default_is_required(parse: Any) -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Feature: x \(data type: float32\) is required"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Feature: x \(data type: float\) is required"):
         parse(_example(), {"x": tf.FixedLenFeature([2], tf.float32)})
+
+
+def test_errors_name_the_example_of_a_batch() -> None:
+    good, short = _example(x=[1.0, 2.0]), _example(x=[1.0])
+    names = ["first", "second"]
+    for feature, example, message in (
+        (tf.FixedLenFeature([2], tf.float32), short, "Name: second, Key: x, Index: 1.  Number of float values != expected.  "
+                                                     "Values size: 1 but output shape: [2]"),
+        (tf.FixedLenFeature([2], tf.float32), _example(), "Name: second, Feature: x (data type: float) is required"),
+        (tf.VarLenFeature(tf.float32), _example(x=[1]), "Name: second, Key: x, Index: 1.  Data types don't match. Expected "
+                                                        "type: float, Actual type: int64"),
+    ):  # fmt: skip
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught, tf.Session() as session:
+            session.run(tf.parse_example([good, example], {"x": feature}, example_names=names))
+        assert str(caught.value).startswith(message)
 
 
 def test_wrong_types_numbers_and_bytes_are_refused() -> None:

@@ -78,17 +78,19 @@ def scatter_nd_non_aliasing_add(
 # Formats of images.
 
 
-def _letters(node_format: str, name: str) -> str:
-    if len(node_format) not in (4, 5) or len(set(node_format)) != len(node_format):
-        raise InvalidArgumentError.of(f"{name} must be of 4 or 5 different letters, got {node_format}")
-    return node_format
+def _check_formats(src_format: str, dst_format: str) -> None:
+    for each, what, name in ((src_format, "Source", "src"), (dst_format, "Destination", "dst")):
+        if len(each) not in (4, 5):
+            raise InvalidArgumentError.of(f"{what} format must be of length 4 or 5, received {name}_format = {each}")
+    if sorted(src_format) != sorted(dst_format) or len(set(src_format)) != len(src_format):
+        raise InvalidArgumentError.of(
+            f"Destination and source format must determine a permutation, got {src_format} and {dst_format}"
+        )
 
 
 def _places(src_format: str, dst_format: str) -> Array:
-    source, target = _letters(src_format, "Source format"), _letters(dst_format, "Destination format")
-    if set(source) != set(target):
-        raise InvalidArgumentError.of(f"Destination format must have the letters of the source: {dst_format} and {src_format}")
-    return np.array([target.index(letter) for letter in source])
+    _check_formats(src_format, dst_format)
+    return np.array([dst_format.index(letter) for letter in src_format])
 
 
 @op("DataFormatDimMap", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable, types={"T": _INDEX},
@@ -103,6 +105,7 @@ def data_format_dim_map(xp: ArrayModule, x: Array, *, src_format: str = "NHWC", 
     defaults={"T": dtypes.int32})  # fmt: skip
 def data_format_vec_permute(xp: ArrayModule, x: Array, *, src_format: str = "NHWC", dst_format: str = "NCHW") -> Result:
     """A vector of sizes, or rows of paddings, in the order of another format: `[n, *row] -> [n, *row]`."""
+    _check_formats(src_format, dst_format)
     if x.ndim not in (1, 2):
         raise InvalidArgumentError.of(f"input must be a vector or 2D tensor, but got shape {list(x.shape)}")
     size = x.shape[0]

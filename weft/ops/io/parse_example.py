@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -13,14 +13,13 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, TensorLike
 from weft.framework.dims import Dims
-from weft.framework.dtypes import DType
+from weft.framework.dtypes import DType, datatype_name
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import op
@@ -39,6 +38,20 @@ _FEWEST_AT_ONCE: Final = 8
 _KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "bytes_list": dtypes.string}
 
 
+class _Example(NamedTuple):
+    """How errors name an example: not at all where it is alone, else by its name and its index in the batch."""
+
+    label: str = ""
+    place: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"Name: {self.label}, " if self.label else ""
+
+    def key(self, key: str) -> str:
+        return f"{self.name}Key: {key}{f', Index: {self.place}' if self.label else ''}.  "
+
+
 def _parsed(serialized: bytes, name: str) -> Any:
     try:
         return example_pb2.Example.FromString(serialized).features.feature
@@ -46,42 +59,47 @@ def _parsed(serialized: bytes, name: str) -> Any:
         raise _invalid(f"{name}Could not parse example input, value: {serialized[:200]!r}") from None
 
 
-def _values(features: Array, key: str, wanted: DType, where: str) -> Array:
+def _values(features: Array, key: str, wanted: DType, example: _Example, is_dense: bool = True) -> Array:
     """A feature's values as an array; None where the example has no such feature."""
     feature = features[key] if key in features else None  # noqa: SIM401 - a map of messages makes what `get` does not find
     kind = None if feature is None else feature.WhichOneof("kind")
     if kind is None:
         return None
     if _KINDS[kind] != wanted:
-        found = _KINDS[kind].name
-        raise _invalid(f"{where}Key: {key}.  Data types don't match. Data type: {found} but expected type: {wanted.name}")
+        found, expected = datatype_name(_KINDS[kind]), datatype_name(wanted)
+        both = f"Data type: {found} but expected" if is_dense else f"Expected type: {expected}, Actual"
+        raise _invalid(f"{example.key(key)}Data types don't match. {both} type: {expected if is_dense else found}")
     return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
 
 
-def _dense(features: Tensor, spec: DenseSpec, where: str) -> Array:
+def _dense(features: Tensor, spec: DenseSpec, example: _Example) -> Array:
     """A dense feature's value; that of any number of elements is not padded yet."""
     assert spec.dims is not None
-    values = _values(features, spec.key, spec.dtype, where)
+    values, kind = _values(features, spec.key, spec.dtype, example), datatype_name(spec.dtype)
     if spec.dims[:1] == (None,):
         row = _count(spec.dims[1:])
         values = np.empty(0, spec.dtype.as_numpy_dtype) if values is None else values
         if row == 0 or values.size % row:
             raise _invalid(
-                f"{where}Key: {spec.key}.  Number of {spec.dtype.name} values is not a multiple of stride length. Saw "
-                f"{values.size} values but output shape is: {TensorShape(spec.dims)}"
+                f"{example.key(spec.key)}Number of {kind} values is not a multiple of stride length. Saw {values.size} values "
+                f"but output shape is: {_shown(spec.dims)}"
             )
         return values.reshape(-1, *spec.dims[1:])
     size = _count(spec.dims)
     if values is None:
         if spec.default.size != size:
-            raise _invalid(f"{where}Feature: {spec.key} (data type: {spec.dtype.name}) is required but could not be found.")
+            raise _invalid(f"{example.name}Feature: {spec.key} (data type: {kind}) is required but could not be found.")
         values = spec.default.astype(spec.dtype.as_numpy_dtype)
     if values.size != size:
         raise _invalid(
-            f"{where}Key: {spec.key}.  Number of {spec.dtype.name} values != expected.  Values size: {values.size} but output "
-            f"shape: {TensorShape(spec.dims)}"
+            f"{example.key(spec.key)}Number of {kind} values != expected.  Values size: {values.size} but output shape: "
+            f"{_shown(spec.dims)}"
         )
     return values.reshape(spec.dims)
+
+
+def _shown(dims: tuple[int | None, ...]) -> str:
+    return f"[{','.join('?' if dim is None else str(dim) for dim in dims)}]"
 
 
 def _count(dims: tuple[int | None, ...]) -> int:
@@ -177,12 +195,12 @@ def _by_record(
     dense_rows: list[list[Array]] = [[] for _ in dense]
     labels = names.tolist() if names.size else [b""] * len(texts)
     for index, (text, label) in enumerate(zip(texts, labels, strict=True)):
-        where = f"Name: {label.decode(errors='replace') or '<unknown>'}, "
-        features = _parsed(text, where)
+        example = _Example(label.decode(errors="replace") or "<unknown>", index)
+        features = _parsed(text, example.name)
         for spec, rows in zip(sparse, sparse_rows, strict=True):
-            rows.append(_values(features, spec.key, spec.dtype, where))
+            rows.append(_values(features, spec.key, spec.dtype, example, is_dense=False))
         for wanted, rows in zip(dense, dense_rows, strict=True):
-            rows.append(_dense(features, wanted, f"{where}Index: {index}.  "))
+            rows.append(_dense(features, wanted, example))
     results = [_sparse_batch(rows, spec.dtype) for spec, rows in zip(sparse, sparse_rows, strict=True)]
     return _in_order(results, [_stacked(rows, wanted) for wanted, rows in zip(dense, dense_rows, strict=True)])
 
@@ -263,14 +281,14 @@ def parse_single_example_node(
     results = []
     for key, kind in zip(sparse_keys, sparse_types, strict=True):
         wanted = dtypes.as_dtype(kind)
-        values = _values(features, key, wanted, "")
+        values = _values(features, key, wanted, _Example(), is_dense=False)
         values = np.empty(0, wanted.as_numpy_dtype) if values is None else values
         results.append((np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)))
     specs = [
         DenseSpec(key, dtypes.as_dtype(kind), _dims(dims), default)
         for key, kind, dims, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
     ]
-    return _in_order(results, [_dense(features, spec, "") for spec in specs])
+    return _in_order(results, [_dense(features, spec, _Example()) for spec in specs])
 
 
 def _key(tensor: Array) -> str:

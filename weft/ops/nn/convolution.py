@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from weft.framework.aliases import Padding, ShapeLike, Sizes, TensorLike
@@ -53,6 +54,13 @@ def convolution(
         return conv3d(input, filter, steps, padding, data_format or "NDHWC", rates, scope)
 
 
+def _length(output_shape: ShapeLike) -> int | None:
+    if isinstance(output_shape, Tensor):
+        dims = output_shape.dims
+        return dims[0] if dims else None
+    return len(output_shape)  # type: ignore[arg-type]
+
+
 def conv_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Sizes, padding: Padding = "SAME",
     data_format: str | None = None, dilations: Sizes | None = None, name: str | None = None,
@@ -72,8 +80,13 @@ def conv_transpose(
         A tensor of that shape and the same dtype.
 
     Raises:
-        ValueError: there are not 1, 2 or 3 spatial dimensions.
+        ValueError: there are not 1, 2 or 3 spatial dimensions, or `output_shape` is none.
     """
+    if output_shape is None or not isinstance(output_shape, Tensor | Collection):
+        raise ValueError("output_shape must be a tensor or sized collection.")
+    rank = _length(output_shape)
+    if rank not in (None, 3, 4, 5):
+        raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
     input = convert_to_tensor(input)
     count = (input.get_shape().ndims or 0) - 2
     functions: dict[int, Any] = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}

@@ -307,7 +307,10 @@ def _by_rank(
     input = convert_to_tensor(input)
     count = len(data_format) - 2 if data_format else (input.get_shape().ndims or 0) - 2
     if count not in (1, 2, 3):
-        raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions, its shape is {input.get_shape()}")
+        raise ValueError(
+            f"Input tensor must be of rank 3, 4 or 5 but was {count + 2}. It has 1, 2 or 3 spatial dimensions; its shape is "
+            f"{input.get_shape()}"
+        )
     made: Tensor = functions[count - 1](
         input, ksize, strides, padding, data_format=data_format or layouts[count - 1], name=name
     )

@@ -63,6 +63,8 @@ def as_string_node(
     if scientific and shortest:
         raise invalid("Cannot select both scientific and shortest notation")
     inexact = kind.kind in "fcV"
+    if not inexact and (scientific or shortest):
+        raise invalid(f"scientific and shortest format not supported for datatype {dtypes.as_dtype(kind).name}")
     if not inexact and precision >= 0:
         raise invalid(f"precision not supported for datatype {dtypes.as_dtype(kind).name}")
     if kind == np.bool_:

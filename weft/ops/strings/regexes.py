@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 import numpy as np
 
 from weft.framework.aliases import Array, Result, TensorLike
@@ -12,25 +9,13 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
-from weft.ops.strings.elementwise import _encoded, each, invalid
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}") from None
+from weft.ops.strings.elementwise import _encoded, each
+from weft.ops.strings.expressions import compiled, rewrite_of
 
 
 def _replace(input: Array, pattern: bytes, rewrite: bytes, replace_global: bool) -> Array:
-    compiled = _compiled(pattern)
-    whole = re.sub(rb"\\0", rb"\\g<0>", rewrite)
-    try:
-        return each(input, lambda text: compiled.sub(whole, text, count=0 if replace_global else 1))
-    except re.error:
-        # The rewrite names a group that the pattern does not have: nothing is replaced, as in TensorFlow.
-        return input
+    expression, written = compiled(pattern), rewrite_of(rewrite)
+    return each(input, lambda text: expression.replace(text, written, replace_global))
 
 
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string",
@@ -53,6 +38,8 @@ def regex_replace(
 ) -> Tensor:
     """Replace what a regular expression matches; `\\1` ... in `rewrite` stand for its groups, `\\0` for all of it.
 
+    Expressions are those of RE2, on texts in UTF-8.
+
     Args:
         input: [...] tensor of strings.
         pattern, rewrite: scalar strings.
@@ -71,15 +58,13 @@ def regex_replace(
 )
 def regex_full_match_node(ctx: OpContext, input: Array, pattern: Array) -> Result:
     """Whether the pattern matches the whole of each string: `[...], scalar -> [...] bool`."""
-    compiled = _compiled(pattern.item())
-    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
+    return each(input, compiled(pattern.item()).matches_whole, np.bool_)
 
 
 @op("StaticRegexFullMatch", "input: string -> output: bool", infer=same_as_input, gradient=None)
 def static_regex_full_match(ctx: OpContext, input: Array, *, pattern: str) -> Result:
     """RegexFullMatch with a fixed pattern: `[...] -> [...] bool`."""
-    compiled = _compiled(_encoded(pattern))
-    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
+    return each(input, compiled(_encoded(pattern)).matches_whole, np.bool_)
 
 
 @dispatchable

@@ -55,10 +55,12 @@ def parse_tensor_node(ctx: OpContext, serialized: Array, *, out_type: DType) -> 
     try:
         array = make_ndarray(tensor_pb2.TensorProto.FromString(serialized.item()))
     except DecodeError:
-        raise InvalidArgumentError.of(f"Could not parse `serialized` as TensorProto: {serialized.item()[:100]!r}") from None
+        shown = str(serialized.item()[:100])[1:]
+        raise InvalidArgumentError.of(f"Could not parse `serialized` as TensorProto: {shown}") from None
     found = dtypes.as_dtype(array.dtype)
     if found is not out_type:
-        message = f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})"
+        named, wanted = dtypes.datatype_name(found), dtypes.datatype_name(out_type)
+        message = f"Type mismatch between parsed tensor ({named}) and dtype ({wanted})"
         raise InvalidArgumentError.of(message)
     return array
 
