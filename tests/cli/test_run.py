@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from google.protobuf import descriptor_pb2
 
 ROOT = Path(__file__).parents[2]
 
@@ -171,3 +172,36 @@ print(picture.size, width > 0)
 def test_numpy_is_as_it_is_without_the_command() -> None:
     done = run("-c", "import weft, numpy; weft.Graph; print('float_' in vars(numpy))")
     assert done.stdout == "False\n", done.stderr
+
+
+def test_a_program_finds_modules_that_a_former_compiler_of_messages_made(tmp_path: Path) -> None:
+    file = descriptor_pb2.FileDescriptorProto(name="former/note.proto", package="former", syntax="proto3")
+    file.dependency.append("tensorflow/core/framework/tensor.proto")
+    note = file.message_type.add(name="Note")
+    note.field.add(name="pitch", number=1, type="TYPE_INT32", label="LABEL_OPTIONAL")
+    note.field.add(name="value", number=2, type="TYPE_MESSAGE", label="LABEL_OPTIONAL", type_name=".tensorflow.TensorProto")
+    note.enum_type.add(name="Key").value.add(name="C", number=0)
+    packed = file.SerializeToString().decode("latin1")
+    (tmp_path / "note_pb2.py").write_text(
+        f"""
+import sys
+_b = sys.version_info[0] < 3 and (lambda x: x) or (lambda x: x.encode('latin1'))
+from google.protobuf import descriptor as _descriptor
+from tensorflow.core.framework import tensor_pb2 as tensorflow_dot_core_dot_framework_dot_tensor__pb2
+DESCRIPTOR = _descriptor.FileDescriptor(name='former/note.proto', package='former', serialized_pb=_b({packed!r}))
+_NOTE = _descriptor.Descriptor(name='Note', full_name='former.Note', filename=None, file=DESCRIPTOR, fields=[
+  _descriptor.FieldDescriptor(name='pitch', full_name='former.Note.pitch', index=0, number=1, type=5, cpp_type=1, label=1)])
+"""
+    )
+    (tmp_path / "program.py").write_text(
+        """
+import pydoc
+import note_pb2
+import tensorflow as tf
+note = note_pb2.Note(pitch=3, value=tf.make_tensor_proto([1, 2]))
+print(note_pb2.Note.FromString(note.SerializeToString()).pitch, note_pb2.Note.C, tf.make_ndarray(note.value))
+print(pydoc.locate("tensorflow.train.AdamOptimizer") is tf.train.AdamOptimizer, pydoc.locate("tensorflow.contrib.rnn.Nothing"))
+"""
+    )
+    result = run("-m", "weft.cli", "run", str(tmp_path / "program.py"))
+    assert result.stdout.splitlines() == ["3 0 [1 2]", "True None"], result.stderr

@@ -136,7 +136,8 @@ NAMES: Final = {
             "weft.models.seq2seq.attention:products_of=_luong_score "
             "weft.models.seq2seq.attention:masked_score=_maybe_mask_score "
             "weft.models.seq2seq.attention_wrapper:attention_of=_compute_attention"
-        )
+        ),
+        "ops.decoder": "weft.models.rnn.stacked:transpose_batch_time=_transpose_batch_time",
     },
     "rnn": {
         "ops.core_rnn_cell": (

@@ -7,6 +7,23 @@ from __future__ import annotations
 from typing import Final
 
 NAMES: Final = {
+    "ops.metrics_impl": (
+        "weft.models.metrics.own_metrics:metric_variable weft.models.metrics.state:aligned=_remove_squeezable_dimensions "
+        "weft.models.metrics.counts:streaming_confusion_matrix=_streaming_confusion_matrix "
+        "weft.models.metrics.own_metrics:aggregate_across_replicas=_aggregate_across_replicas "
+        "weft.models.metrics.own_metrics:aggregate_variable=_aggregate_variable "
+        "weft.models.metrics.own_metrics:safe_scalar_div=_safe_scalar_div "
+        "weft.models.metrics.own_metrics:confusion_matrix_at_thresholds=_confusion_matrix_at_thresholds "
+        "weft.models.metrics.own_metrics:streaming_sparse_average_precision_at_top_k="
+        "_streaming_sparse_average_precision_at_top_k"
+    ),
+    "ops.summary_op_util": (
+        "weft.ops.summary.own_summaries:clean_tag weft.ops.summary.own_summaries:collect "
+        "weft.ops.summary.own_summaries:summary_scope"
+    ),
+    "framework.op_def_registry": ("weft.framework.op_protos:get_registered_ops weft.framework.op_protos:register_op_list"),
+    "training.tracking.data_structures": "weft.framework.decorators:no_dependency=NoDependency",
+    "keras.utils.generic_utils": "weft.networks.state.names:snake_case=to_snake_case",
     "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",
     "framework.common_shapes": "broadcast_static_shape=broadcast_shape",
     "framework.composite_tensor": "weft.framework.type_spec:CompositeTensor",

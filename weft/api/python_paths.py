@@ -140,6 +140,7 @@ NAMES: Final = {
     "layers.base": "weft.models.layers.input_spec:InputSpec",
     "framework.ops": (
         "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs "
+        "weft.framework.unique_numbers:uid "
         "weft.framework.collection_proto:register_proto_function "
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
         "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
@@ -193,16 +194,6 @@ NAMES: Final = {
         "initializers.glorot_normal=GlorotNormal"
     ),
     "ops.logging_ops": "weft.ops.control_flow.assertion:print_v2",
-    "ops.metrics_impl": (
-        "weft.models.metrics.own_metrics:metric_variable weft.models.metrics.state:aligned=_remove_squeezable_dimensions "
-        "weft.models.metrics.counts:streaming_confusion_matrix=_streaming_confusion_matrix "
-        "weft.models.metrics.own_metrics:aggregate_across_replicas=_aggregate_across_replicas "
-        "weft.models.metrics.own_metrics:aggregate_variable=_aggregate_variable "
-        "weft.models.metrics.own_metrics:safe_scalar_div=_safe_scalar_div "
-        "weft.models.metrics.own_metrics:confusion_matrix_at_thresholds=_confusion_matrix_at_thresholds "
-        "weft.models.metrics.own_metrics:streaming_sparse_average_precision_at_top_k="
-        "_streaming_sparse_average_precision_at_top_k"
-    ),
     "ops.resource_variable_ops": (
         "ResourceVariable weft.ops.variables.resource_variable:is_resource_variable "
         "weft.ops.state.resource_state:variable_shape"

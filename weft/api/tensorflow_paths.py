@@ -31,7 +31,12 @@ class _TensorFlowPaths(MetaPathFinder):
         if package not in _PACKAGES:
             return None
         own = f"weft.{rest}" if rest else "weft"
-        if importlib.util.find_spec(own) is None:
+        try:
+            found = importlib.util.find_spec(own)
+        except ModuleNotFoundError as error:
+            # Under the name that was asked for: `pydoc.locate` finds out so what of a path is a module.
+            raise ModuleNotFoundError(error.msg, name=fullname if error.name == own else error.name) from None
+        if found is None:
             raise ModuleNotFoundError(f"weft stands for TensorFlow here, and has no module {own!r}", name=fullname)
         return ModuleSpec(fullname, Alias(own))
 

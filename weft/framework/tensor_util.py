@@ -210,6 +210,8 @@ def as_array(value: object, dtype: DType | None = None) -> Any:
             return _convert_array(np.asarray(value), base, value)
         except NotImplementedError as error:
             raise TypeError("List of Tensors when single Tensor expected") from error
+    if isinstance(value, tensor_pb2.TensorProto):
+        return _convert_array(make_ndarray(value), base, value)
     return _convert_nested(value, base)
 
 
@@ -278,6 +280,8 @@ def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
 
 def _strings(array: Any, base: DType | None, value: Any) -> Any:
     if base is not None and base is not dtypes.string:
+        if isinstance(value, np.ndarray) and all(_is_number(item, base) for item in array.ravel().tolist()):
+            return array.astype(base.as_numpy_dtype)
         leaf = next((item for item in array.ravel().tolist() if isinstance(item, str | bytes)), value)
         raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.{_of_none(leaf)}")
     items = array.ravel().tolist()
@@ -288,6 +292,10 @@ def _strings(array: Any, base: DType | None, value: Any) -> Any:
     except TypeError:
         flat = np.fromiter(map(_as_bytes, items), np.object_, len(items))
     return flat.reshape(array.shape)
+
+
+def _is_number(item: object, base: DType) -> bool:
+    return isinstance(item, int | float | complex | np.generic) and _accepts(base, item)
 
 
 def _as_bytes(item: object) -> bytes:

@@ -111,6 +111,7 @@ sys.meta_path[:0] = [
     _Former("numpy", "weft.api.former_names"),
     *(_Former(f"PIL.{name}", "weft.api.former_pictures") for name in ("Image", "ImageDraw", "ImageFont")),
 ]
+importlib.import_module("weft_former_protos").install()
 if sys.version_info >= (3, 12):
     importlib.import_module("weft_gone_modules").install()
 _run_the_next()

@@ -37,6 +37,7 @@ from weft.models.distributions.multivariate_tril import MultivariateNormalFullCo
 from weft.models.distributions.multivariate_tril import MultivariateNormalTriL as MultivariateNormalTriL
 from weft.models.distributions.normal import Normal as Normal
 from weft.models.distributions.normal import NormalWithSoftplusScale as NormalWithSoftplusScale
+from weft.models.distributions.percentiles import percentile as percentile
 from weft.models.distributions.positive import Chi2 as Chi2
 from weft.models.distributions.positive import Chi2WithAbsDf as Chi2WithAbsDf
 from weft.models.distributions.positive import HalfNormal as HalfNormal

@@ -26,6 +26,7 @@ class ScopeStateManager:
                 self.collections.append(name)
         self._trainable = trainable
         self._made: dict[str, VariableLike] = {}
+        self._resources: dict[tuple[FeatureColumn, str], object] = {}
 
     def create_variable(
         self, feature_column: FeatureColumn, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None,
@@ -44,4 +45,21 @@ class ScopeStateManager:
         return self._made[name]
 
     def add_resource(self, feature_column: FeatureColumn, name: str, resource: object) -> None:
-        """Do nothing: the graph's collections have the table."""
+        """Keep what a column has made beside variables, such as a table or a part of a model."""
+        self._resources[feature_column, name] = resource
+
+    def has_resource(self, feature_column: FeatureColumn, name: str) -> bool:
+        """Whether the column has made it."""
+        return (feature_column, name) in self._resources
+
+    def get_resource(self, feature_column: FeatureColumn, name: str) -> object:
+        """What the column has made, now if it did not before.
+
+        Raises:
+            ValueError: it makes nothing of this name.
+        """
+        if not self.has_resource(feature_column, name):
+            feature_column.create_state(self)
+        if not self.has_resource(feature_column, name):
+            raise ValueError(f"The column {feature_column} has made no resource {name!r}.")
+        return self._resources[feature_column, name]

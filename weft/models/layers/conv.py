@@ -23,8 +23,9 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.core import ZEROS
-from weft.models.layers.layer import Layer, activated
+from weft.models.layers.layer import activated
 from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
+from weft.models.layers.output_shapes import ShapeOfCalls
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.array.stacking import stack
@@ -86,7 +87,7 @@ def padding_of(padding: str) -> str:
     return padding.lower()
 
 
-class Convolution(Layer):
+class Convolution(ShapeOfCalls):
     """A layer with a kernel, a bias and an activation over 1, 2 or 3 spatial dimensions: the base of all of these."""
 
     rank = 2

@@ -22,8 +22,9 @@ from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
-from weft.models.layers.layer import Layer, activated
+from weft.models.layers.layer import activated
 from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
+from weft.models.layers.output_shapes import ShapeOfCalls
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.array.transposing import transpose
@@ -42,7 +43,7 @@ ZEROS = zeros_initializer()
 T = TypeVar("T")
 
 
-class Dense(Layer):
+class Dense(ShapeOfCalls):
     """`activation(inputs x kernel + bias)`, over the last dimension: `[..., depth] -> [..., units]`.
 
     Args:
@@ -189,7 +190,7 @@ def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Cal
     return if_true() if condition else if_false()
 
 
-class Dropout(Layer):
+class Dropout(ShapeOfCalls):
     """Inputs with elements dropped at random, in training only: `[...] -> [...]`.
 
     What is kept is multiplied by `1 / (1 - rate)`, so that the expected sum stays the same.
@@ -244,7 +245,7 @@ def dropout(
     return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
 
 
-class Flatten(Layer):
+class Flatten(ShapeOfCalls):
     """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`, `[batch]` to `[batch, 1]`.
 
     Args:

@@ -151,6 +151,17 @@ class Layer(CallRecord, Effects):
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
+    def compute_output_shape(self, input_shape: Nest) -> TensorShape:
+        """The shape of the outputs for a shape of inputs; subclasses say it.
+
+        Args:
+            input_shape: the inputs' shape.
+
+        Raises:
+            NotImplementedError: the class does not say it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no compute_output_shape method")
+
     # What programs use.
 
     def __call__(self, inputs: Nest, *args: object, **kwargs: object) -> Tensor:
@@ -238,6 +249,11 @@ class Layer(CallRecord, Effects):
         is_shared = True if self.built else self._reuse
         with variable_scope(self._scope, reuse=is_shared, auxiliary_name_scope=False):
             yield self._scope
+
+    def forget(self) -> None:
+        """Be as before the first call, for a copy that is called in another graph."""
+        self.built, self._scope, self._reuse, self._variables = False, None, None, []
+        CallRecord.__init__(self)
 
     def _open(self) -> VariableScope:
         if self._reuse:

@@ -13,8 +13,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.core import either_branch
-from weft.models.layers.layer import Layer
 from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options
+from weft.models.layers.output_shapes import ShapeOfCalls
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.casting import cast
@@ -39,7 +39,7 @@ def check_whole_batch(name: str, renorm: bool, virtual_batch_size: int | None, a
         )
 
 
-class BatchNormalization(Layer):
+class BatchNormalization(ShapeOfCalls):
     """Inputs normalized by the mean and variance of the batch in training, and by their moving averages otherwise.
 
     `[..., channels] -> [..., channels]`, or with the channels in the dimension `axis`; mean and variance are `[channels]`.

@@ -8,13 +8,13 @@ from typing import Any, Final
 from weft.framework.aliases import DTypeLike, Sizes, TensorLike
 from weft.framework.operation import Tensor
 from weft.models.layers.conv import layout_of, padding_of, per_axis
-from weft.models.layers.layer import Layer
+from weft.models.layers.output_shapes import ShapeOfCalls
 from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
 
-class Pooling(Layer):
+class Pooling(ShapeOfCalls):
     """A layer with a window, strides, padding and layout: the base of all of these."""
 
     rank = 2

@@ -57,11 +57,13 @@ def broadcast_like(xp: ArrayModule, x: Array, like: Array) -> Result:
     return xp.broadcast_to(x, like.shape)
 
 
-def unbroadcast(gradient: Tensor, tensor: Tensor, *others: Tensor) -> Tensor:
+def unbroadcast(gradient: Tensor | IndexedSlices, tensor: Tensor, *others: Tensor) -> Tensor:
     """The gradient of a broadcast input: summed, or as it is when `tensor` cannot have been broadcast.
 
     That is so when its static shape equals the gradient's, or when the op's other inputs cannot have widened it.
     """
+    if isinstance(gradient, IndexedSlices):  # that of a gather
+        gradient = convert_to_tensor(gradient)
     dims = tensor.dims
     if dims is None:
         return sum_to_like(gradient, tensor)
