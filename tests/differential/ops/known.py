@@ -177,6 +177,9 @@ WITHOUT: Final[dict[str, str]] = {
         "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedTensorToVariantGradient", "TensorListConcat",
         "TensorListPushBackBatch",
     ), "what it makes or takes is no array: tests/ops/foreign"),
+    **dict.fromkeys((
+        "Barrier", "BarrierClose", "BarrierIncompleteSize", "BarrierInsertMany", "BarrierReadySize", "BarrierTakeMany",
+    ), "its handle is of one process: tests/ops/data_flow"),
     "Eig": "the order of the eigenvalues is each library's own: tests/ops/foreign",
     "SampleDistortedBoundingBox": "its draws are each library's own: tests/ops/foreign",
     **dict.fromkeys(("EagerPyFunc", "PyFunc", "PyFuncStateless"), "it calls a function of the client's process"),

@@ -20,6 +20,9 @@ from weft.training.input.resampling import resample_at_rate as resample_at_rate
 from weft.training.input.resampling import weighted_resample as weighted_resample
 from weft.training.input.sampling import rejection_sample as rejection_sample
 from weft.training.input.sampling import stratified_sample as stratified_sample
+from weft.training.input.sequence_batch import NextQueuedSequenceBatch as NextQueuedSequenceBatch
+from weft.training.input.sequence_batches import batch_sequences_with_states as batch_sequences_with_states
+from weft.training.input.sequence_states import SequenceQueueingStateSaver as SequenceQueueingStateSaver
 from weft.training.loops.monitored_training import train as train
 from weft.training.loops.train_op import add_gradients_summaries as add_gradients_summaries
 from weft.training.loops.train_op import clip_gradient_norms as clip_gradient_norms

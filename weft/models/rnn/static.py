@@ -23,11 +23,11 @@ from weft.ops.variables.variable_scope import variable_scope
 class StateSaver(Protocol):
     """An object that keeps the states of sequences between runs."""
 
-    def state(self, name: str) -> Tensor:
+    def state(self, name: str, /) -> Tensor:
         """The state of this name, `[batch, ...]`."""
         ...
 
-    def save_state(self, name: str, value: Tensor) -> Operation | Tensor:
+    def save_state(self, name: str, value: Tensor, /) -> Operation | Tensor:
         """Keep a state by this name; the result is the node that does."""
         ...
 

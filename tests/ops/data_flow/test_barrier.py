@@ -1,0 +1,54 @@
+"""Barriers give elements that are whole, oldest first, and end as TensorFlow 1.15's do."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft as tf
+from weft.ops.data_flow.barrier import Barrier
+
+
+def test_elements_are_taken_once_all_their_components_are_there() -> None:
+    barrier = Barrier((tf.float32, tf.int32), shapes=((2,), ()))
+    first = barrier.insert_many(0, ["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
+    sizes = [barrier.ready_size(), barrier.incomplete_size()]
+    taken = barrier.take_many(1)
+    assert taken.indices.shape == [1]
+    assert taken.values[0].shape == [1, 2]
+    with tf.Session() as sess:
+        sess.run(first)
+        assert sess.run(sizes) == [0, 2]
+        sess.run([barrier.insert_many(1, ["b"], [7]), barrier.insert_many(1, ["a"], [8])])
+        assert sess.run(sizes) == [2, 0]
+        found = [sess.run(taken) for _ in range(2)]
+        assert sorted(each.keys.tolist() for each in found) == [[b"a"], [b"b"]]
+        assert {each.keys[0]: each.values[1].tolist() for each in found} == {b"a": [8], b"b": [7]}
+        assert found[0].indices.tolist() == found[1].indices.tolist() == [-(1 << 63)]
+        sess.run(first)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Key a already has a value for component 0 in barrier"):
+            sess.run(first)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Shape mismatch in tuple component 0\. Expected \[2\], got"):
+            sess.run(barrier.insert_many(0, ["c"], [[1.0, 2.0, 3.0]]))
+        with pytest.raises(tf.errors.DeadlineExceededError, match="Timed out waiting for notification"):
+            sess.run(barrier.take_many(1, timeout=1))
+
+
+def test_a_closed_barrier_lets_elements_become_whole_and_takes_no_new_ones() -> None:
+    barrier = Barrier((tf.int32, tf.int32), shapes=((), ()))
+    fewer, two = barrier.take_many(5, allow_small_batch=True), barrier.take_many(2)
+    with tf.Session() as sess:
+        sess.run([barrier.insert_many(0, ["a", "b"], [1, 2])])
+        sess.run([barrier.insert_many(1, ["a"], [3])])
+        sess.run(barrier.close())
+        with pytest.raises(tf.errors.CancelledError, match=r"is closed\.  Pending enqueues cancelled: 0\."):
+            sess.run(barrier.insert_many(0, ["new"], [1]))
+        assert sess.run(fewer).keys.tolist() == [b"a"]
+        sess.run(barrier.insert_many(1, ["b"], [4]))
+        with pytest.raises(tf.errors.OutOfRangeError, match=r"is closed and has insufficient elements \(requested 2, total"):
+            sess.run(two)
+        sess.run(barrier.close(cancel_pending_enqueues=True))
+        assert sess.run(fewer).values[1].tolist() == [4]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(fewer)
+        with pytest.raises(tf.errors.CancelledError, match="is already closed"):
+            sess.run(barrier.close())
