@@ -54,6 +54,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     """Has sessions compile beside their steps, by a compiler behind a gate."""
     monkeypatch.delenv(DETERMINISM_VARIABLE, raising=False)
     monkeypatch.setattr(compile_rules, "BESIDE_RUNS", COLD_RUNS)
+    monkeypatch.setattr(compile_rules, "SMALL_BYTES", 0)
     compiler = Compiler()
     prepare, trace = CompiledStage.prepare, engine.trace
 
@@ -117,6 +118,22 @@ def test_steps_go_on_on_the_host_until_code_is_there(compiler: Compiler) -> None
     assert model.row.compile_s > 0.0
     assert model.session.run(model.count) == COLD_RUNS + 20
     assert compiler.tracing_threads == {"weft-compile"}
+
+
+def test_a_small_stage_stays_on_the_host_until_it_is_given_more(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_rules, "SMALL_BYTES", 1 << 20)
+    monkeypatch.setattr(compile_rules, "SMALL_S", LIMIT_S)
+    model = Counted()
+    for _ in range(COLD_RUNS + 10):
+        model.step()
+    assert (model.row.way, model.row.compiled_runs) == ("host program, being small", 0)
+    assert not compiler.begun.acquire(blocking=False)
+    model.step(100)
+    compiler.open()
+    model.step(100)
+    assert model.row.compiled_runs == 1
+    model.step()
+    assert (model.row.host_runs, model.row.compiled_runs) == (COLD_RUNS + 12, 1)
 
 
 def test_explain_waits_for_code_if_it_is_told_to(compiler: Compiler) -> None:

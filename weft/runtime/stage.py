@@ -24,6 +24,7 @@ from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.compiled_way import CompiledWay
 from weft.runtime.ways.host_way import ContextOf, HostWay
 from weft.runtime.ways.run_times import TIMED_RUNS, RunTimes
+from weft.runtime.ways.small_way import SmallWay
 from weft.runtime.ways.wiring import Wiring
 
 TraceSink: TypeAlias = Callable[[str, Operation, float, float], None]
@@ -148,6 +149,7 @@ class Stage:
             session.never_compile,
             None if waits else host.counted_s,
             host.fed_bytes,
+            host.least_s,
         )
         self._choice = choice
         if choice.way is Way.COMPILED:
@@ -157,10 +159,10 @@ class Stage:
             self.times.note_host()
             self._way = self._compiled_way.run
             return self._way(inputs, session, context)
-        if choice.way is Way.HOST:
-            self._way = host.run
+        if choice.way in (Way.HOST, Way.SMALL):
+            self._way = way = host.run if choice.way is Way.HOST else SmallWay(host, self._compiled_way).run
             self.times.note_host()
-            return host.run(inputs, session, context)
+            return way(inputs, session, context)
         return host.run_counted(inputs, session, context)
 
     def _run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:

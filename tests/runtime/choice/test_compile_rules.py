@@ -19,6 +19,8 @@ from weft.runtime.choice.compile_rules import (
     HOST_UPDATE_BYTES,
     LIGHT_BYTES,
     ONLY_XLA_NODES,
+    SMALL_BYTES,
+    SMALL_S,
     Choice,
     CompileRules,
     Way,
@@ -128,6 +130,25 @@ def test_a_sum_of_much_is_no_arithmetic_on_a_few_numbers(make_parts: MakeParts) 
     x = tf.placeholder(tf.float32, [1000])
     total = tf.assign_add(tf.get_variable("v", [], use_resource=False), tf.reduce_sum(x)).op
     assert not rules_of(make_parts, [], [x], [total]).only_updates
+
+
+@pytest.mark.parametrize(
+    ("work", "least_s", "beside_s", "way"),
+    [
+        (SMALL_BYTES, SMALL_S, 0.1, Way.SMALL),
+        (SMALL_BYTES + 1, SMALL_S, 0.1, Way.COMPILED),
+        (SMALL_BYTES, 2 * SMALL_S, 0.1, Way.COMPILED),
+        # Where steps wait for code, work alone decides, and when.
+        (SMALL_BYTES, SMALL_S, None, Way.COMPILED),
+    ],
+)
+def test_what_takes_less_than_calling_xla_stays_on_the_host(
+    doubled: CompileRules, work: int, least_s: float, beside_s: float | None, way: Way
+) -> None:
+    choice = doubled.choose(BESIDE_RUNS, BESIDE_RUNS * work, False, False, beside_s, least_s=least_s)
+    assert choice.way is way
+    if way is Way.SMALL:
+        assert choice.why == "small: 200 KB of work a run, less than calling XLA"
 
 
 def test_a_large_array_that_is_fed_stays_on_the_host_where_little_is_made_of_it(make_parts: MakeParts) -> None:

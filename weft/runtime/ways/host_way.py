@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -63,6 +64,8 @@ class HostWay:
         """The work of all runs that were counted, in bytes."""
         self.counted_s = 0.0
         """How much of their threads' time they took; other work on the machine does not show in it."""
+        self.least_s = math.inf
+        """That of the quickest."""
         self.most_work = 0
         """That of the largest one."""
         self.fed_bytes = 0
@@ -88,7 +91,9 @@ class HostWay:
         frame = self._frame(session, context)
         begin_s = time.thread_time()
         outputs, made_bytes = self.program.run_counted(inputs, frame, self._check_between(context))
-        self.counted_s += time.thread_time() - begin_s
+        took_s = time.thread_time() - begin_s
+        self.counted_s += took_s
+        self.least_s = min(self.least_s, took_s)
         input_bytes = sum(map(nbytes, inputs))
         work = input_bytes + made_bytes + NODE_BYTES * (self.program.size + frame.nodes_run)
         self.work += work
