@@ -140,7 +140,7 @@ ssh: $(VENV)/installed-dev
 	  echo "sshd is not here and cannot be installed: it takes root and apt-get (openssh-server)"
 	$(BIN)/python -m pytest tests/schedulers/test_ssh.py -rs
 
-PYTHONS ?= python3.11 python3.12 python3.13
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 installed: $(VENV)/installed-dev
 	$(BIN)/python -m tools.try_installation $(PYTHONS)
 

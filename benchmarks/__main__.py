@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks import document, gpu, growth, growth_picture, overlap, picture, profile, report, sitting, wakeups
+from benchmarks import document, gpu, growth, growth_picture, metrics_cost, overlap, picture, profile, report, sitting, wakeups
 from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     mode.add_argument(
         "--wakeups", action="store_true", help="count waits, system calls, messages and bytes of a step, beside the least"
     )
+    mode.add_argument("--metrics", action="store_true", help="measure what it costs that tasks' metrics are read, weft only")
     mode.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
     mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
@@ -79,6 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _overlap(options)
         if options.wakeups:
             return _wakeups(options)
+        if options.metrics:
+            return _metrics(options)
         return _profile(options) if options.profile else _compare(options)
     except UnknownNameError as error:
         options_parser.error(str(error))
@@ -90,13 +93,14 @@ def _leave(*_: object) -> NoReturn:
 
 def _mode(options: argparse.Namespace) -> str:
     modes = {"growth": options.growth, "overlap": options.overlap, "gpu": options.gpu, "wakeups": options.wakeups}
+    modes["metrics"] = options.metrics
     return next((mode for mode, is_chosen in modes.items() if is_chosen), "benchmarks")
 
 
 def _publish(options: argparse.Namespace) -> None:
     name, docs = _mode(options), ROOT / "docs"
     options.json = options.json or docs / f"{name}.json"
-    if name not in ("gpu", "wakeups"):
+    if name not in ("gpu", "metrics", "wakeups"):
         options.picture = options.picture or docs / f"{name}.svg"
     options.into = options.into or (ROOT / "README.md" if name == "benchmarks" else docs / "benchmarks.md")
 
@@ -184,6 +188,20 @@ def _wakeups(options: argparse.Namespace) -> int:
     _write(options, wakeups.as_json(held), None)
     _write_into(options, document.as_printed(words), "")
     return 1 if any(row.reasons for row in held.rows) else 0
+
+
+def _metrics(options: argparse.Namespace) -> int:
+    """Measure rows without and with metrics; the status says whether every row gave its figures."""
+    if options.redraw:
+        held = metrics_cost.from_json(json.loads(options.redraw.read_text()))
+    else:
+        measures = metrics_cost.choose(options.only)
+        held = metrics_cost.hold(Contender(WEFT, sys.executable), measures, rounds=options.rounds or ROUNDS, tell=_tell)
+    words = metrics_cost.in_words(held)
+    print(words)
+    _write(options, metrics_cost.as_json(held), None)
+    _write_into(options, document.as_printed(words), "")
+    return 1 if any(not row.plain for row in held.rows) else 0
 
 
 def _gpu(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import scraping
 from benchmarks.channel import Channel
 from benchmarks.children import Child, Children
 from benchmarks.framework import framework
@@ -31,7 +32,9 @@ def free_addresses(**tasks: int) -> dict[str, list[str]]:
 def server_here(cluster: dict[str, list[str]], job: str, index: int) -> Any:
     """Start a task of `cluster` in this process."""
     tf = framework()
-    return tf.train.Server(tf.train.ClusterSpec(cluster), job_name=job, task_index=index)
+    server = tf.train.Server(tf.train.ClusterSpec(cluster), job_name=job, task_index=index)
+    scraping.note_threads(server)
+    return server
 
 
 def serve(channel: Channel, cluster: dict[str, list[str]], job: str, index: int) -> None:

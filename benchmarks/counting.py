@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from benchmarks import scraping
+
 FILE_VARIABLE = "BENCHMARK_COUNTS"
 TRACER_VARIABLE = "BENCHMARK_TRACER"
 PERF, STRACE = "perf", "strace"
@@ -63,8 +65,12 @@ def window() -> Iterator[Window]:
         found["calls"] = sum(calls.values())
         found["looks"] = sum(count for name, count in calls.items() if name in LOOKS)
     else:
-        before = {pid: _switches(pid) for pid in _processes()}
+        before, scraping_before_s = {pid: _switches(pid) for pid in _processes()}, scraping.ran_s()
+        began_s = time.perf_counter()
         yield told
+        found["window_s"], scraping_s = time.perf_counter() - began_s, scraping.ran_s()
+        if scraping_s is not None and scraping_before_s is not None:
+            found["metrics_s"] = scraping_s - scraping_before_s
         for pid, name in _processes().items():
             if pid in before:
                 (waits_before, cpu_before_s), (waits, cpu_s) = before[pid], _switches(pid)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import sys
 import traceback
 from dataclasses import asdict
@@ -21,7 +22,8 @@ def main(program: str, *sizes: str) -> None:
     status = 0
     try:
         result = getattr(importlib.import_module(f"benchmarks.programs.{module}"), function)(*map(int, sizes))
-        channel.send(framework=framework_name(), program=program, **asdict(result))
+        cpu_s = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        channel.send(framework=framework_name(), program=program, cpu_s=cpu_s, **asdict(result))
     except Exception:
         traceback.print_exc()
         status = 1

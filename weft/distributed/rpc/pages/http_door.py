@@ -25,6 +25,7 @@ from weft.platform.local_address import interfaces_of, is_of_this_host
 from weft.platform.peer_owner import tcp_peer
 
 _PATIENCE_S: Final = 10.0
+_KNOCK_S: Final = 1.0
 _AT_ONCE: Final = 32
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 # Nothing from elsewhere is loaded or asked, and no other page may show this one inside itself.
@@ -86,15 +87,16 @@ class HttpDoor:
             ) from None
         self.port = int(self._server.server_address[1])
         self.url = f"{'http' if tls is None else 'https'}://{host}:{self.port}/"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), name="weft-pages", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve, name="weft-pages", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Serve no more; answers that are under way end when their readers leave or the process does."""
         self._server.is_over.set()
-        self._server.shutdown()
+        # The thread waits for somebody to ask, and not in turns: those of a busy process cost more than what it serves.
+        with contextlib.suppress(OSError), socket.create_connection((self._server.way_in, self.port), _KNOCK_S):
+            self._thread.join(_PATIENCE_S)
         self._server.server_close()
-        self._thread.join()
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -112,6 +114,17 @@ class _Server(http.server.ThreadingHTTPServer):
         self.is_over = threading.Event()
         self._room = threading.BoundedSemaphore(_AT_ONCE)
         super().__init__((interface, port), _Handler)
+
+    @property
+    def way_in(self) -> str:
+        """An address at which this host reaches it."""
+        interface = str(self.server_address[0])
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(interface, interface)
+
+    def serve(self) -> None:
+        """Hand out connections until it is over, which shows when somebody comes."""
+        while not self.is_over.is_set():
+            self.handle_request()
 
     def server_bind(self) -> None:
         # Not the base class's, which asks the resolver for this host's name.

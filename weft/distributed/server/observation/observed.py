@@ -6,12 +6,12 @@ import importlib
 import logging
 import os
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from weft.credentials.cluster_token import find_token
 from weft.distributed.master.master import Master
 from weft.distributed.master.worker_cache import task_names
-from weft.distributed.rpc.pages.http_door import HttpDoor, page_token
+from weft.distributed.rpc.pages.http_door import HttpDoor, Page, page_token
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.observation.recorder import Recorder
 from weft.distributed.server.observation.reporter import Reporter
@@ -19,6 +19,9 @@ from weft.distributed.server.server_def import OwnTask
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.errors import InvalidArgumentError
 from weft.runtime.worker import Worker
+
+if TYPE_CHECKING:
+    from weft.distributed.server.observation.metrics import MetricsPages
 
 VARIABLE: Final = "WEFT_METRICS_PORT"
 _LOG: Final = logging.getLogger("weft")
@@ -45,6 +48,7 @@ class Observed:
         self._wanted = _port_of(os.environ) if metrics_port is None else metrics_port
         self._cluster = task_names(task.cluster)
         self._door: HttpDoor | None = None
+        self._pages: MetricsPages | None = None
         self.recorder = Recorder(master, worker)
         self.reporter = Reporter(master, worker, network, self._cluster)
 
@@ -53,14 +57,18 @@ class Observed:
         self._cluster[self._task.name] = f"{self._task.host}:{port}"
         if self._wanted is None:
             return
-        # Prometheus' package is loaded by servers only that are asked for metrics.
-        pages = importlib.import_module(_METRICS).MetricsPages(self.reporter.report)
         token = find_token(os.environ)
         self._door = HttpDoor(
-            self._task.host, self._wanted, pages.respond, is_open=self._admissions.is_open,
+            self._task.host, self._wanted, self._respond, is_open=self._admissions.is_open,
             tls=self._admissions.context(is_server=True), token=None if token is None else page_token(token),
         )  # fmt: skip
         _LOG.info("Metrics of %s at %smetrics", self._task.name, self._door.url)
+
+    def _respond(self, path: str) -> Page | None:
+        # Prometheus' package is loaded when somebody first reads: it takes a thirtieth of the CPU time until a server serves.
+        if self._pages is None:
+            self._pages = importlib.import_module(_METRICS).MetricsPages(self.reporter.report)
+        return self._pages.respond(path)
 
     def note_address(self, task: str, address: str) -> None:
         """Another task is at this address from now on."""

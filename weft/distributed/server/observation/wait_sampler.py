@@ -1,7 +1,7 @@
 """WaitSampler: for whom steps wait, found by looking at them now and then, so that no step has to note it.
 
-A look takes some 20 µs, and there are twenty a second while somebody watches; nothing of it is in the way of a step. Each look
-adds the time since the one before to what the steps do that run just then.
+A look takes some 20 µs, and 100 where its thread has to wait for those of steps; there are ten a second while somebody watches,
+and nothing of it is in the way of a step. Each look adds the time since the one before to what the steps do that run just then.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from weft.distributed.master.master import Master
 from weft.runtime.worker import Worker
 
-_PERIOD_S: Final = 0.05
+_PERIOD_S: Final = 0.1
 _LASTS_S: Final = 30.0
 
 
