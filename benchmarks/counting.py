@@ -65,12 +65,12 @@ def window() -> Iterator[Window]:
         found["calls"] = sum(calls.values())
         found["looks"] = sum(count for name, count in calls.items() if name in LOOKS)
     else:
-        before, scraping_before_s = {pid: _switches(pid) for pid in _processes()}, scraping.ran_s()
+        before, scraping_before = {pid: _switches(pid) for pid in _processes()}, scraping.ran_ns()
         began_s = time.perf_counter()
         yield told
-        found["window_s"], scraping_s = time.perf_counter() - began_s, scraping.ran_s()
-        if scraping_s is not None and scraping_before_s is not None:
-            found["metrics_s"] = scraping_s - scraping_before_s
+        found["window_s"] = time.perf_counter() - began_s
+        if scraping_before is not None:
+            found["metrics_s"] = scraping.ran_since_s(scraping_before)
         for pid, name in _processes().items():
             if pid in before:
                 (waits_before, cpu_before_s), (waits, cpu_s) = before[pid], _switches(pid)

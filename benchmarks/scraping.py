@@ -50,18 +50,23 @@ def _tell(path: Path, thread: int | None) -> None:
         file.write(f"{thread}\n")
 
 
-def ran_s() -> float | None:
-    """How long the threads of all tasks' metrics have run; None where no task has any."""
+def ran_ns() -> dict[str, int] | None:
+    """How long each thread of all tasks' metrics has run; None where no task has any."""
     folder = os.environ.get(FOLDER_VARIABLE)
     files = [each for each in Path(folder).iterdir() if not each.suffix] if folder else []
     if not files:
         return None
-    ran_ns = 0
+    ran = {}
     for path in files:
         for thread in path.read_text().split():
             with contextlib.suppress(OSError):  # it has ended
-                ran_ns += int(Path(f"/proc/{path.name}/task/{thread}/schedstat").read_text().split()[0])
-    return ran_ns / 1e9
+                ran[thread] = int(Path(f"/proc/{path.name}/task/{thread}/schedstat").read_text().split()[0])
+    return ran
+
+
+def ran_since_s(before: dict[str, int]) -> float:
+    """How long those threads have run since, but for what those did that have ended."""
+    return sum(ran - before.get(thread, 0) for thread, ran in (ran_ns() or {}).items()) / 1e9
 
 
 @contextmanager

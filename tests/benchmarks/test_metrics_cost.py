@@ -52,7 +52,7 @@ def test_the_table_has_ratios_within_rounds_and_the_metrics_part() -> None:
 
 def test_a_task_tells_which_threads_serve_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(scraping.FOLDER_VARIABLE, str(tmp_path))
-    assert scraping.ran_s() is None
+    assert scraping.ran_ns() is None
     server = tf.train.Server({"local": ["localhost:0"]}, metrics_port=0)
     try:
         scraping.note_threads(server)
@@ -63,6 +63,7 @@ def test_a_task_tells_which_threads_serve_its_metrics(tmp_path: Path, monkeypatc
             while len(path.read_text().split()) == own:
                 pass
         assert (own, len(path.read_text().split())) == (2, 3)
-        assert scraping.ran_s() is not None
+        assert set(scraping.ran_ns() or ()) >= set(path.read_text().split()[:own])
+        assert scraping.ran_since_s({}) > 0
     finally:
         server.stop()

@@ -6,12 +6,12 @@ import importlib
 import logging
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from weft.credentials.cluster_token import find_token
 from weft.distributed.master.master import Master
 from weft.distributed.master.worker_cache import task_names
-from weft.distributed.rpc.pages.http_door import HttpDoor, Page, page_token
+from weft.distributed.rpc.pages.http_door import HttpDoor, Page, Respond, page_token
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.observation.recorder import Recorder
 from weft.distributed.server.observation.reporter import Reporter
@@ -19,9 +19,6 @@ from weft.distributed.server.server_def import OwnTask
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.errors import InvalidArgumentError
 from weft.runtime.worker import Worker
-
-if TYPE_CHECKING:
-    from weft.distributed.server.observation.metrics import MetricsPages
 
 VARIABLE: Final = "WEFT_METRICS_PORT"
 _LOG: Final = logging.getLogger("weft")
@@ -48,7 +45,7 @@ class Observed:
         self._wanted = _port_of(os.environ) if metrics_port is None else metrics_port
         self._cluster = task_names(task.cluster)
         self._door: HttpDoor | None = None
-        self._pages: MetricsPages | None = None
+        self._pages: Respond | None = None
         self.recorder = Recorder(master, worker)
         self.reporter = Reporter(master, worker, network, self._cluster)
 
@@ -67,8 +64,8 @@ class Observed:
     def _respond(self, path: str) -> Page | None:
         # Prometheus' package is loaded when somebody first reads: it takes a thirtieth of the CPU time until a server serves.
         if self._pages is None:
-            self._pages = importlib.import_module(_METRICS).MetricsPages(self.reporter.report)
-        return self._pages.respond(path)
+            self._pages = importlib.import_module(_METRICS).MetricsPages(self.reporter.report).respond
+        return self._pages(path)
 
     def note_address(self, task: str, address: str) -> None:
         """Another task is at this address from now on."""
