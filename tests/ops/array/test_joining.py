@@ -70,3 +70,17 @@ def test_split_knows_its_sizes() -> None:
         x = tf.placeholder(tf.float32, [4, None])
         assert [part.shape.as_list() for part in tf.split(x, 2)] == [[2, None], [2, None]]
         assert [part.shape.as_list() for part in tf.split(x, [1, -1])] == [[1, None], [3, None]]
+
+
+def test_tensors_of_a_list_take_the_type_that_is_asked_for() -> None:
+    with Graph().as_default(), tf.Session() as session:
+        i, f = tf.constant(3), tf.constant(2.5)
+        rows = tf.concat([tf.constant([[1]], tf.int64), [[i]]], 0)
+        assert (rows.dtype, session.run(rows).tolist()) == (tf.int64, [[1], [3]])
+        assert session.run(tf.convert_to_tensor([f, 1], tf.int32)).tolist() == [2, 1]
+        assert session.run(tf.convert_to_tensor([[i], [f]], tf.float64)).tolist() == [[3.0], [2.5]]
+        assert session.run(tf.add(tf.constant([1, 2], tf.int64), [i, i])).tolist() == [4, 5]
+        with pytest.raises(TypeError):
+            tf.convert_to_tensor([i, f], tf.int32)
+        with pytest.raises(TypeError):
+            tf.convert_to_tensor([f, 1.5], tf.string)

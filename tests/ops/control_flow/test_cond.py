@@ -405,3 +405,15 @@ def test_a_variable_of_another_task_comes_in_as_its_value():
     body = tf.get_default_graph().get_function(node.attrs["then_branch"])
     assert value.dtype == tf.float32
     assert not any(tensor.dtype.is_ref for tensor in body.inputs)
+
+
+@pytest.mark.parametrize("kinds", [(tf.int32, tf.int64), (tf.int64, tf.int32), (tf.int32, tf.int32)])
+def test_slices_of_branches_have_indices_of_one_type(kinds):
+    values, chosen = tf.constant([10.0, 20.0]), tf.placeholder(tf.bool, [])
+    first, second = (lambda kind=kind, by=by: tf.IndexedSlices(values + by, tf.constant([0, 1], kind))
+                     for kind, by in zip(kinds, (1.0, -1.0), strict=True))  # fmt: skip
+    slices = tf.cond(chosen, first, second)
+    assert slices.indices.dtype == (tf.int32 if kinds[0] == kinds[1] else tf.int64)
+    with tf.Session() as session:
+        assert session.run(slices, {chosen: True}).values.tolist() == [11.0, 21.0]
+        assert session.run(slices, {chosen: False}).values.tolist() == [9.0, 19.0]

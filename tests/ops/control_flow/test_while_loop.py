@@ -370,3 +370,12 @@ def test_counts_up_to_a_limit(way):
         assert sess.run([loop, counter]) == [3, 4]
         with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 5"):
             sess.run(tf.while_loop(lambda n: n < 9, lambda n: counter.count_up_to(5), [tf.constant(0)]))
+
+
+def test_specs_tell_the_shapes_that_variables_keep():
+    _, grown = tf.while_loop(
+        lambda i, x: i < 3, lambda i, x: (i + 1, tf.concat([x, x], 0)), [tf.constant(0), tf.constant([1])],
+        [tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.int32)],
+    )  # fmt: skip
+    with tf.Session() as session:
+        assert session.run(grown).tolist() == [1] * 8

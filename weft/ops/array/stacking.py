@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeGuard
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_size
 from weft.framework.dimension import Dimension
@@ -256,9 +257,31 @@ def _check_dtype(item: Tensor, wanted: DType) -> None:
 def _list_to_tensor(value: _Nested, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Array:
     if as_ref or not _holds_tensor(value):
         return NotImplemented
-    found = dtype or _dtype_of(value)
+    found = _dtype_of(value)
     assert found is not None
-    return _pack_list(value, found, name or "packed")
+    if dtype is not None and dtype is not found and dtypes.string not in (dtype, found):
+        value = _cast_tensors(value, dtype)
+    return _pack_list(value, dtype or found, name or "packed")
+
+
+def _cast_tensors(values: _Nested, wanted: DType) -> _Nested:
+    """A list with its tensors in the type that is asked for, as what takes the list says it."""
+    return [
+        _cast_tensors(item, wanted)
+        if isinstance(item, list | tuple)
+        else _cast(item, wanted)
+        if _is_tensor_like(item)
+        else item
+        for item in values
+    ]
+
+
+def _cast(item: Tensor, wanted: DType) -> Tensor:
+    tensor = convert_to_tensor(item)
+    found = tensor.dtype.base_dtype
+    if found is wanted:
+        return tensor
+    return get_default_graph().create_op("Cast", [tensor], [wanted], None, "Cast", {"SrcT": found, "DstT": wanted}).outputs[0]
 
 
 register_tensor_conversion_function((list, tuple), _list_to_tensor, 99)

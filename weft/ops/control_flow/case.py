@@ -130,7 +130,9 @@ def switch_case(
     with get_default_graph().name_scope(name or "switch_case"):
         index = convert_to_tensor(branch_index, name="branch_index")
         if index.dtype.base_dtype is not dtypes.int32:
-            raise TypeError(f"branch_index must a Tensor(int32), got {index}")
+            raise TypeError(
+                f"branch_index must an integer Tensor, got {index.dtype.base_dtype}: an int32, as tf.cast makes one."
+            )
         last, rest = (functions[-1], functions[:-1]) if default is None else (default, functions)
         pairs = [(equal(index, number), function) for number, function in enumerate(rest)]
         return functools.reduce(lambda other, pair: _choice(pair, other, False), reversed(pairs), last)()

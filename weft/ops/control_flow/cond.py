@@ -9,6 +9,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -18,6 +19,7 @@ from weft.ops.composites import as_leaf, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_outside
 from weft.ops.control_flow.branch_outputs import open_branches
 from weft.ops.control_flow.nodes import build_node, function_name, share_captures
+from weft.ops.math.casting import cast
 
 
 def cond(
@@ -63,6 +65,7 @@ def cond(
         then_graph, then_result = _branch(graph, scope, "true_fn", true_fn, strict)
         else_graph, else_result = _branch(graph, scope, "false_fn", false_fn, strict)
         _check_same(then_result, else_result)
+        then_result, else_result = _with_like_indices(then_graph, then_result, else_graph, else_result)
         then_graph.outputs, else_graph.outputs = flat_tensors(then_result), flat_tensors(else_result)
         _check_types(then_graph, else_graph)
         shapes = [_common(a.dims, b.dims) for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True)]
@@ -139,6 +142,24 @@ def _check_same(then_result: Nest, else_result: Nest) -> None:
         raise ValueError(f"{error}\nThey are what true_fn and false_fn return.") from None
     if not nest.flatten(then_result):
         raise ValueError("'true_fn' and 'false_fn' must return at least one result.")
+
+
+def _with_like_indices(then_graph: FuncGraph, then_result: Nest, else_graph: FuncGraph, else_result: Nest) -> tuple[Nest, Nest]:
+    """The results, indices of slices as int64 where one branch has int32 and the other int64."""
+    pairs = [list(pair) for pair in zip(nest.flatten(then_result), nest.flatten(else_result), strict=True)]
+    for pair in pairs:
+        if all(isinstance(leaf, IndexedSlices) for leaf in pair) and len({leaf.indices.dtype for leaf in pair}) > 1:
+            pair[:] = [_long(body, leaf) for body, leaf in zip((then_graph, else_graph), pair, strict=True)]
+    if not pairs:
+        return then_result, else_result
+    then_leaves, else_leaves = zip(*pairs, strict=True)
+    return nest.pack_sequence_as(then_result, list(then_leaves)), nest.pack_sequence_as(else_result, list(else_leaves))
+
+
+def _long(body: FuncGraph, slices: IndexedSlices) -> IndexedSlices:
+    with body.building():
+        indices = cast(slices.indices, dtypes.int64)
+    return IndexedSlices(slices.values, indices, slices.dense_shape)
 
 
 def _check_types(then_graph: FuncGraph, else_graph: FuncGraph) -> None:

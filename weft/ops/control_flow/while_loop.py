@@ -17,6 +17,7 @@ from weft.framework.node_errors import described, naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.tensor_spec import TensorSpec
 from weft.ops.array.identity import identity_node
 from weft.ops.composites import as_leaf, dims_of_parts, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_inside, read_outside
@@ -45,7 +46,8 @@ def while_loop(
         cond: a function of the loop variables that returns a scalar bool tensor.
         body: a function of the loop variables that returns new ones, in the same structure but for lists and tuples outside.
         loop_vars: a (nested) tuple, list or dict of tensors, TensorArrays, SparseTensors and IndexedSlices.
-        shape_invariants: the shapes that the variables keep, in the structure of `loop_vars`; their first shapes when None.
+        shape_invariants: the shapes that the variables keep, in the structure of `loop_vars`, or specs with such shapes; their
+            first shapes when None.
         parallel_iterations: kept with the node; XLA orders the work itself.
         back_prop: whether gradients go through the loop.
         swap_memory: accepted; XLA places memory itself.
@@ -271,7 +273,7 @@ def _is_within(dims: Dims, bound: Dims) -> bool:
 def _flat_shapes(structure: Nest, shapes: Nest) -> list[Nest]:
     """The shape for each leaf; a list is a shape where the structure has a leaf."""
     if not nest.is_nested(structure):
-        return [shapes]
+        return [shapes.shape if isinstance(shapes, TensorSpec) else shapes]
     if not nest.is_nested(shapes) or len(structure) != len(shapes):
         try:
             nest.assert_same_structure(structure, shapes)
