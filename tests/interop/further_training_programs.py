@@ -121,3 +121,24 @@ def contributed_optimizers() -> Program:
     rows = tf.reduce_sum(tf.nn.embedding_lookup(table, tf.constant([1, 3, 1])) ** 2)
     steps = [optimizer.minimize(loss, var_list=[each]) for optimizer, each in zip(optimizers, w, strict=True)]
     return Program(loss + rows, tf.group(*steps, tf.train.AdamOptimizer(0.01).minimize(rows, var_list=[table])))
+
+
+@_program
+def dilated() -> Program:
+    x = tf.placeholder(tf.float32, [2, 9, 8, 3], name="x")
+    y = tf.nn.convolution(x, _variable("w1", 3, 2, 3, 4), "SAME", dilation_rate=[2, 3])
+    y = tf.nn.depthwise_conv2d(y, _variable("w2", 3, 3, 4, 1), [1] * 4, "VALID", rate=[2, 2])
+    deep = tf.nn.conv3d(
+        tf.reshape(y, [2, 5, 2, 2, 4]), _variable("w3", 2, 2, 2, 4, 2), [1] * 5, "SAME", dilations=[1, 2, 1, 1, 1]
+    )
+    back = tf.nn.atrous_conv2d_transpose(y, _variable("w4", 3, 3, 2, 4), [2, 9, 8, 2], 2, "VALID")
+    loss = tf.reduce_mean(deep**2) + tf.reduce_mean(back**2)
+    return Program(loss, _descend(loss, 0.01), {x: _values(2, 9, 8, 3)})
+
+
+@_program
+def matrix_exponentials() -> Program:
+    w = _variable("w", 3, 3)
+    made = [tf.linalg.expm(w), tf.linalg.expm(tf.stack([w * 9.0, w * 0.01])) * 1e-2, tf.real(tf.linalg.expm(tf.complex(w, w)))]
+    loss = tf.add_n([tf.reduce_mean(each) for each in made])
+    return Program(loss, _descend(loss, 0.01))

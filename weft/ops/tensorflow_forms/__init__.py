@@ -16,7 +16,13 @@ from weft.ops.tensorflow_forms import (
     derivatives as derivatives,
 )
 from weft.ops.tensorflow_forms import (
+    dilated as dilated,
+)
+from weft.ops.tensorflow_forms import (
     elements as elements,
+)
+from weft.ops.tensorflow_forms import (
+    exponentials as exponentials,
 )
 from weft.ops.tensorflow_forms import (
     image_derivatives as image_derivatives,
