@@ -19,6 +19,7 @@ from weft.cli.doctor import limits, network, servers, software
 from weft.cli.doctor.finding import Finding, Health, problem
 from weft.distributed.server.server import Server
 from weft.errors import PermissionDeniedError, UnavailableError
+from weft.protocol.job_watch import JobNote
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import Replica
 from weft.training.sessions.model_signature import VariableSignature
@@ -221,6 +222,8 @@ def test_a_replica_with_another_model_is_named(server: Server) -> None:
     ]
     board = Board(server.target, None, [task])
     try:
+        # What a chief tells the servers of its job is no replica's note.
+        board.post("job/a:1", JobNote("a:1", "x", "training", "").encode())
         for replica in (chief, others[0]):
             board.post(f"{replica.address}:x", replica.as_note())
         assert (

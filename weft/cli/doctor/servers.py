@@ -21,7 +21,7 @@ from weft.framework.graph import Graph
 from weft.framework.version import WEFT_VERSION
 from weft.ops.process.clock import timestamp
 from weft.training.sessions.board import Board
-from weft.training.sessions.board_view import Replica
+from weft.training.sessions.board_view import Replica, is_replica
 from weft.training.sessions.model_signature import SignatureDiff
 
 # Timeouts and the ages of notes are told by clocks of one host each; certificates and files are not.
@@ -122,7 +122,7 @@ def _replicas(address: str, task: str, config: ConfigProto) -> Finding:
     """Whether the replicas that have left notes on this task have the model of their chief."""
     board = Board(f"grpc://{address}", config, [task])
     try:
-        notes = [Replica.from_note(note) for member, (note, _) in board.read().items() if ":" in member]
+        notes = [Replica.from_note(note) for member, (note, _) in board.read().items() if is_replica(member)]
     finally:
         board.close()
     chief = next((replica for replica in notes if replica.is_chief), None)

@@ -54,6 +54,11 @@ class Replica:
         return Replica(is_chief, address, process, state, from_plain(signature), pause)
 
 
+def is_replica(member: str) -> bool:
+    """Whether a note is a replica's own; those that tell servers how a job goes stand under addresses too."""
+    return ":" in member and not member.startswith(MEMBER)
+
+
 class BoardView:
     """What one member sees on the board.
 
@@ -97,9 +102,7 @@ class BoardView:
     def _others_of(self, found: dict[str, tuple[bytes, float]]) -> list[Replica]:
         self._is_fenced = _FENCE in found
         fresh = (
-            note
-            for member, (note, age) in found.items()
-            if ":" in member and member != self._member and not member.startswith(MEMBER) and age < LEASE_S
+            note for member, (note, age) in found.items() if is_replica(member) and member != self._member and age < LEASE_S
         )
         return [Replica.from_note(note) for note in fresh]
 

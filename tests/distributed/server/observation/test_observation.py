@@ -175,8 +175,9 @@ def test_metrics_are_served_on_a_port_of_their_own() -> None:
             session.run(tf.constant(1) + 1)
         with urllib.request.urlopen(f"http://localhost:{server.metrics_port}/metrics", timeout=10) as answer:
             text = answer.read().decode()
-        with pytest.raises(urllib.error.HTTPError, match="404"):
+        with pytest.raises(urllib.error.HTTPError, match="404") as refused:
             urllib.request.urlopen(f"http://localhost:{server.metrics_port}/secret", timeout=10)
+        refused.value.close()
     found = {sample.name: sample for family in text_string_to_metric_families(text) for sample in family.samples}
     assert found["weft_steps_total"].labels == {"task": "worker:0"}
     assert found["weft_steps_total"].value >= 1
