@@ -177,6 +177,7 @@ WITHOUT: Final[dict[str, str]] = {
         "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedTensorToVariantGradient", "TensorListConcat",
         "TensorListPushBackBatch",
     ), "what it makes or takes is no array: tests/ops/foreign"),
+    "SqlDataset": "it reads a database's file: tests/datasets",
     **dict.fromkeys((
         "Barrier", "BarrierClose", "BarrierIncompleteSize", "BarrierInsertMany", "BarrierReadySize", "BarrierTakeMany",
     ), "its handle is of one process: tests/ops/data_flow"),

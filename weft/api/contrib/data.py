@@ -39,3 +39,4 @@ from weft.datasets.optional import Optional as Optional
 from weft.datasets.optional import get_next_as_optional as get_next_as_optional
 from weft.datasets.readers import CsvDataset as CsvDataset
 from weft.datasets.selecting import AUTOTUNE as AUTOTUNE
+from weft.datasets.sql_dataset import SqlDataset as SqlDataset

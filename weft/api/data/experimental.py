@@ -45,6 +45,7 @@ from weft.datasets.options import StatsOptions as StatsOptions
 from weft.datasets.options import ThreadingOptions as ThreadingOptions
 from weft.datasets.readers import CsvDataset as CsvDataset
 from weft.datasets.selecting import AUTOTUNE as AUTOTUNE
+from weft.datasets.sql_dataset import SqlDataset as SqlDataset
 from weft.datasets.structures import OptionalStructure as OptionalStructure
 from weft.datasets.structures import RaggedTensorStructure as RaggedTensorStructure
 from weft.datasets.structures import SparseTensorStructure as SparseTensorStructure

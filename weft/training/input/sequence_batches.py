@@ -50,6 +50,9 @@ def batch_sequences_with_states(
         make_keys_unique_seed: the seed of these.
         name: the name scope.
 
+    Returns:
+        The batch: its segments by `sequences`, their states by `state(name)`, and `save_state(name, value)`.
+
     Raises:
         TypeError: a part is no dict, or a name, the key or the length of another type.
         ValueError: shapes are not known well enough, or there is no sequence or no state.
