@@ -70,10 +70,8 @@ def whole_filters(filters: int) -> int:
 
 def layout_of(data_format: str, rank: int) -> str:
     """The layout that "channels_last" or "channels_first" means; ValueError for anything else."""
-    if data_format == "channels_last":
-        return f"N{_LETTERS[rank]}C"
-    if data_format == "channels_first":
-        return f"NC{_LETTERS[rank]}"
+    if data_format in ("channels_last", "channels_first"):
+        return f"N{_LETTERS[rank]}C" if data_format == "channels_last" else f"NC{_LETTERS[rank]}"
     raise ValueError(f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {data_format}')
 
 
