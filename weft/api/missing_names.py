@@ -30,7 +30,7 @@ _RENAMED: Final = {
     "contrib.saved_model": "tf.saved_model",
     "random.set_seed": "tf.set_random_seed",
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
-    "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
+    "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip
 _REASONS: Final = {
     "lite": "weft trains and serves: tf.saved_model exports models in TensorFlow's format, which TensorFlow Lite converts.",
@@ -41,6 +41,43 @@ _REASONS: Final = {
     **dict.fromkeys(
         (f"keras.applications.{name}" for name in ("nasnet", "NASNetLarge", "NASNetMobile")),
         "MobileNetV2 and InceptionResNetV2 of tf.keras.applications are networks of such sizes.",
+    ),
+    "sysconfig": (
+        "There are no headers or libraries to build operations against: tf.py_func runs a Python function, and "
+        "weft.jax_function makes one of JAX an operation."
+    ),
+    "contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars quantizes weights and activations in training.",
+    "keras.mixed_precision": "tf.train.experimental.MixedPrecisionLossScaleOptimizer scales losses for gradients in float16.",
+    **dict.fromkeys(
+        ("data.experimental.StatsAggregator", "data.experimental.bytes_produced_stats", "data.experimental.latency_stats"),
+        "weft.explain and `weft trace` tell where the time of steps and of their input goes.",
+    ),
+    **dict.fromkeys(
+        ("LMDBReader", "contrib.data.LMDBDataset"),
+        "tf.data.Dataset.from_generator takes what a library of Python reads, such as lmdb.",
+    ),
+    **dict.fromkeys(
+        (
+            "estimator.BoostedTreesClassifier",
+            "estimator.BoostedTreesEstimator",
+            "estimator.BoostedTreesRegressor",
+            "contrib.tensor_forest",
+        ),
+        "weft trains networks: tf.estimator.DNNLinearCombinedClassifier takes the same columns. Libraries beside "
+        "it grow trees.",
+    ),
+    **dict.fromkeys(
+        ("estimator.experimental.LinearSDCA", "contrib.linear_optimizer", "train.sdca_optimizer"),
+        "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does.",
+    ),
+    "contrib.learn.SVM": "tf.losses.hinge_loss is the loss of a support vector machine.",
+    **dict.fromkeys(
+        ("contrib.factorization.WALSMatrixFactorization", "contrib.factorization.WALSModel"),
+        "tf.nn.embedding_lookup in two tables and an optimizer factorize a matrix.",
+    ),
+    **dict.fromkeys(
+        (f"contrib.factorization.{name}" for name in ("GMM", "GmmAlgorithm", "gmm")),
+        "tf.contrib.factorization.KMeansClustering clusters.",
     ),
     "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",
 }
