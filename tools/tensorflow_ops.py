@@ -101,6 +101,12 @@ FAMILIES = (
         "sparse matrices in compressed rows: SparseTensor has what programs use",
     ),
     (
+        r"RaggedCross|SparseCrossHashed",
+        "crosses of features by TensorFlow 2's ragged and hashed functions: SparseCross and SparseCrossV2 have the others",
+    ),
+    (r"QuantizeAndDequantize", "the oldest form of an op, which no TensorFlow since 1.0 writes; weft has the later ones"),
+    (r"RebatchDataset", "batches cut for the replicas of TensorFlow 2's strategies: RebatchDatasetV2 has the sizes given"),
+    (
         r".*Summary(File|Db)?Writer|Write.*Summary|ImportEvent|SummaryWriter.*",
         "writers of events inside of graphs: FileWriter has them",
     ),

@@ -145,7 +145,16 @@ VALUES = [
          expected=lambda *_: np.array([[0x6261, 0], [0x6261, 0x6463]])),
 ]  # fmt: skip
 
-CASES = [*MATRICES, *ARRAYS, *COUNTS, *IMAGES, *VALUES]
+ROWS = [
+    Case("RaggedFillEmptyRows", [np.array([1, 1, 3]), np.array([2.0, 3.0, 4.0], np.float32), np.int64(5), np.float32(9)],
+         sweep=False, gradient=False, known_shape=False,
+         expected=lambda *_: (np.array([0, 1, 1, 2, 3, 4]), np.array([9, 2, 3, 9, 4, 9]),
+                              np.array([True, False, True, False, True]), np.array([1, 2, 4]))),
+    Case("RaggedFillEmptyRowsGrad", [np.array([1, 2, 4]), np.arange(6, dtype=np.float32)], sweep=False, gradient=False,
+         expected=lambda *_: (np.array([1, 2, 4]), np.float32(8))),
+]  # fmt: skip
+
+CASES = [*ROWS, *MATRICES, *ARRAYS, *COUNTS, *IMAGES, *VALUES]
 
 _HANDLES = "works on handles: tests/ops/foreign"
 WITHOUT_CASE = {
