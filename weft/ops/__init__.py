@@ -3,3 +3,4 @@
 from weft.framework.op_registry import load_when_missing
 
 load_when_missing("weft.ops.foreign")
+load_when_missing("weft.ops.signal.speech_features")

@@ -16,7 +16,11 @@ from weft.ops.declaration import Role, not_differentiable, op
 
 
 def _const_shape(op: Operation) -> list[Dims]:
-    return [op.attrs["value"].shape]
+    value, dtype = op.attrs["value"], op.attrs["dtype"]
+    if value.dtype != dtype.as_numpy_dtype and value.dtype.kind in "biufc":
+        kind = dtypes.as_dtype(value.dtype).name
+        raise ValueError(f"Type mismatch between value ({kind}) and dtype ({dtype.name})")
+    return [value.shape]
 
 
 @op("Const", "-> output: dtype", role=Role.CONSTANT, infer=_const_shape, gradient=not_differentiable)

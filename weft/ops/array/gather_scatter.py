@@ -18,7 +18,6 @@ from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.node_errors import BuildMisfit
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -298,8 +297,6 @@ def check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
 
 def _scatter_nd_shape(node: Operation) -> list[Dims]:
     dims = constant_dims(node.inputs[2])
-    if node.inputs[2].dtype == dtypes.int16 and constant_value(node.inputs[2]) is not None:
-        raise BuildMisfit("Input tensor must be int32 or int64, but was int16", "A constant shape is int32 or int64.")
     check_updates(node.inputs[0].dims, node.inputs[1].dims, dims)
     return [dims]
 
@@ -307,6 +304,9 @@ def _scatter_nd_shape(node: Operation) -> list[Dims]:
 def scattered(xp: ArrayModule, target: Array, indices: Array, updates: Array, how: str) -> Array:
     shape = tuple(target.shape)
     index = _positions(xp, indices, shape, "shape")
+    if how == "add" and target.dtype == np.bool_:
+        # A sum of truths is one.
+        how = "max"
     if xp is not np:
         target = xp.asarray(target)
         updates = xp.broadcast_to(updates, (*indices.shape[:-1], *shape[len(index) :]))

@@ -209,7 +209,7 @@ def _cross_shapes(node: Operation) -> list[Dims]:
 
 @op("SparseCrossV2", "indices: N*int64, values: [sparse_types], shapes: N*int64, dense_inputs: [dense_types], sep: string -> "
     "output_indices: int64, output_values: string, output_shape: int64", ranks={"sep": 0}, infer=_cross_shapes,
-    gradient=not_differentiable,
+    gradient=not_differentiable, limits={"N": 0},
     types={"sparse_types": (dtypes.int64, dtypes.string), "dense_types": (dtypes.int64, dtypes.string)})  # fmt: skip
 def sparse_cross_v2(
     ctx: OpContext, indices: Array, values: Array, shapes: Array, dense_inputs: Array, sep: Array

@@ -25,6 +25,8 @@ _NOISES: Final = ("uniform", "gaussian", "zero")
 def _glimpse_shape(node: Operation) -> list[Dims]:
     if node.attrs["uniform_noise"] and node.attrs["noise"] not in ("uniform", ""):
         raise ValueError("The uniform_noise should not be True when noise is not uniform")
+    if node.attrs["noise"] not in _NOISES:
+        raise ValueError(f"The noise should be one of {', '.join(_NOISES)}, not {node.attrs['noise']!r}")
     check_equal(node.inputs[0], 0, node.inputs[2], 0)
     return _sized(node)
 
@@ -80,7 +82,7 @@ def _glimpses(input: Array, size: Array, offsets: Array, centered: bool, normali
 
 
 @op("ExtractGlimpse", "input: float, size: int32, offsets: float -> glimpse: float", ranks={"size": 1, "offsets": 2},
-    infer=_glimpse_shape, gradient=not_differentiable, limits={"noise": _NOISES})  # fmt: skip
+    infer=_glimpse_shape, gradient=not_differentiable)  # fmt: skip
 def extract_glimpse(
     ctx: OpContext, input: Array, size: Array, offsets: Array, *, centered: bool = True, normalized: bool = True,
     uniform_noise: bool = True, noise: str = "uniform",
@@ -90,7 +92,7 @@ def extract_glimpse(
 
 
 @op("ExtractGlimpseV2", "input: float, size: int32, offsets: float -> glimpse: float", ranks={"size": 1, "offsets": 2},
-    infer=_glimpse_shape, gradient=None, limits={"noise": _NOISES})  # fmt: skip
+    infer=_glimpse_shape, gradient=None)  # fmt: skip
 def extract_glimpse_v2(
     ctx: OpContext, input: Array, size: Array, offsets: Array, *, centered: bool = True, normalized: bool = True,
     uniform_noise: bool = True, noise: str = "uniform",

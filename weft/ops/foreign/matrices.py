@@ -17,6 +17,7 @@ from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation
 from weft.ops.declaration import op
 from weft.ops.linalg import matrix_bands as _third_versions  # noqa: F401 - registers them
+from weft.ops.linalg.decompositions import widened
 from weft.ops.math.elementwise import COMPLEX
 from weft.ops.size_checks import check_equal, check_size
 from weft.ops.symbolic_gradient import vjp
@@ -165,13 +166,13 @@ def _cholesky_shape(node: Operation) -> list[Dims]:
 
 
 @op("CholeskyGrad", "l: T, grad: T -> output: T", infer=_cholesky_shape, gradient=None,
-    types={"T": (dtypes.float32, dtypes.float64)}, ranks={"l": AtLeast(2), "grad": AtLeast(2)})  # fmt: skip
+    types={"T": (dtypes.float16, dtypes.float32, dtypes.float64)}, ranks={"l": AtLeast(2), "grad": AtLeast(2)})  # fmt: skip
 def cholesky_grad(xp: ArrayModule, l: Array, grad: Array) -> Result:  # noqa: E741
     """The gradient of Cholesky for its symmetric input: `[..., n, n], [..., n, n] -> [..., n, n]`."""
-    lower = xp.tril(l)
-    middle = xp.tril(xp.matmul(xp.swapaxes(lower, -1, -2), xp.tril(grad)))
+    lower = xp.tril(widened(l))
+    middle = xp.tril(xp.matmul(xp.swapaxes(lower, -1, -2), xp.tril(widened(grad))))
     size = lower.shape[-1]
-    middle = middle * (1 - 0.5 * xp.eye(size, dtype=l.dtype))
+    middle = middle * (1 - 0.5 * xp.eye(size, dtype=lower.dtype))
     inverse = xp.linalg.inv(lower)
     whole = xp.matmul(xp.matmul(xp.swapaxes(inverse, -1, -2), middle), inverse)
-    return 0.5 * (whole + xp.swapaxes(whole, -1, -2))
+    return (0.5 * (whole + xp.swapaxes(whole, -1, -2))).astype(l.dtype)

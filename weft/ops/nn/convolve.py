@@ -191,6 +191,10 @@ def _check_channels(how: Convolution, images: Sequence[int], filters: Sequence[i
 def to_input(xp: Array, how: Convolution, shape: Sequence[int], filters: Array, grad: Array) -> Array:
     """The gradient for an input of this shape."""
     shape = tuple(int(size) for size in shape)
+    if shape[0] != grad.shape[0]:
+        raise InvalidArgumentError.of(
+            f"input and out_backprop must have the same batch size, not {shape[0]} and {grad.shape[0]}"
+        )
     if 0 in filters.shape or 0 in grad.shape:
         return xp.zeros(shape, grad.dtype)
     _check_channels(how, shape, filters.shape, grad.shape)

@@ -205,6 +205,7 @@ def max_pool_grad_grad(
 
 def _pooled_again_v2(node: Operation) -> list[Dims]:
     size, strides = (constant_value(tensor) for tensor in node.inputs[3:])
+    merge_dims(node.inputs[0].dims, node.inputs[2].dims)
     return [merge_dims(_pooled_dims(node, size, strides), node.inputs[1].dims)]
 
 

@@ -144,12 +144,16 @@ def _check_row_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if ref is None or indices is None or updates is None or not updates:
         return
+    merge_dims(updates, indices + ref[1:])
+
+
+def _check_handle_rows(ref: Dims, indices: Dims, updates: Dims) -> None:
     try:
-        merge_dims(updates, indices + ref[1:])
+        _check_row_shapes(ref, indices, updates)
     except ValueError as error:
-        if 0 not in indices:
+        if 0 not in (indices or ()):
             raise
-        # A run looks at no updates where there are no indices.
+        # A run looks at no updates of a resource where there are no indices.
         raise BuildMisfit(str(error), "Updates have the shape of the indices, and of a row behind that.") from error
 
 
@@ -237,7 +241,7 @@ def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
     kernel.__doc__ = (
         f"Combine the updates by {rule.method} into the rows that the indices name: `scalar resource, [...], [..., *inner] ->`."
     )
-    return op(name, _RESOURCE_ROWS, infer=_of_handle(_check_row_shapes), gradient=None, stateful=True, updates=("resource",),
+    return op(name, _RESOURCE_ROWS, infer=_of_handle(_check_handle_rows), gradient=None, stateful=True, updates=("resource",),
               by_row=True, check=check_row_inputs,
               types={"dtype": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
