@@ -222,7 +222,8 @@ UNDEFINED: Final[Mapping[str, tuple[_Rule, str]]] = {
     "ArgMax": (_is_short(1), "TensorFlow reads an int16 as if it were an int32"),
     "DepthwiseConv2dNativeBackpropFilter": (
         _is_empty(0), "TensorFlow gives an output's gradient without images the shape of the images"),
-    "SparseSegmentMeanGrad": (_is_empty(1), "TensorFlow leaves the result unwritten where there are no indices"),
+    **dict.fromkeys(("SparseSegmentSumGrad", "SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad"),
+                    (_is_empty(1), "TensorFlow leaves the result unwritten where there are no indices")),
     **dict.fromkeys(("ApplyFtrl", "ApplyFtrlV2", "SparseApplyFtrl", "SparseApplyFtrlV2", "ResourceApplyFtrl",
                      "ResourceApplyFtrlV2", "ResourceSparseApplyFtrl", "ResourceSparseApplyFtrlV2"),
                     (_has_nan, "TensorFlow's dense and sparse kernels do differently with NaN")),
