@@ -287,3 +287,12 @@ def test_a_queue_is_chosen_from_a_list() -> None:
         tf.QueueBase.from_list(0, [])
     with pytest.raises(TypeError, match="matching component dtypes"):
         tf.QueueBase.from_list(0, [queues[0], tf.FIFOQueue(3, tf.int64)])
+
+
+def test_a_shuffling_queue_gives_tensorflows_order_for_seeds() -> None:
+    tf.set_random_seed(7)
+    queue = tf.RandomShuffleQueue(50, 3, [tf.int32], [[]], seed=4)
+    fill, some = queue.enqueue_many([tf.range(10)]), queue.dequeue_many(7)
+    with tf.Session() as session:
+        session.run(fill)
+        assert session.run(some).tolist() == [5, 1, 2, 0, 9, 6, 4]

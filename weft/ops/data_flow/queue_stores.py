@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import secrets
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from weft.ops.data_flow.queue_state import Element
+from weft.ops.random import philox
 
-# Random numbers that are drawn at once: for one, NumPy's call costs more than all else of taking an element.
+# Blocks of four random numbers that are made at once: for one, NumPy's calls cost more than all else of taking an element.
 _AT_ONCE: Final = 256
 
 
 class ShuffleStore:
-    """Gives a random element each time; the same sequence for the same seeds, random ones when both are 0."""
+    """Gives a random element each time: TensorFlow's for the same seeds, any when both are 0."""
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._elements: list[Element] = []
-        # NumPy's seeds are unsigned.
-        seeds = [s % 2**64 for s in (seed, seed2)]
-        self._bits = np.random.default_rng(seeds if any(seeds) else None).bit_generator
+        seeds = (seed, seed2) if seed or seed2 else (secrets.randbits(63), secrets.randbits(63))
+        self._stream = philox.stream_of_seeds(*seeds)
+        self._block = 0
         self._numbers: list[int] = []
 
     def __len__(self) -> int:
@@ -36,9 +38,11 @@ class ShuffleStore:
         """Remove a random one."""
         elements = self._elements
         if not self._numbers:
-            self._numbers = self._bits.random_raw(_AT_ONCE).tolist()
-        # A fraction of 64 bits: the first places are likelier by 2**-64 of their number.
-        place = self._numbers.pop() * len(elements) >> 64
+            index = np.arange(self._block, self._block + _AT_ONCE, dtype=np.uint64)
+            self._block += _AT_ONCE
+            self._numbers = np.stack(philox.blocks(self._stream, index), axis=1).ravel()[::-1].tolist()
+        # As TensorFlow: the first places are likelier by 2**-32 of their number.
+        place = self._numbers.pop() % len(elements)
         elements[place], elements[-1] = elements[-1], elements[place]
         return elements.pop()
 
