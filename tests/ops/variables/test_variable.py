@@ -429,3 +429,8 @@ def test_a_variable_that_is_synchronized_on_read_is_trained_where_the_program_sa
     assert not tf.Variable(1.0, synchronization=on_read).trainable
     assert tf.Variable(1.0, synchronization=on_read, trainable=True).trainable
     assert tf.get_variable("v", [], synchronization=on_read, trainable=True) in tf.trainable_variables()
+
+
+def test_optimizers_find_the_name_that_tasks_share():
+    for variable in (tf.Variable(1.0, name="v"), tf.Variable(1.0, name="w", use_resource=True)):
+        assert variable._shared_name == variable.shared_name == variable.op.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 
 import numpy as np
@@ -87,6 +88,10 @@ def unicode_transcode_node(
     replace_control_characters: bool = False,
 ) -> Result:
     """The texts in another encoding: `[...] -> [...]`."""
+    try:
+        codecs.lookup(input_encoding)
+    except LookupError:
+        raise invalid(f"Could not create converter for input encoding: {input_encoding}") from None
 
     def converted(text: bytes) -> bytes:
         if errors == "strict":

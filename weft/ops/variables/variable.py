@@ -237,6 +237,9 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
         """The name by which tasks share the state."""
         return self._variable.op.name
 
+    # As optimizers outside of TensorFlow ask for it, to name slots.
+    _shared_name = shared_name
+
     @property
     def op(self) -> Operation:
         """The operation that holds the state."""
