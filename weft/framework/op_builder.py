@@ -38,10 +38,6 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
         ValueError: shapes don't fit, inputs belong to different graphs, an attribute is missing or unknown.
     """
     graph = graph_of(inputs)
-    if name is not None and not name:
-        raise ValueError(
-            f"{name!r} is not a valid node name: {definition.name} needs letters or digits, or None for a name of its own"
-        )
     refuse_loop_values(graph, inputs, name or definition.name)
     name = graph.settle_name(name or definition.name)
     values: dict[str, Any] = {}
