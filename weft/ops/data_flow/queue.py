@@ -285,7 +285,7 @@ class FIFOQueue(QueueBase):
         shapes: ShapeLike | Sequence[ShapeLike] = None,
         names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
-        name: str = "fifo_queue",
+        name: str | None = "fifo_queue",
     ) -> None:
         types = _as_list(dtypes)
         shapes, names = _as_shapes(shapes), _as_names(names)

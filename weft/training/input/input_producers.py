@@ -120,7 +120,7 @@ def input_producer(
             rows = random_shuffle(rows, seed=seed)
         rows = limit_epochs(rows, num_epochs)
         queue = FIFOQueue(
-            capacity=capacity, dtypes=[rows.dtype.base_dtype], shapes=[element], shared_name=shared_name, name=name or ""
+            capacity=capacity, dtypes=[rows.dtype.base_dtype], shapes=[element], shared_name=shared_name, name=name
         )
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])], cancel_op=cancel_op))
         if summary_name is not None:
