@@ -143,7 +143,7 @@ class BatchNormalization(ShapeOfCalls):
         self.gamma = vector("gamma") if self.scale else None
         self.beta = vector("beta") if self.center else None
         # The averages are updated as wholes, so they are not cut where the scope's other variables are.
-        scope = get_variable_scope()
+        scope = get_variable_scope() if self._scope is None else self._scope
         partitioner = scope.partitioner
         scope.set_partitioner(None)
         # Each replica of a strategy has its own, and they are saved as their mean.
