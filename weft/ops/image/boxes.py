@@ -103,7 +103,7 @@ def crop_and_resize_node(
     x = _sampled(xp, boxes[:, 1], boxes[:, 3], width, columns)
     in_rows, in_columns = (y >= 0) & (y <= height - 1), (x >= 0) & (x <= width - 1)
     inside = in_rows[:, :, None] & in_columns[:, None, :]
-    # A sample at no number, as a box with NaN or infinity has them, lies outside; TensorFlow 1 reads wild memory there.
+    # What a great box makes of its samples may be no number: they lie outside.
     y, x = xp.where(in_rows, y, 0), xp.where(in_columns, x, 0)
     pixels = xp.asarray(image).astype(np.float32)  # a constant is NumPy's, whose elements no traced index selects
     which = box_ind[:, None, None]
