@@ -1,6 +1,8 @@
-"""tf.profiler: parameters and floating-point operations of a graph. This module only re-exports."""
+"""tf.profiler: parameters, floating-point operations, times and bytes of a graph. This module only re-exports."""
 
 from __future__ import annotations
 
-from weft.client.model_analyzer import profile as profile
-from weft.client.profile_options import ProfileOptionBuilder as ProfileOptionBuilder
+from weft.client.analysis.model_analyzer import profile as profile
+from weft.client.analysis.options import ProfileOptionBuilder as ProfileOptionBuilder
+from weft.client.analysis.profiler import Profiler as Profiler
+from weft.client.analysis.profiler import advise as advise

@@ -49,7 +49,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "lib.io.file_io": "weft.platform.file_io",
     "lib.io.tf_record": "weft.api.python_io",
     "platform.gfile": "weft.platform.gfile",
-    "profiler.model_analyzer": "weft.client.model_analyzer",
+    "profiler.model_analyzer": "weft.api.profiler",
     "summary.summary": "weft.api.summary",
     "platform.tf_logging": "weft.platform.tf_logging",
     "training.coordinator": "weft.training.coordinator",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from weft.client.model_analyzer import FLOAT_OPS_OPTIONS as FLOAT_OPS_OPTIONS
-from weft.client.model_analyzer import TRAINABLE_VARS_PARAMS_STAT_OPTIONS as TRAINABLE_VARS_PARAMS_STAT_OPTIONS
-from weft.client.model_analyzer import print_model_analysis as print_model_analysis
+from weft.client.analysis.model_analyzer import print_model_analysis as print_model_analysis
+from weft.client.analysis.options import FLOAT_OPS_OPTIONS as FLOAT_OPS_OPTIONS
+from weft.client.analysis.options import TRAINABLE_VARS_PARAMS_STAT_OPTIONS as TRAINABLE_VARS_PARAMS_STAT_OPTIONS
