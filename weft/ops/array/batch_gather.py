@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import Array, TensorLike
+from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather, gather_nd_node
 from weft.ops.array.joining import concat_v2
@@ -39,7 +40,7 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
 
 
 @dispatchable
-def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0) -> Tensor:
+def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: Array = 0) -> Tensor:
     """Take the slices of `params` at the index vectors along the last dimension of `indices`.
 
     Args:
@@ -54,12 +55,14 @@ def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, 
         into.
 
     Raises:
-        TypeError: `batch_dims` is no int.
+        TypeError: `batch_dims` is no int, or a tensor whose value is not known yet.
     """
-    if not hasattr(type(batch_dims), "__index__"):
+    known = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
+    if known is None or is_tensor(known):
         raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
-    if batch_dims:
-        return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), int(batch_dims), name)
+    batch_rank = int(known)
+    if batch_rank:
+        return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), batch_rank, name)
     direct = getattr(params, "gather_nd", None)
     if direct is not None and not isinstance(params, Tensor):
         gathered: Tensor = direct(indices, name=name)

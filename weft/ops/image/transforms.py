@@ -9,13 +9,15 @@ import functools
 import operator
 from typing import Final
 
+import numpy as np
+
 from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, TensorLike
+from weft.framework.aliases import Array, DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.ops.array.identity import identity
 from weft.ops.array.tiling import reverse, tile
 from weft.ops.array.transposing import transpose
@@ -126,14 +128,15 @@ def _check_pixels(what: str, tensor: Tensor) -> None:
         )
 
 
-def _check_scalar(what: str, argument: str, value: TensorLike) -> None:
-    rank = rank_of(convert_to_tensor(value))
+def _check_scalar(what: str, argument: str, value: Array) -> None:
+    rank = rank_of(convert_to_tensor(value)) if is_tensor(value) else np.ndim(value)
     if rank:
         raise ValueError(f"Shape must be rank 0 but is rank {rank}: {argument} of {what} is one number, got {value!r}")
 
 
 def _turns(k: TensorLike) -> int | Tensor:
-    if isinstance(k, Tensor):
+    if is_tensor(k):
+        k = convert_to_tensor(k)
         if not k.dtype.base_dtype.is_integer:
             raise TypeError(f"rot90: k must be a whole number of quarter turns, got {described(k)}")
         if k.dims:
@@ -274,8 +277,9 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
         tensor = convert_to_tensor(image, name="image")
         _check_pixels("adjust_gamma", tensor)
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
-        _check_scalar("adjust_gamma", "gamma", gamma)
-        known = constant_value(convert_to_tensor(gamma))
+        if not isinstance(gamma, np.ndarray) or gamma.size != 1:
+            _check_scalar("adjust_gamma", "gamma", gamma)
+        known: Array = constant_value(convert_to_tensor(gamma)) if is_tensor(gamma) else gamma
         if known is not None and known < 0:
             raise ValueError("Gamma should be a non-negative real number.")
         if known is None:

@@ -11,7 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, merge_dims
-from weft.framework.node_errors import BuildMisfit, described
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
@@ -20,6 +20,7 @@ from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import INDEX, reshape
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
 from weft.ops.math.comparison import minimum
 from weft.ops.math.elementwise import COMPLEX, FLOATS
 from weft.ops.math.reduce_functions import reduce_sum
@@ -229,8 +230,8 @@ def eye(
         known = [_known_size(size) for size in (num_rows, columns)]
         if None not in known and (batch_shape is None or not isinstance(batch_shape, Tensor)):
             return _plain_eye(known, () if batch_shape is None else as_dims(batch_shape), is_square, dtype, scope)
-        rows = convert_to_tensor(num_rows, dtypes.int32, name="num_rows")
-        columns = convert_to_tensor(columns, dtypes.int32, name="num_columns")
+        rows = cast(convert_to_tensor(num_rows, name="num_rows"), dtypes.int32)
+        columns = cast(convert_to_tensor(columns, name="num_columns"), dtypes.int32)
         batch = convert_to_tensor([] if batch_shape is None else batch_shape, dtypes.int32, name="shape")
         if is_square:
             diagonal = ones(concat([batch, reshape(rows, [1])], 0), dtype)
@@ -242,8 +243,6 @@ def eye(
 
 def _known_size(size: Array) -> int | None:
     if isinstance(size, Tensor):
-        if not size.dtype.base_dtype.is_integer:
-            raise TypeError(f"num_rows and num_columns must be positive integer values, got {described(size)}")
         value = constant_value(size)
         return None if value is None else int(value)
     if not hasattr(type(size), "__index__"):

@@ -14,7 +14,7 @@ from weft.ops.linalg.decompositions import svd_node
 from weft.ops.math.complex_numbers import absolute, conj
 from weft.ops.math.division import power
 from weft.ops.math.elementwise import mul
-from weft.ops.math.reduce_functions import keeps_dims, reduce_max, reduce_sum
+from weft.ops.math.reduce_functions import either, reduce_max, reduce_sum
 from weft.ops.math.unary import sqrt
 
 
@@ -39,7 +39,7 @@ def norm(
     Raises:
         ValueError: there is no such norm, or the axes are not one or two integers.
     """
-    keepdims = keeps_dims(keepdims, keep_dims)
+    keeps = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     axes = _norm_axes(axis)
     is_matrix = axes is not None and len(axes) == 2
     _check_order(ord, is_matrix)
@@ -53,7 +53,7 @@ def norm(
         else:
             assert not isinstance(ord, str)
             result = _vector_norm(tensor, ord, axes)
-        return result if keepdims else squeeze(result, None if axes is None else list(axes))
+        return result if keeps else squeeze(result, None if axes is None else list(axes))
 
 
 def _norm_axes(axis: Array) -> tuple[int, ...] | None:

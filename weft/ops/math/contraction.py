@@ -189,7 +189,7 @@ def contract(xp: ArrayModule, a: Array, b: Array, *, axes_a: list[int], axes_b: 
 
 def _axes_of(a: Tensor, axes: Array) -> tuple[list[int], list[int]]:
     axes = _known(axes)
-    if not isinstance(axes, list | tuple) and np.asarray(axes).dtype.kind not in "iu":
+    if not isinstance(axes, list | tuple) and np.asarray(axes).dtype.kind not in "iub":
         raise TypeError(
             f"Expected int32, got {axes} of type {type(axes).__name__!r} instead: the axes of tensordot are whole numbers."
         )

@@ -15,7 +15,7 @@ from weft.framework.op_def import AtMost
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
-from weft.ops.array.shape_ops import size
+from weft.ops.array.shape_ops import reshape, size
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
@@ -195,6 +195,13 @@ def histogram_fixed_width_bins(
     """
     with input_scope(name, "histogram_fixed_width_bins", (values, value_range, nbins)):
         values = convert_to_tensor(values, name="values")
+        value_range = convert_to_tensor(value_range, values.dtype, name="value_range")
+        nbins = convert_to_tensor(nbins, dtypes.int32, name="nbins")
+        # Numbers that stand in dimensions of their own are numbers all the same.
+        if value_range.dims and value_range.dims[1:] and set(value_range.dims[1:]) == {1}:
+            value_range = reshape(value_range, [-1])
+        if nbins.dims and set(nbins.dims) == {1}:
+            nbins = reshape(nbins, [])
         return bin_numbers(values, value_range, nbins, dtype=dtypes.as_dtype(dtype))
 
 

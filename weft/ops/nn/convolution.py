@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from weft.framework.aliases import Padding, ShapeLike, Sizes, TensorLike
+import numpy as np
+
+from weft.framework.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
 from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.input_scope import input_scope
 from weft.ops.math.reduce_functions import either
 from weft.ops.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose, per_dimension
@@ -54,11 +57,11 @@ def convolution(
         return conv3d(input, filter, steps, padding, data_format or "NDHWC", rates, scope)
 
 
-def _length(output_shape: ShapeLike) -> int | None:
-    if isinstance(output_shape, Tensor):
-        dims = output_shape.dims
+def _length(output_shape: Array) -> int | None:
+    if is_tensor(output_shape):
+        dims = as_dims(output_shape.shape)
         return dims[0] if dims else None
-    return len(output_shape)  # type: ignore[arg-type]
+    return len(output_shape)
 
 
 def conv_transpose(
@@ -82,9 +85,14 @@ def conv_transpose(
     Raises:
         ValueError: there are not 1, 2 or 3 spatial dimensions, or `output_shape` is none.
     """
-    if output_shape is None or not isinstance(output_shape, Tensor | Collection):
+    sizes: Array = output_shape
+    if isinstance(sizes, np.ndarray):
+        sizes = sizes.tolist()
+    elif isinstance(sizes, TensorShape):
+        sizes = sizes.as_list()
+    if not is_tensor(sizes) and not isinstance(sizes, Collection):
         raise ValueError("output_shape must be a tensor or sized collection.")
-    rank = _length(output_shape)
+    rank = _length(sizes)
     if rank not in (None, 3, 4, 5):
         raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
     input = convert_to_tensor(input)
@@ -94,6 +102,6 @@ def conv_transpose(
         raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions, its shape is {input.get_shape()}")
     layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
     made: Tensor = functions[count](
-        input, filters, output_shape, strides, padding, data_format=layout, dilations=dilations, name=name or "conv_transpose"
+        input, filters, sizes, strides, padding, data_format=layout, dilations=dilations, name=name or "conv_transpose"
     )
     return made

@@ -241,6 +241,12 @@ def check_lengths(sequence_length: Array, steps: int) -> None:
         raise FailedPreconditionError.of(f"sequence_length({int(np.argmax(wrong))}) <= {steps}")
 
 
+def _check_sizes(steps: int, classes: int) -> None:
+    # A batch of none has no sequences, and that is all right.
+    if not steps or not classes:
+        raise _invalid(f"max_time is {steps}, num_classes is {classes}: inputs need steps and classes")
+
+
 def _greedy_shapes(node: Operation) -> list[Dims]:
     return [(None, 2), (None,), (2,), (_batch_size(node, 1), 1)]
 
@@ -256,16 +262,15 @@ def ctc_greedy_decoder_node(
 
     `[steps, batch, classes], [batch] int32 -> [n, 2] int64, [n] int64, [2] int64, [batch, 1]`
     """
-    _, batch, classes = inputs.shape
-    if not inputs.size:
-        raise _invalid("inputs must not be empty")
-    check_lengths(sequence_length, inputs.shape[0])
+    steps, batch, classes = inputs.shape
+    _check_sizes(steps, classes)
+    check_lengths(sequence_length, steps)
     blank = blank_index % classes
     sequences, scores = [], np.zeros((batch, 1), inputs.dtype)
     for entry in range(batch):
-        steps = inputs[: sequence_length[entry], entry]
-        best = steps.argmax(-1)
-        scores[entry] = -steps.max(-1).sum()
+        scored = inputs[: sequence_length[entry], entry]
+        best = scored.argmax(-1)
+        scores[entry] = -scored.max(-1).sum()
         is_kept = best != blank
         if merge_repeated and len(best):
             is_kept &= np.append(True, best[1:] != best[:-1])
@@ -339,8 +344,7 @@ def ctc_beam_search_decoder_node(
     """
     if top_paths > beam_width:
         raise _invalid(f"beam_width:{beam_width} must be >= top_paths:{top_paths}")
-    if not inputs.size:
-        raise _invalid("inputs must not be empty")
+    _check_sizes(inputs.shape[0], inputs.shape[2])
     check_lengths(sequence_length, inputs.shape[0])
     batch = inputs.shape[1]
     scores = np.zeros((batch, top_paths), inputs.dtype)

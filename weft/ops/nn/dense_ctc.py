@@ -110,7 +110,9 @@ def ctc_loss_v2(
         if blank is not None:
             # The node's blank is the last class.
             values = values - cast(greater(values, blank), dtypes.int32)
+            dims = given.dims
             given = concat([given[..., :blank], given[..., blank + 1 :], given[..., blank : blank + 1]], 2)
+            given.set_shape(dims)
         moved: TensorLike = SparseTensor(sparse.indices, values, sparse.dense_shape)  # type: ignore[assignment]
         return ctc_loss(moved, given, logit_length, time_major=logits_time_major)
 
@@ -122,12 +124,12 @@ def _sparse(labels: Tensor, label_length: TensorLike | None) -> SparseTensor:
     return SparseTensor(indices, gather_nd(labels, indices), shape(labels, out_type=dtypes.int64))
 
 
-def _blank(logits: Tensor, index: int) -> int | None:
+def _blank(logits: Tensor, index: int) -> int | Tensor | None:
     """The blank's class; None where it is the last one."""
     classes = None if logits.dims is None else logits.dims[-1]
     if classes is None:
         if index < -1:
-            raise ValueError(f"blank_index {index} counts from the last class, but it is not known how many {logits} has")
+            return shape(logits)[-1] + index
         return None if index == -1 else index
     if not -classes <= index < classes:
         raise ValueError(f"blank_index must be one of the {classes} classes, got {index}")

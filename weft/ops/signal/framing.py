@@ -6,7 +6,7 @@ from weft.framework.aliases import Array, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad_v2
@@ -21,6 +21,8 @@ from weft.ops.math.segment import unsorted_segment_sum
 
 def _known(value: Array, what: str) -> int | Tensor:
     """A scalar as an int where that is known; TypeError for what is no whole number."""
+    if is_tensor(value):
+        value = convert_to_tensor(value)
     if not isinstance(value, Tensor):
         if isinstance(value, bool) or not hasattr(type(value), "__index__"):
             raise TypeError(f"frame: {what} must be a whole number of samples, got {value!r}")
@@ -53,7 +55,7 @@ def frame(
     frame_step: TensorLike,
     pad_end: bool = False,
     pad_value: TensorLike = 0,
-    axis: int = -1,
+    axis: TensorLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """Cut a dimension of `signal` into frames: `[..., samples, ...]` becomes `[..., frames, frame_length, ...]`.
@@ -80,9 +82,12 @@ def frame(
         rank = rank_of(tensor)
         if rank is None:
             raise ValueError("frame: the rank of the signal must be known, it is not")
-        if not -rank <= axis < rank:
-            raise ValueError(f"frame: axis is {axis}, and the signal has {rank} dimension(s): {described(tensor)}")
-        at = axis % rank
+        place = int(axis) if isinstance(axis, bool) else _known(axis, "axis")
+        if isinstance(place, Tensor):
+            raise ValueError(f"frame: axis must be known when the graph is built, got {described(place)}")
+        if not -rank <= place < rank:
+            raise ValueError(f"frame: axis is {place}, and the signal has {rank} dimension(s): {described(tensor)}")
+        at = place % rank
         length, step = _known(frame_length, "frame_length"), _known(frame_step, "frame_step")
         size = _size(tensor, at)
         if pad_end:

@@ -64,7 +64,8 @@ def sparse_eye(
 
 def _size(name: str, value: TensorLike | None) -> Tensor:
     size = convert_to_tensor(value, name=name)
-    if not size.dtype.base_dtype.is_integer:
+    # A tensor is cast, whatever numbers it has.
+    if not isinstance(value, Tensor) and not size.dtype.base_dtype.is_integer:
         raise TypeError(f"{name} must be an integer value, got {value!r}")
     return cast(size, dtypes.int64)
 

@@ -143,9 +143,9 @@ def summary_scope(name: str, family: str | None, default_name: str | None = None
         )
     if name is None and default_name is None:
         raise ValueError("At least one of name (None) and default_name (None) must be provided: a summary's name comes first")
-    if name == "":
+    if name == "" and not family:
         raise ValueError("'' is not a valid node name: a summary needs a name, which becomes its tag in TensorBoard")
-    name = clean_tag(name) if name else default_name or name
+    name = clean_tag(name) if name is not None else default_name or ""
     family = None if family is None else clean_tag(family)
     with get_default_graph().name_scope(name if family is None else f"{family}/{name}") as scope:
         tag = scope.rstrip("/")
