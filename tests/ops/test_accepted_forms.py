@@ -27,6 +27,14 @@ def _gathered(batch_dims: Any) -> Any:
     return tf.gather_nd(np.arange(8).reshape(2, 2, 2), [[[1]], [[0]]], batch_dims=batch_dims)
 
 
+def _reduced(axis: Any) -> Any:
+    return tf.sparse.reduce_sum(tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2]), axis=axis)
+
+
+def _reduced_sparse(axis: Any) -> Any:
+    return tf.sparse.reduce_max_sparse(tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2]), axis=axis).values
+
+
 _TURNED = [[[1.0], [3.0]], [[0.0], [2.0]]]
 _GATHERED = [[[2, 3]], [[4, 5]]]
 _FRAMES = [[1.0, 2.0], [3.0, 4.0]]
@@ -43,6 +51,12 @@ _FORMS: list[tuple[str, Callable[[], Any], Any]] = [
     ("batch_dims a float", lambda: _gathered(1.0), _GATHERED),
     ("batch_dims a constant", lambda: _gathered(tf.constant(1)), _GATHERED),
     ("axes a truth value", lambda: tf.tensordot(_PAIR, _PAIR, True), [[7.0, 10.0], [15.0, 22.0]]),
+    ("axis a truth value", lambda: _reduced(True), [1, 2]),
+    ("axis a Dimension", lambda: _reduced([tf.Dimension(1)]), [1, 2]),
+    ("axis a list of constants", lambda: _reduced([tf.constant(1)]), [1, 2]),
+    ("axis a variable", lambda: _reduced(tf.Variable(1)), [1, 2]),
+    ("no axes", lambda: _reduced([]), [[1, 0], [0, 2]]),
+    ("no axes, sparse", lambda: _reduced_sparse(()), [1, 2]),
     ("a list of nbins", lambda: tf.histogram_fixed_width_bins([2.0, 3.0], [0.0, 5.0], nbins=[5]), [2, 3]),
     ("a column of ends", lambda: tf.histogram_fixed_width_bins([2.0, 3.0], [[0.0], [5.0]], nbins=5), [2, 3]),
     ("a constant axis", lambda: tf.signal.frame(_SAMPLES, 2, 2, axis=tf.constant(-1)), _FRAMES),
@@ -58,6 +72,13 @@ def test_a_form_that_tensorflow_takes_is_taken(make: Callable[[], Any], expected
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         assert sess.run(made).tolist() == expected
+
+
+def test_all_dimensions_go_where_the_rank_is_known_in_a_run_only() -> None:
+    shape = tf.placeholder(tf.int64, [None])
+    total = tf.sparse.reduce_sum(tf.SparseTensor(tf.constant([[0, 0], [1, 1]], tf.int64), tf.constant([1, 2]), shape))
+    with tf.Session() as sess:
+        assert sess.run(total, {shape: [2, 2]}) == 3
 
 
 def test_what_is_no_number_at_building_is_no_batch_dims() -> None:

@@ -8,15 +8,19 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from weft.errors import InternalError, InvalidArgumentError
+from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dimension import Dimension
 from weft.framework.dims import Dims
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
-from weft.ops.array.shape_ops import reshape
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import reshape, size_internal
 from weft.ops.declaration import op, rank_of
 from weft.ops.math.elementwise import FLOATS, NUMBERS, REAL
 from weft.ops.math.reduce_functions import keeps_dims
@@ -39,7 +43,7 @@ def _axes(axes: Array, rank: int) -> set[int]:
     for axis in listed:
         if not -rank <= axis < rank:
             raise ValueError(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
-    return {axis % rank for axis in listed} if listed else set(range(rank))
+    return {axis % rank for axis in listed}
 
 
 def _check_rank(indices: Array, rank: int) -> None:
@@ -146,8 +150,7 @@ def sparse_reduce_max_node(
 def _reduced_sparse(
     ufunc: np.ufunc, start: float, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool
 ) -> tuple[Array, Array, Array]:
-    # Unlike the dense forms, these reduce nothing where no axes are named.
-    gone = _axes(axes, len(shape)) if np.size(axes) else set()
+    gone = _axes(axes, len(shape))
     _check_rank(indices, len(shape))
     _check_places(indices, shape)
     rest = [axis for axis in range(len(shape)) if axis not in gone]
@@ -221,8 +224,8 @@ def _reduction(
     wanted = reduction_axes if axis is None else axis
     if wanted is None:
         count = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
-        wanted = [] if count is None else list(range(count))
-    axes = wanted if isinstance(wanted, Tensor) else _whole(wanted)
+        wanted = range_of(size_internal(sparse.dense_shape)) if count is None else list(range(count))
+    axes = _whole(wanted)
     if isinstance(axes, Tensor) and rank_of(axes) == 0:
         axes = reshape(axes, [1])
     keep = keeps_dims(keepdims, keep_dims)
@@ -230,8 +233,14 @@ def _reduction(
 
 
 def _whole(axes: Array) -> Array:
-    given = np.array(axes)
-    if given.size and given.dtype.kind not in "iu":
+    if is_tensor(axes):
+        return convert_to_tensor(axes)
+    if isinstance(axes, list | tuple):
+        if any(map(is_tensor, axes)):
+            return convert_to_tensor(list(axes), dtypes.int32)
+        axes = [int(each) if isinstance(each, Dimension) else each for each in axes]
+    given = np.array(int(axes) if isinstance(axes, Dimension) else axes)
+    if given.size and given.dtype.kind not in "iub":
         raise TypeError(f"Expected int32 passed to parameter 'reduction_axes', got {axes!r} of type {type(axes).__name__!r}")
     return given.astype(np.int32).reshape(-1)
 
