@@ -27,3 +27,9 @@ def test_replicas_share_and_the_context_of_all_is_refused() -> None:
             tf.nn.compute_average_loss(tf.constant([1.0]))
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
         assert sess.run(total) == 1.5
+
+
+@pytest.mark.parametrize(("shape", "weights"), [([3, 2], [1.0, 0.0, 2.0]), ([3, 2], [[1.0], [0.0], [2.0]]), ([3], [[2.0]] * 3)])
+def test_one_weight_for_each_example_weighs_all_its_losses(shape, weights) -> None:
+    with tf.Session() as sess:
+        assert sess.run(tf.nn.compute_average_loss(tf.ones(shape), sample_weight=weights)) == 2.0

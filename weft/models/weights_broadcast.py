@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, Nest, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
@@ -14,13 +14,14 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.padding import pad_v2
-from weft.ops.array.shape_ops import rank, shape, size
+from weft.ops.array.shape_ops import expand_dims, rank, shape, size, squeeze
 from weft.ops.control_flow.assertion import assert_that
+from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import no_op
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import equal, logical_or, maximum
-from weft.ops.math.elementwise import mul
+from weft.ops.math.elementwise import mul, sub
 from weft.ops.math.reduce_functions import reduce_all
 from weft.ops.tensorflow_forms.form import form
 
@@ -109,3 +110,34 @@ def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
             return weights
         with get_default_graph().control_dependencies([assert_broadcastable(weights, values)]):
             return mul(weights, ones_like(values), name=scope)
+
+
+def aligned_weights(weights: TensorLike, values: Tensor) -> Tensor:
+    """Weights of the values' rank where one dimension, of size 1, tells them apart."""
+    weights = convert_to_tensor(weights)
+    if weights.dims == ():
+        return weights
+    if weights.dims is None or values.dims is None:
+        return _aligned_when_run(weights, values)
+    difference = len(weights.dims) - len(values.dims)
+    if difference == 1 and weights.dims[-1] in (None, 1):
+        return squeeze(weights, [-1])
+    return expand_dims(weights, -1) if difference == -1 else weights
+
+
+def _aligned_when_run(weights: Tensor, values: Tensor) -> Tensor:
+    """As `aligned_weights`, of ranks that only a run knows."""
+    difference = sub(rank(weights), rank(values))
+
+    def of_other_rank() -> Nest:
+        if weights.dims is not None and weights.dims[-1] not in (None, 1):
+            return one_less()
+        return cond(equal(difference, 1), lambda: squeeze(weights, [-1]), one_less)
+
+    def one_less() -> Nest:
+        return cond(equal(difference, -1), lambda: expand_dims(weights, -1), lambda: weights)
+
+    # Scalars, and weights of the same rank, stay as they are.
+    is_same = logical_or(equal(rank(weights), 0), equal(difference, 0))
+    same_rank: Tensor = cond(is_same, lambda: weights, of_other_rank)
+    return same_rank

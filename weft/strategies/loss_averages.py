@@ -6,6 +6,7 @@ from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.losses import Reduction, compute_weighted_loss
+from weft.models.weights_broadcast import aligned_weights
 from weft.ops.array.shape_ops import shape
 from weft.ops.math.casting import cast
 from weft.ops.math.reduce_functions import reduce_sum
@@ -28,7 +29,7 @@ def compute_average_loss(
 
     Args:
         per_example_loss: `[batch, ...]`.
-        sample_weight: by what each loss is multiplied, perhaps broadcast.
+        sample_weight: by what each loss is multiplied, perhaps broadcast: `[batch]`, or of the rank of the losses.
         global_batch_size: the number of examples; that of this replica times the number of replicas when None.
 
     Raises:
@@ -41,7 +42,8 @@ def compute_average_loss(
             f"Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1, received: {losses}"
         )
     if sample_weight is not None:
-        losses = compute_weighted_loss(losses, sample_weight, loss_collection=None, reduction=Reduction.NONE)
+        weights = aligned_weights(sample_weight, losses)
+        losses = compute_weighted_loss(losses, weights, loss_collection=None, reduction=Reduction.NONE)
     if global_batch_size is None:
         global_batch_size = _replicas("compute_average_loss") * shape(losses)[0]
     return reduce_sum(losses) / cast(convert_to_tensor(global_batch_size), losses.dtype)

@@ -11,20 +11,16 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from weft.framework import dtypes, replication
-from weft.framework.aliases import Collections, DTypeLike, Nest, TensorLike, VariableLike
+from weft.framework.aliases import Collections, DTypeLike, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
-from weft.models.weights_broadcast import broadcast_weights
+from weft.models.weights_broadcast import aligned_weights, broadcast_weights
 from weft.ops.array.filling import zeros
-from weft.ops.array.shape_ops import expand_dims, rank, squeeze
-from weft.ops.control_flow.cond import cond
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, logical_or
-from weft.ops.math.elementwise import sub
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
@@ -90,35 +86,6 @@ def aligned(predictions: TensorLike, labels: TensorLike, weights: TensorLike | N
     ):
         predictions.shape.assert_is_compatible_with(labels.shape)
     return predictions, labels, None if weights is None else aligned_weights(weights, predictions)
-
-
-def aligned_weights(weights: TensorLike, values: Tensor) -> Tensor:
-    """Weights of the values' rank where one dimension, of size 1, tells them apart."""
-    weights = convert_to_tensor(weights)
-    if weights.dims == ():
-        return weights
-    if weights.dims is None or values.dims is None:
-        return _aligned_when_run(weights, values)
-    difference = len(weights.dims) - len(values.dims)
-    if difference == 1 and weights.dims[-1] in (None, 1):
-        return squeeze(weights, [-1])
-    return expand_dims(weights, -1) if difference == -1 else weights
-
-
-def _aligned_when_run(weights: Tensor, values: Tensor) -> Tensor:
-    """As `aligned_weights`, of ranks that only a run knows."""
-    difference = sub(rank(weights), rank(values))
-
-    def of_other_rank() -> Nest:
-        return cond(equal(difference, 1), lambda: squeeze(weights, [-1]), one_less)
-
-    def one_less() -> Nest:
-        return cond(equal(difference, -1), lambda: expand_dims(weights, -1), lambda: weights)
-
-    # Scalars, and weights of the same rank, stay as they are.
-    is_same = logical_or(equal(rank(weights), 0), equal(difference, 0))
-    same_rank: Tensor = cond(is_same, lambda: weights, of_other_rank)
-    return same_rank
 
 
 def float_weights(weights: TensorLike, values: Tensor) -> Tensor:
