@@ -22,6 +22,7 @@ class Effects:
         super().__init__()
         self._updates: list[Operation] = []
         self._losses: list[Tensor] = []
+        self._penalties: list[Tensor] = []
 
     def add_update(self, updates: Nest, inputs: Nest = None) -> None:
         """Add operations that training must run to the collection UPDATE_OPS.
@@ -31,6 +32,11 @@ class Effects:
             inputs: has no effect: whether an update depends on the inputs is read off the graph.
         """
         for each in updates if isinstance(updates, list | tuple) else [updates]:
+            if not isinstance(each, Operation) and not hasattr(each, "op"):
+                raise ValueError(
+                    f"add_update of {type(self).__name__} takes operations, and tensors or variables for theirs, not {each!r}. "
+                    "Leave out what is no update."
+                )
             update = each if isinstance(each, Operation) else each.op
             self._updates.append(update)
             get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
@@ -43,8 +49,18 @@ class Effects:
             inputs: has no effect: whether a loss depends on the inputs is read off the graph.
         """
         for loss in losses if isinstance(losses, list | tuple) else [losses]:
+            if loss is None:
+                continue
             self._losses.append(loss)
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+
+    def note_penalty(self, loss: Tensor) -> None:
+        """Take note of the loss of a variable's regularizer, which is in the collection already.
+
+        Args:
+            loss: a scalar.
+        """
+        self._penalties.append(loss)
 
     @property
     def updates(self) -> list[Operation]:
@@ -53,8 +69,8 @@ class Effects:
 
     @property
     def losses(self) -> list[Tensor]:
-        """The losses of the activity regularizer, and those that `add_loss` was given."""
-        return list(self._losses)
+        """The losses of the regularizers of variables and of outputs, and those that `add_loss` was given."""
+        return [*self._losses, *self._penalties]
 
     def get_updates_for(self, inputs: Nest) -> list[Operation]:
         """The updates that depend on these inputs.
@@ -70,7 +86,7 @@ class Effects:
         Args:
             inputs: tensors; with None those losses that depend on no inputs of the layer.
         """
-        return _that_depend(self._losses, inputs, self._all_inputs())
+        return _that_depend(self.losses, inputs, self._all_inputs())
 
     def _all_inputs(self) -> list[Tensor]:
         return [each for given, _ in getattr(self, "_calls", ()) for each in nest.flatten(given)]

@@ -149,6 +149,7 @@ class Layer(CallRecord, Effects):
         ):
             loss = penalty_of(inner, variable, regularizer)
         if loss is not None:
+            self.note_penalty(loss)
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def compute_output_shape(self, input_shape: Nest) -> TensorShape:

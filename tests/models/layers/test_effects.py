@@ -1,0 +1,31 @@
+"""Layers say which losses and updates they have made."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft as tf
+
+
+def test_losses_of_variables_are_among_the_losses_of_their_layer() -> None:
+    x, layer = tf.ones([1, 2]), tf.layers.Dense(2, kernel_regularizer=tf.reduce_sum, activity_regularizer=tf.reduce_sum)
+    layer(x)
+    layer(x)
+    of_outputs, of_kernel = layer.losses[:2], layer.losses[2:]
+    assert len(of_kernel) == 1
+    assert layer.get_losses_for(None) == of_kernel
+    assert layer.get_losses_for(x) == of_outputs
+    assert set(tf.losses.get_regularization_losses()) == {*of_outputs, *of_kernel}
+
+
+def test_no_loss_is_left_out() -> None:
+    layer, loss = tf.layers.Layer(), tf.constant(1.0)
+    layer.add_loss([None, loss])
+    layer.add_loss(None)
+    assert layer.losses == [loss]
+    assert tf.losses.get_regularization_losses() == [loss]
+
+
+def test_what_is_no_update_is_told() -> None:
+    with pytest.raises(ValueError, match=r"add_update of Layer takes operations.*not None"):
+        tf.layers.Layer().add_update([None, tf.no_op()])
