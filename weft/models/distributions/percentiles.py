@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+
+import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
@@ -16,6 +19,7 @@ from weft.ops.array.shape_ops import expand_dims, reshape, shape
 from weft.ops.array.transposing import transpose
 from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal
 from weft.ops.math.casting import cast
+from weft.ops.math.comparison import maximum, minimum
 from weft.ops.math.unary import ceil, floor, round_node
 
 
@@ -35,7 +39,7 @@ def percentile(
         name: the name scope.
 
     Raises:
-        ValueError: another interpolation, or `q` is no scalar.
+        ValueError: another interpolation, `q` is no scalar, or `x` lacks a dimension of `axis`.
     """
     how = "nearest" if interpolation is None else interpolation
     if how not in ("lower", "higher", "nearest"):
@@ -55,10 +59,21 @@ def percentile(
             # Counted from the greatest value: so ties between two are broken as TensorFlow breaks them.
             place = (1.0 - share / 100.0) * cast(shape(rows)[-1] - 1, dtypes.float64)
         at = cast({"lower": ceil, "higher": floor, "nearest": round_node}[how](place), dtypes.int32)
+        at = maximum(minimum(at, shape(rows)[-1] - 1), 0)
         result = gather(sort(rows, -1, "DESCENDING"), at, axis=-1)
         for each in gone if keep_dims else ():
             result = expand_dims(result, each)
         return result
+
+
+def _dimension(axis: int, rank: int, x: Tensor) -> int:
+    """The dimension counted from the front."""
+    place = operator.index(axis)
+    if not -rank <= place < rank:
+        raise ValueError(
+            f"axis of percentile must be from {-rank} to {rank - 1}, which x of shape {x.shape} has, it is {place}"
+        )
+    return place % rank
 
 
 def _in_rows(x: Tensor, axis: int | Sequence[int] | None) -> tuple[Tensor, list[int]]:
@@ -66,7 +81,9 @@ def _in_rows(x: Tensor, axis: int | Sequence[int] | None) -> tuple[Tensor, list[
     rank = len(x.shape.as_list())
     if axis is None:
         return reshape(x, [-1]), list(range(rank))
-    gone = sorted(each % rank for each in ([axis] if isinstance(axis, int) else axis))
+    gone = sorted(_dimension(each, rank, x) for each in np.atleast_1d(axis))
+    if len(set(gone)) < len(gone):
+        raise ValueError(f"axis {axis} of percentile names a dimension of {x} twice")
     kept = [each for each in range(rank) if each not in gone]
     turned = transpose(x, kept + gone)
     return reshape(turned, concat([shape(turned)[: len(kept)], [-1]], 0)), gone
