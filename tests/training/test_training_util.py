@@ -90,6 +90,10 @@ def test_an_operation_adds_to_it():
     with tf.name_scope("somewhere"):
         added = training_util.increment_global_step(3)
     assert added.op.name == "global_step/AssignAdd"
+    with tf.Graph().as_default() as graph:
+        with tf.variable_scope("a"):
+            tf.train.create_global_step()
+        assert training_util.increment_global_step(1, graph).op.name == "a/global_step/AssignAdd"
     with tf.Session() as session:
         session.run(step.initializer)
         session.run(added)

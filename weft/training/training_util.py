@@ -153,7 +153,7 @@ def increment_global_step(increment: int, graph: Graph | None = None) -> Tensor:
     step = get_global_step(graph)
     if step is None:
         raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling increment.")
-    with graph.as_default(), graph.name_scope(None), graph.name_scope("global_step/"):
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
         return step.assign_add(increment)
 
 
