@@ -43,7 +43,8 @@ def unscaled(grads: list[Nest], scale: Tensor) -> list[Nest]:
         grads: tensors, IndexedSlices or None.
         scale: a scalar.
     """
-    return [None if grad is None else _divided(grad, 1 / scale) for grad in grads]
+    factor = 1 / scale
+    return [None if grad is None else _divided(grad, factor) for grad in grads]
 
 
 def _divided(grad: Nest, factor: Tensor) -> Nest:
