@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import Final
 
-_HORIZON: Final[ContextVar[datetime.date]] = ContextVar("horizon", default=datetime.date(2019, 8, 21))
+# The last is in force, in all threads as in TensorFlow.
+_HORIZONS: Final = [datetime.date(2019, 8, 21)]
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:
@@ -17,18 +17,18 @@ def forward_compatible(year: int, month: int, day: int) -> bool:
     Args:
         year, month, day: the date.
     """
-    return _HORIZON.get() > datetime.date(year, month, day)
+    return _HORIZONS[-1] > datetime.date(year, month, day)
 
 
 @contextlib.contextmanager
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
-    """Take another date for the block.
+    """Take another date until the block ends, in all threads.
 
     Args:
         year, month, day: the date.
     """
-    former = _HORIZON.set(datetime.date(year, month, day))
+    _HORIZONS.append(datetime.date(year, month, day))
     try:
         yield
     finally:
-        _HORIZON.reset(former)
+        _HORIZONS.pop()
