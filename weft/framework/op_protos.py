@@ -21,6 +21,9 @@ class _Protos(Mapping[str, op_def_pb2.OpDef]):
             raise KeyError(name)
         return to_op_def_proto(op_registry.lookup(name))
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and op_registry.is_registered(name)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
