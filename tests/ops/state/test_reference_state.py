@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from weft.framework import op_registry
+from weft.ops.state.scatter_update import resource_scatter_nd_sub
 
 TABLE = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
 TABLE.flags.writeable = False  # as what a variable holds
@@ -171,3 +172,16 @@ def test_an_index_out_of_range_is_refused_by_compiled_steps_too(session, use_res
         session.run(update, {indices: [0, 2]})
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1,0\] = 3 is not in \[0, 3\)"):
         session.run(update, {indices: [0, 3]})
+
+
+@pytest.mark.parametrize("level", ["OFF", "ON_2"])
+def test_truths_are_subtracted_one_by_one_by_compiled_steps_too(level):
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = getattr(tf.OptimizerOptions, level)
+    variable = tf.Variable([True, False, True, False], use_resource=True)
+    update = resource_scatter_nd_sub(variable.handle, [[0], [1], [2], [2]], [True, True, True, True])
+    with tf.control_dependencies([update]):
+        after = variable.read_value()
+    with tf.Session(config=config) as session:
+        session.run(variable.initializer)
+        assert [session.run(after).tolist() for _ in range(4)] == [[False, True, True, False], [True, False, True, False]] * 2

@@ -33,7 +33,7 @@ _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float
 
 @dataclass(frozen=True)
 class _Rule:
-    """One way to combine: the ufunc for NumPy, the method of `array.at[...]` for JAX, and the types that have it."""
+    """One way to combine: the ufunc for NumPy, the method of `array.at[...]` for JAX, if any, and the types that have it."""
 
     ufunc: Any
     method: str
@@ -91,7 +91,11 @@ def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Arra
     if rule is _SUB and ref.dtype == np.bool_:
         # As C++ has it: of two truths nothing is left, and a truth less than nothing is one.
         ref = xp.asarray(ref)
-        return _combine(xp, _XOR, ref, key, updates)
+        if xp is np:
+            return _combine(xp, _XOR, ref, key, updates)
+        # JAX has no such update of places that may come twice: of each the truths are counted.
+        counts = _combine(xp, _ADD, xp.zeros(ref.shape, np.int32), key, updates.astype(np.int32))
+        return ref ^ (counts % 2 == 1)
     if rule is _DIV and xp is np and ref.dtype.kind in "iu" and not np.all(updates):
         raise InvalidArgumentError.of("updates must not contain 0")
     if rule is _DIV and ref.dtype.kind in "iu":
