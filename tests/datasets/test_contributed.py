@@ -39,3 +39,11 @@ def test_a_dataset_becomes_one_value() -> None:
         assert sess.run(tf.contrib.data.reduce_dataset(tf.data.Dataset.range(5), reducer)) == 20
     with pytest.raises(TypeError, match="must be a `Reducer` instance"):
         tf.contrib.data.reduce_dataset(tf.data.Dataset.range(5), 3)  # type: ignore[arg-type]
+
+
+def test_a_state_that_is_a_tuple_is_several_arguments_of_what_makes_the_value() -> None:
+    reducer = tf.contrib.data.Reducer(
+        lambda _: (np.int64(0), np.int64(0)), lambda state, x: (state[0] + x, state[1] + 1), lambda a, b: a * 100 + b
+    )
+    with tf.Session() as sess:
+        assert sess.run(tf.contrib.data.reduce_dataset(tf.data.Dataset.range(5), reducer)) == 1005

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from weft.datasets.dataset import Dataset
+from weft.datasets.experimental.iteration import get_single_element
 from weft.datasets.experimental.transformations import Apply, group_by_window
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
@@ -52,8 +53,7 @@ def reduce_dataset(dataset: Dataset, reducer: Reducer) -> Nest:
         raise TypeError(f"reduce_dataset: `dataset` must be a tf.data.Dataset, got {dataset!r}")
     if not isinstance(reducer, Reducer):
         raise TypeError("`reducer` must be a `Reducer` instance.")
-    state = dataset.reduce(reducer.init_func(constant(0, dtypes.int64)), reducer.reduce_func)
-    return reducer.finalize_func(state)
+    return get_single_element(_reduced(dataset, constant(0, dtypes.int64), reducer))
 
 
 def group_by_reducer(key_func: Callable[..., Nest], reducer: Reducer) -> Apply:
@@ -73,10 +73,14 @@ def group_by_reducer(key_func: Callable[..., Nest], reducer: Reducer) -> Apply:
         raise TypeError("`reducer` must be a `Reducer` instance.")
 
     def value_of(key: Nest, elements: Dataset) -> Dataset:
-        state = elements.reduce(reducer.init_func(key), reducer.reduce_func)
-        return Dataset.from_tensors(state).map(reducer.finalize_func)
+        return _reduced(elements, key, reducer)
 
     return group_by_window(key_func, value_of, window_size=_ALL)
+
+
+def _reduced(dataset: Dataset, key: Nest, reducer: Reducer) -> Dataset:
+    """A dataset of the value: as an element, a state that is a tuple is several arguments of `finalize_func`."""
+    return Dataset.from_tensors(dataset.reduce(reducer.init_func(key), reducer.reduce_func)).map(reducer.finalize_func)
 
 
 class TFRecordWriter:
