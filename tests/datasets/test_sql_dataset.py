@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft.ops.data.sql import column_of
 
 
 @pytest.fixture
@@ -92,3 +93,11 @@ def test_a_database_must_be_there_and_of_sqlite(database: str) -> None:
         _rows(database, "select a from t", (tf.int32,), driver="mysql")
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"failed: unable to open database file"):
         _rows("/nowhere/x.db", "select a from t", (tf.int32,))
+
+
+def test_integers_are_whole_to_64_bits_and_end_there() -> None:
+    values = [1e300, float("-inf"), -1.7, b"9007199254740993", b" +1e3", b"-99999999999999999999", b".5", None]
+    found = [int(column_of(value, tf.int64)) for value in values]
+    assert found == [(1 << 63) - 1, -(1 << 63), -1, 9007199254740993, 1, -(1 << 63), 0, 0]
+    assert int(column_of(1e300, tf.int32)) == -1
+    assert float(column_of(b"1e3", tf.float64)) == 1000.0

@@ -24,6 +24,8 @@ _TYPES: Final = (
     dtypes.float64,
 )  # fmt: skip
 _NUMBER: Final = re.compile(rb"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
+_INTEGER: Final = re.compile(rb"\s*([-+]?\d+)")
+_LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 
 # What a column of SQLite holds.
 Value = int | float | bytes | None
@@ -45,6 +47,17 @@ def _number(value: Value) -> int | float:
     return 0 if value is None else value
 
 
+def _whole(value: Value) -> int:
+    """A column as an integer of 64 bits, as SQLite makes one: what is beyond is the least or the greatest of them."""
+    if isinstance(value, bytes):
+        # Not by way of a float, which has 53 bits; to SQLite a text's integer ends before a point or an exponent.
+        found = _INTEGER.match(value)
+        value = int(found[1]) if found else 0
+    elif value is None:
+        value = 0
+    return int(min(max(value, _LEAST), _GREATEST))
+
+
 def _text(value: Value) -> bytes:
     if isinstance(value, bytes):
         return value
@@ -63,10 +76,9 @@ def column_of(value: Value, dtype: DType) -> Array:
     """
     if dtype is dtypes.string:
         return boxed(_text(value))
-    number = _number(value)
     if dtype is dtypes.float64:
-        return np.asarray(number, np.float64)
-    whole = np.asarray(int(number), np.int64)
+        return np.asarray(_number(value), np.float64)
+    whole = np.asarray(_whole(value), np.int64)
     return np.asarray(whole != 0) if dtype is dtypes.bool else whole.astype(dtype.as_numpy_dtype)
 
 
