@@ -70,3 +70,10 @@ def test_what_is_no_image_or_does_not_fit_is_told_when_the_graph_is_built() -> N
         tf.image.crop_to_bounding_box(IMAGE, 0, 3, 2, 3)
     with pytest.raises(ValueError, match="central_fraction must be within"):
         tf.image.central_crop(IMAGE, 0.0)
+
+
+@pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])
+def test_images_without_pixels_are_projected(run: Callable[[Any], Any], interpolation: str) -> None:
+    for given, size in (((0, 3, 3, 1), (2, 2)), ((1, 0, 3, 1), (2, 2)), ((1, 3, 3, 0), (2, 2))):
+        made = run(tf.contrib.image.transform(tf.zeros(given), tf.ones([8]), interpolation, size))
+        np.testing.assert_array_equal(made, np.zeros((given[0], 2, 2, given[3])))

@@ -145,6 +145,8 @@ def _pixels(xp: ArrayModule, images: Array, rows: Array, columns: Array, is_seen
     """The pixels at places `[batch, rows, columns]`, `fill` beside the images."""
     batch, height, width, channels = images.shape
     inside = is_seen & (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    if not images.size:
+        return xp.broadcast_to(fill, (batch, *rows.shape[1:], channels))
     row, column = (xp.clip(places, 0, size - 1).astype(np.int32) for places, size in ((rows, height), (columns, width)))
     places = xp.broadcast_to(row * width + column, (batch, *rows.shape[1:])).reshape(batch, -1, 1)
     taken = xp.take_along_axis(images.reshape(batch, height * width, channels), places, axis=1)
