@@ -261,6 +261,8 @@ class _Levels(NamedTuple):
 
 def _and_back(xp: ArrayModule, input: Array, input_min: Array, input_max: Array, levels: _Levels) -> Array:
     signed_input, num_bits, range_given, round_mode, narrow_range, axis = levels
+    if not input.size:
+        return input
     if not range_given:
         axes = None if axis == -1 else tuple(each for each in range(input.ndim) if each != axis)
         input_min, input_max = xp.min(input, axis=axes), xp.max(input, axis=axes)
