@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import weft as tf
 from weft.ops.data_flow.barrier import Barrier
+from weft.ops.data_flow.barrier_state import BarrierState
 
 
 def test_elements_are_taken_once_all_their_components_are_there() -> None:
@@ -52,3 +54,14 @@ def test_a_closed_barrier_lets_elements_become_whole_and_takes_no_new_ones() -> 
             sess.run(fewer)
         with pytest.raises(tf.errors.CancelledError, match="is already closed"):
             sess.run(barrier.close())
+
+
+def test_who_waits_is_woken_by_what_is_whole_before_a_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = BarrierState("two", [(), ()])
+    two.insert(0, [b"b"], np.array([1]))
+    two.insert(1, [b"a"], np.array([1]))
+    woken: list[int] = []
+    monkeypatch.setattr(two._changed, "notify_all", lambda: woken.append(two.ready_size))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Key b already has a value"):
+        two.insert(0, [b"a", b"b"], np.array([1, 2]))
+    assert woken == [1]

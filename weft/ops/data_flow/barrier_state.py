@@ -86,9 +86,12 @@ class BarrierState:
                 )
             index = _FIRST_INDEX + self._insertions
             self._insertions += bool(new)
-            for key, value in zip(keys, values, strict=True):
-                self._add(index, component, key, value)
-            self._changed.notify_all()
+            try:
+                for key, value in zip(keys, values, strict=True):
+                    self._add(index, component, key, value)
+            finally:
+                # Also where a key is refused: those before it may be whole.
+                self._changed.notify_all()
 
     def _check(self, component: int, keys: Sequence[bytes], values: Array) -> None:
         if values.ndim == 0 or len(values) != len(keys):
