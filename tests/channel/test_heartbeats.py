@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from weft.channel.connection import Connection
-from weft.channel.heartbeats import Heartbeats, Watch, heartbeats
+from weft.channel.heartbeats import Heartbeats, Watch, _Beating, _tell, heartbeats
 from weft.channel.transport.peer_evidence import process_evidence
 from weft.channel.transport.unix import UnixTransport
 from weft.platform import wait_notice
@@ -193,3 +194,15 @@ def test_there_is_no_thread_without_connections(stack: ExitStack) -> None:
     threads[0].join(PATIENCE_S)
     assert not threads[0].is_alive()
     assert isinstance(heartbeats, Heartbeats)
+
+
+def test_each_silence_is_told_of_anew_and_none_of_a_peer_that_is_heard(caplog: pytest.LogCaptureFixture) -> None:
+    peer = SimpleNamespace(name="peer", received_count=1, queued_bytes=1)
+    beating = _Beating(peer, Watch(30.0), 0.0)  # type: ignore[arg-type]
+    for silent_s in (40.0, 40.0, 70.0):
+        _tell(beating, Evidence.HEARD, silent_s)
+        _tell(beating, Evidence.BUSY, 30.0)
+        _tell(beating, Evidence.BUSY, silent_s)
+        peer.received_count += 1
+        Heartbeats()._beat(beating)
+    assert [record.args[1] for record in caplog.records] == [30.0, 30.0, 30.0, 70.0]  # type: ignore[index, call-overload]

@@ -164,7 +164,10 @@ class Heartbeats:
         for step in beating.rules.beat(time.monotonic(), peer.received_count):
             if step is BeatStep.INQUIRE:
                 self._inquire(beating)
-            elif not peer.queued_bytes:  # else the peer will hear what stands in the queue
+                continue
+            if step is BeatStep.TELL:  # something was received: the next silence is another one
+                beating.told_s = 0.0
+            if not peer.queued_bytes:  # else the peer will hear what stands in the queue
                 with contextlib.suppress(UnavailableError):
                     peer.send_frame(_FRAMES[step])
 
@@ -210,7 +213,7 @@ def _judge(beating: _Beating, evidence: Evidence) -> None:
 
 def _tell(beating: _Beating, evidence: Evidence, silent_s: float) -> None:
     """Say that steps with a peer wait: after 10 s of silence, and after a minute."""
-    if silent_s < wait_notice.FIRST_S:
+    if evidence is Evidence.HEARD:
         beating.told_s = 0.0
         return
     due_s = wait_notice.SECOND_S if beating.told_s else wait_notice.FIRST_S
