@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import weft as tf
 from weft.distributed.client.observation.observing import ClusterObserver, TaskObserver
 from weft.distributed.client.observation.task_report import PeerReport, TaskReport, short_name
 from weft.distributed.server.observation.metrics import MetricsPages
+from weft.distributed.server.observation.observed import Observed
 from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.server.server import Server
 from weft.errors import InvalidArgumentError, UnavailableError, UnknownError
@@ -282,3 +284,13 @@ def test_a_report_survives_its_journey() -> None:
     assert TaskReport.from_json(newer) == report
     with pytest.raises(ValueError, match="no report"):
         TaskReport.from_json("[]")
+
+
+def test_metrics_that_cannot_be_loaded_are_told_of(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr("weft.distributed.server.observation.observed._METRICS", "weft.no_such_module")
+    observed = object.__new__(Observed)
+    observed._pages, observed._task = None, SimpleNamespace(name="/job:ps/task:0")  # type: ignore[assignment]
+    page = observed._respond("/metrics")
+    assert page is not None
+    assert page.status == 500
+    assert "The metrics of /job:ps/task:0 cannot be loaded" in caplog.text

@@ -64,7 +64,12 @@ class Observed:
     def _respond(self, path: str) -> Page | None:
         # Prometheus' package is loaded when somebody first reads: it takes a thirtieth of the CPU time until a server serves.
         if self._pages is None:
-            self._pages = importlib.import_module(_METRICS).MetricsPages(self.reporter.report).respond
+            try:
+                self._pages = importlib.import_module(_METRICS).MetricsPages(self.reporter.report).respond
+            except Exception as error:
+                # Such as a package that is damaged: whoever asks could not tell it from a network that fails.
+                _LOG.exception("The metrics of %s cannot be loaded", self._task.name)
+                return Page(f"The metrics cannot be loaded: {error}\n".encode(), "text/plain; charset=utf-8", 500)
         return self._pages(path)
 
     def note_address(self, task: str, address: str) -> None:
