@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -354,6 +355,7 @@ class InteractiveSession(BaseSession):
     """
 
     _active_session_count = 0
+    _count_lock = threading.Lock()
 
     def __init__(
         self,
@@ -369,7 +371,8 @@ class InteractiveSession(BaseSession):
                 "explicitly call `InteractiveSession.close()` to release resources held by the other session(s).",
                 stacklevel=2,
             )
-        InteractiveSession._active_session_count += 1
+        with InteractiveSession._count_lock:
+            InteractiveSession._active_session_count += 1
         self._is_counted = True
         default_sessions.push(self)
         if graph is not None:
@@ -379,8 +382,9 @@ class InteractiveSession(BaseSession):
     def close(self) -> None:
         """Close the session and stop being the default."""
         super().close()
-        InteractiveSession._active_session_count -= self._is_counted
-        self._is_counted = False
+        with InteractiveSession._count_lock:
+            InteractiveSession._active_session_count -= self._is_counted
+            self._is_counted = False
         default_sessions.remove(self)
         if self._owns_default_graph:
             default_graphs.remove(self.graph)
