@@ -26,20 +26,6 @@ TENSOR_SPECS: Final = (TensorSpec, SparseTensorSpec, RaggedTensorSpec)
 """The specs of leaves that have a shape and a dtype of their own."""
 
 
-class Carried(Protocol):
-    """A value that is one variant tensor, such as a dataset: it says which, and what it is."""
-
-    @property
-    def variant_tensor(self) -> Tensor:
-        """The tensor."""
-        ...
-
-    @property
-    def leaf_spec(self) -> TypeSpec:
-        """What the value is."""
-        ...
-
-
 class VariantSpec(TypeSpec):
     """A spec of values that are one variant tensor."""
 
