@@ -56,3 +56,19 @@ def test_repeats_are_left_out_and_unique_labels_found() -> None:
         unique, places = sess.run(tf.nn.ctc_unique_labels([[1, 2, 1], [3, 3, 0]]))
     assert (left.tolist(), lengths.tolist()) == ([[1, 2, 1], [0, 3, 0]], [3, 2])
     assert (unique.tolist(), places.tolist()) == ([[1, 2, 0], [3, 0, 0]], [[0, 1, 0], [0, 0, 1]])
+
+
+def test_a_row_without_labels_is_all_blanks() -> None:
+    labels = tf.constant([[1, 2], [1, 2]])
+    assert _loss(labels, np.zeros([5, 2, 4], np.float32), [0, 2], [5, 5]) == pytest.approx([6.931472, 3.3761237], rel=1e-5)
+    logits = tf.constant(_LOGITS)
+    for major in (True, False):
+        given = logits if major else tf.transpose(logits, [1, 0, 2])
+        loss = tf.nn.ctc_loss_v2(labels, given, [0, 2], [3, 5], logits_time_major=major, blank_index=0)
+        by_hand = -tf.reduce_sum(tf.nn.log_softmax(logits)[:3, 0, 0])
+        gradients = [tf.gradients(each, logits)[0][:, 0] for each in (loss, by_hand)]
+        with tf.Session() as sess:
+            found, expected = sess.run([loss[0], by_hand])
+            of_loss, of_hand = sess.run(gradients)
+        assert found == pytest.approx(expected, rel=1e-5)
+        np.testing.assert_allclose(of_loss, of_hand, atol=1e-5)

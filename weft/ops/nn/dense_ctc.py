@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
+from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.batch_gather import batch_gather, gather_nd
-from weft.ops.array.filling import ones_like
-from weft.ops.array.gather_scatter import scatter_nd
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.gather_scatter import gather, scatter_nd
 from weft.ops.array.joining import concat
+from weft.ops.array.padding import pad
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import sequence_mask
 from weft.ops.array.shape_ops import expand_dims, shape
 from weft.ops.array.stacking import stack
+from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, greater, logical_and, not_equal
+from weft.ops.math.comparison import equal, greater, logical_and, maximum, not_equal
 from weft.ops.math.reduce_functions import argmax, reduce_max, reduce_sum
 from weft.ops.math.scans import cumsum
 from weft.ops.nn.ctc import ctc_loss
+from weft.ops.nn.softmax import log_softmax
 
 
 def _packed(values: Tensor, kept: Tensor, width: Tensor) -> Tensor:
@@ -102,9 +106,12 @@ def ctc_loss_v2(
         if isinstance(labels, SparseTensor):
             if blank_index is None:
                 raise ValueError("blank_index must be given when using SparseTensor labels.")
-            sparse = labels
+            sparse, empty = labels, None
         else:
-            sparse = _sparse(convert_to_tensor(labels, name="labels"), label_length)
+            dense, lengths = convert_to_tensor(labels, name="labels"), _lengths(label_length)
+            known = constant_value(lengths)
+            empty = None if known is not None and known.all() else equal(lengths, 0)
+            sparse = _sparse(dense, lengths, empty)
         blank = _blank(given, 0 if blank_index is None else blank_index)
         values = cast(sparse.values, dtypes.int32)
         if blank is not None:
@@ -113,14 +120,37 @@ def ctc_loss_v2(
             dims = given.dims
             given = concat([given[..., :blank], given[..., blank + 1 :], given[..., blank : blank + 1]], 2)
             given.set_shape(dims)
-        moved: TensorLike = SparseTensor(sparse.indices, values, sparse.dense_shape)  # type: ignore[assignment]
-        return ctc_loss(moved, given, logit_length, time_major=logits_time_major)
+        if empty is None:
+            moved: TensorLike = SparseTensor(sparse.indices, values, sparse.dense_shape)  # type: ignore[assignment]
+            return ctc_loss(moved, given, logit_length, time_major=logits_time_major)
+        # The node refuses sequences without labels: it gets one of class 0, in a step at least, and its loss is not used.
+        values = where(gather(empty, sparse.indices[:, 0]), zeros_like(values), values)
+        filled: TensorLike = SparseTensor(sparse.indices, values, sparse.dense_shape)  # type: ignore[assignment]
+        steps = convert_to_tensor(logit_length, dtypes.int32)
+        losses = ctc_loss(filled, given, maximum(steps, cast(empty, dtypes.int32)), time_major=logits_time_major)
+        return where(empty, _loss_of_blanks(given, steps, logits_time_major), losses)
 
 
-def _sparse(labels: Tensor, label_length: TensorLike | None) -> SparseTensor:
+def _loss_of_blanks(logits: Tensor, lengths: Tensor, is_time_major: bool) -> Tensor:
+    """`[batch]`: the loss of sequences in which all steps are the blank, the last class."""
+    scores = log_softmax(logits)[..., -1]
+    rows = transpose(scores) if is_time_major else scores
+    counts = sequence_mask(lengths, shape(rows)[1])
+    return -reduce_sum(where(counts, rows, zeros_like(rows)), 1)
+
+
+def _lengths(label_length: TensorLike | None) -> Tensor:
     if label_length is None:
         raise ValueError("ctc_loss: label_length must be given when the labels are dense.")
-    indices = where(sequence_mask(convert_to_tensor(label_length), shape(labels)[1]))
+    return convert_to_tensor(label_length)
+
+
+def _sparse(labels: Tensor, lengths: Tensor, empty: Tensor | None) -> SparseTensor:
+    """The labels that count, and one of each row that is empty."""
+    if empty is not None:
+        labels = pad(labels, [[0, 0], [0, 1]])
+        lengths = lengths + cast(empty, lengths.dtype)
+    indices = where(sequence_mask(lengths, shape(labels)[1]))
     return SparseTensor(indices, gather_nd(labels, indices), shape(labels, out_type=dtypes.int64))
 
 
