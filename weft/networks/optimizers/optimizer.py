@@ -23,17 +23,19 @@ from weft.networks.optimizers.clipping import CLIPS, GradientClips
 from weft.networks.optimizers.hyperparameters import Hyperparameters, scalar_variable
 from weft.networks.optimizers.schedules import deserialize_schedule
 from weft.networks.optimizers.slots import Slots
+from weft.networks.optimizers.subclassing import Subclassable
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.ordering import group
 from weft.platform.spelling import did_you_mean
 from weft.strategies.reduction.reduce_op import ReduceOp
 
 
-class Optimizer:
+class Optimizer(Subclassable):
     """The base of the optimizers of tf.keras.
 
     Subclasses set hyperparameters in `__init__`, make slots in `create_slots`, and update one variable in `apply_dense` and
-    `apply_sparse`.
+    `apply_sparse`; those that were written for TensorFlow 1.15 do so in `_create_slots`, `_resource_apply_dense` and
+    `_resource_apply_sparse`.
 
     Args:
         name: the name of the operations.
@@ -68,6 +70,7 @@ class Optimizer:
         self.slots = Slots()
         decay = kwargs.get("decay", 0.0) or 0.0
         self._decays = decay > 0
+        self._initial_decay = decay
         self.hypers.set("decay", decay)
 
     def __getattr__(self, name: str) -> Nest:
@@ -190,11 +193,7 @@ class Optimizer:
             var_list: the variables, or a function that returns them.
             grad_loss: the gradient of the loss; 1 when None.
         """
-        value = loss() if callable(loss) else loss
-        given = var_list() if callable(var_list) else var_list
-        variables = list(given) if isinstance(given, list | tuple) else [given]
-        found = gradients(value, variables, grad_ys=grad_loss)
-        return self.apply_gradients([(self._clips.applied(g), v) for g, v in zip(found, variables, strict=True)], name)
+        return self.apply_gradients(self._compute_gradients(loss, var_list, grad_loss), name)
 
     def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
         """The operations of a training step.
@@ -234,10 +233,11 @@ class Optimizer:
                 )
         step = self.iterations
         self.hypers.make_variables()
-        self.create_slots(variables)
+        self._create_slots(variables)
         self.prepare(variables[0].dtype.base_dtype)
         with graph.name_scope(name or self._name):
-            updates = [_update(self, grad, var) for grad, var in pairs]
+            state = self._state_for(variables)
+            updates = [self.update_of(grad, var, state) for grad, var in pairs]
             with graph.control_dependencies([group(*updates)]):
                 counted: Operation = step.assign_add(1).op
         return counted
@@ -248,12 +248,12 @@ class Optimizer:
         variables = [var for _, var in pairs]
         step = self.iterations
         self.hypers.make_variables()
-        self.create_slots(variables)
+        self._create_slots(variables)
 
         def change(copy: VariableLike, grad: Nest) -> Nest:
             # Rates are read anew for each: from the variables of the copy's own device.
             self.prepare(copy.dtype.base_dtype)
-            return _update(self, grad, copy)
+            return self.update_of(grad, copy, self._state_for([copy]))
 
         with graph.name_scope(name or self._name):
             sums = extended.batch_reduce_to(ReduceOp.SUM, pairs)
@@ -307,16 +307,3 @@ class Optimizer:
 
 def _shape_tensor(var: VariableLike) -> Tensor:
     return constant(np.asarray(var.shape.as_list(), np.int64))
-
-
-def _update(optimizer: Optimizer, grad: Nest, var: VariableLike) -> Nest:
-    graph = get_default_graph()
-    with graph.name_scope(f"update_{var.op.name}"), graph.colocate_with(var.op):
-        if isinstance(grad, IndexedSlices):
-            made = optimizer.apply_sparse(convert_to_tensor(grad.values), var, convert_to_tensor(grad.indices))
-        else:
-            made = optimizer.apply_dense(grad, var)
-        if var.constraint is None:
-            return made
-        with graph.control_dependencies([made]):
-            return var.assign(var.constraint(var.read_value())).op

@@ -9,8 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from weft.framework import replication
-from weft.framework.aliases import Array, VariableLike
+from weft.framework.aliases import Array, Initializer, VariableLike
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
 from weft.networks.state.graph_state import track_variable
 from weft.networks.state.sessions import batch_get_value, batch_set_value
 from weft.ops.array.constant import constant
@@ -38,20 +40,28 @@ class Slots:
         """Take a variable that belongs to no other, such as the count of steps."""
         self.variables.append(variable)
 
-    def add(self, var: VariableLike, slot_name: str, value: float = 0.0) -> VariableLike:
-        """Make a variable beside another, of its shape and type, unless it is there."""
+    def add(self, var: VariableLike, slot_name: str, value: float | Initializer = 0.0) -> VariableLike:
+        """Make a variable beside another, of its shape and type, unless it is there; of a number, or as an initializer says."""
         key = (*_place(var), slot_name)
         if key not in self._beside:
             shape, kind = var.shape.as_list(), var.dtype.base_dtype
             with init_scope(), _beside(var):
                 made = _new_variable(
-                    lambda: zeros(shape, kind) if not value else constant(value, kind, shape),
+                    lambda: _filled(value, shape, kind),
                     name=f"{key[1]}/{slot_name}", trainable=False, use_resource=True,
                 )  # fmt: skip
             track_variable(made)
             self._beside[key] = made
             self.variables.append(made)
         return self._beside[key]
+
+    def add_own(self, name: str, shape: list[int], kind: DType, value: float | Initializer) -> VariableLike:
+        """Make a variable that stands beside no other."""
+        with init_scope():
+            made = _new_variable(lambda: _filled(value, shape, kind), name=name, trainable=False, use_resource=True)
+        track_variable(made)
+        self.variables.append(made)
+        return made
 
     def get(self, var: VariableLike, slot_name: str) -> VariableLike:
         """The slot of a variable; KeyError when there is none."""
@@ -79,6 +89,14 @@ class Slots:
                     f"{np.shape(value)}"
                 )
         batch_set_value(list(zip(self.variables, values, strict=True)))
+
+
+def _filled(value: float | Initializer, shape: list[int], kind: DType) -> Tensor:
+    """The first value of a slot."""
+    if callable(value):
+        made: Tensor = value(shape, dtype=kind)  # type: ignore[assignment]  # as initializers give it
+        return made
+    return constant(value, kind, shape) if value else zeros(shape, kind)
 
 
 def _place(var: VariableLike) -> tuple[Any, str]:
