@@ -20,7 +20,7 @@ from weft.ops.symbolic_gradient import vjp
 def tensor_scattered_shape(node: Operation) -> list[Dims]:
     """The shape of the tensor, whose slices the updates are."""
     tensor, indices, updates = node.inputs
-    if 0 in (tensor.dims or ()) and any(each.dims is not None and 0 not in each.dims for each in (indices, updates)):
+    if 0 in (tensor.dims or ()) and any(each.dims is not None and all(each.dims) for each in (indices, updates)):
         raise ValueError("Indices and updates specified for empty input")
     check_updates(indices.dims, updates.dims, tensor.dims)
     return same_as_input(node)
