@@ -49,12 +49,14 @@ def test_the_end_waits_for_the_job_under_way_and_drops_the_others() -> None:
 PROGRAM = """
 import os, sys, threading, warnings
 warnings.simplefilter("ignore")
+import numpy as np
 import weft as tf
-from weft.runtime.choice.compile_rules import BESIDE_RUNS
+from weft.runtime.choice.compile_rules import BESIDE_RUNS, SMALL_BYTES
 from weft.runtime.compiled.engine import CompiledStage
 
-x = tf.placeholder(tf.float32, [2])
-w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+SIZE = SMALL_BYTES
+x = tf.placeholder(tf.float32, [SIZE])
+w = tf.get_variable("w", [SIZE], initializer=tf.ones_initializer())
 y = tf.reduce_sum(tf.tanh(x) * w)
 session = tf.Session()
 session.run(w.initializer)
@@ -68,7 +70,7 @@ def prepare(*arguments):
 CompiledStage.prepare = prepare
 
 def step():
-    return float(session.run(y, {x: [0.0, 0.0]}))
+    return float(session.run(y, {x: np.zeros(SIZE, np.float32)}))
 
 for _ in range(BESIDE_RUNS + 1):
     step()
