@@ -30,6 +30,9 @@ class Effects:
         Args:
             updates: such as the assignment of a moving average; one or a list of them.
             inputs: has no effect: whether an update depends on the inputs is read off the graph.
+
+        Raises:
+            ValueError: one is no operation, tensor or variable.
         """
         for each in updates if isinstance(updates, list | tuple) else [updates]:
             if not isinstance(each, Operation) and not hasattr(each, "op"):
