@@ -110,3 +110,15 @@ def test_both_libraries_say_the_same_of_plain_patterns_and_texts():
 def test_expressions_show_themselves():
     assert "a+" in repr(Expression(b"a+"))
     assert "x" in repr(Rewrite(b"x"))
+
+
+@pytest.mark.parametrize("pattern", [b"(a+)+b", b"(?:a|a)*b", b"((a*)b?)+c", b"(x(a?)){9,}b", rb"(\)a+)+b"])
+def test_patterns_that_take_python_for_ever_are_left_to_re2(pattern):
+    expression = Expression(pattern)
+    assert expression._quick is None
+    assert not expression.matches_whole(b"a" * 5000)
+
+
+@pytest.mark.parametrize("pattern", [b"(ab)+c", b"(a+)b", b"(a+)?b", rb"(a\+)+b", b"([+*|])+b", b"(?:ab)+c"])
+def test_repeated_groups_without_a_choice_are_quick(pattern):
+    assert Expression(pattern)._quick is not None

@@ -20,6 +20,9 @@ _PLAIN: Final = re.compile(
     rb"(?:[^\\$\x80-\xff(\[{&~|-]|\\[dDwWsS.\\*+?()|^$\[\]{}/-]|\((?!\?)|\(\?:|\[(?![\[:])|\{\d+(?:,\d*)?\}|[|](?![|])|-(?!-))*"
 )
 
+# An escaped character, a class, the beginning of a group, or one character.
+_PIECES: Final = re.compile(rb"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?:)?|.", re.DOTALL)
+
 
 class _Match(NamedTuple):
     start: int
@@ -128,13 +131,31 @@ class Rewrite:
 
 def _quick(pattern: bytes) -> re.Pattern[bytes] | None:
     """The pattern for Python's `re`, None where that may mean something else."""
-    if not _PLAIN.fullmatch(pattern):
+    if not _PLAIN.fullmatch(pattern) or _repeats_a_choice(pattern):
         return None
     try:
         found = re.compile(pattern)
     except re.error:
         return None
     return None if found.match(b"") else found
+
+
+def _repeats_a_choice(pattern: bytes) -> bool:
+    """Whether a group is repeated that can match one text in several ways: Python's `re` tries them all, RE2 does not."""
+    open_groups, has_choice = [False], False  # whether each that is open has a choice, and whether the one just closed has
+    for piece in _PIECES.findall(pattern):
+        if piece[:1] == b"(":
+            open_groups.append(False)
+        elif piece == b")":
+            has_choice = open_groups.pop()
+            open_groups[-1] |= has_choice
+            continue
+        elif piece in b"*+?|{":
+            if has_choice and piece in b"*+{":
+                return True
+            open_groups[-1] = True
+        has_choice = False
+    return False
 
 
 def _is_plain(text: bytes) -> bool:
