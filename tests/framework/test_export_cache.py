@@ -51,6 +51,7 @@ def test_what_was_written_before_a_change_is_not_given_after_it(change: str) -> 
     graph = _graph()
     before = graph.as_graph_def(add_shapes=True)
     assert graph.as_graph_def(add_shapes=True) == before
+    assert graph.as_graph_def(add_shapes=True) == before
     CHANGES[change](graph)
     after = graph.as_graph_def(add_shapes=True)
     assert after != before
@@ -59,6 +60,7 @@ def test_what_was_written_before_a_change_is_not_given_after_it(change: str) -> 
 
 def test_a_graph_is_written_once_and_given_as_often_as_wanted() -> None:
     graph = _graph()
+    graph.as_graph_def()
     first = graph.as_graph_def()
     kept = graph.last_written
     names = [node.name for node in first.node]
@@ -67,3 +69,14 @@ def test_a_graph_is_written_once_and_given_as_often_as_wanted() -> None:
     assert graph.last_written is kept
     assert graph.as_graph_def(add_shapes=True) == _anew(graph, add_shapes=True)
     assert graph.as_graph_def() == _anew(graph)
+
+
+def test_bytes_are_kept_of_a_graph_that_is_written_again() -> None:
+    graph = _graph()
+    kept = []
+    for _ in range(3):
+        graph.as_graph_def()
+        kept.append(graph.last_written.data)
+    assert kept[0] is None
+    assert kept[1] is not None
+    assert kept[2] is kept[1]

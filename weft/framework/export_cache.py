@@ -24,13 +24,13 @@ _END: Final = "end"
 
 
 class _Written:
-    """A graph's bytes, and what was looked at when they were written; it keeps all that alive."""
+    """What was looked at when a graph was written, and its bytes once it is written again; it keeps all that alive."""
 
     __slots__ = ("data", "look")
 
-    def __init__(self, look: list[object], data: bytes) -> None:
+    def __init__(self, look: list[object]) -> None:
         self.look = look
-        self.data = data
+        self.data: bytes | None = None
 
 
 def written_once(
@@ -46,11 +46,15 @@ def written_once(
     """
     look = [(versions.producer, versions.min_consumer, add_shapes), *_look(graph)]
     last = graph.last_written
-    if isinstance(last, _Written) and _is_same(last.look, look):
+    if not isinstance(last, _Written) or not _is_same(last.look, look):
+        # Most graphs are written once: their bytes would stay for nothing as long as the graph does.
+        graph.last_written = _Written(look)
+        return write()
+    if last.data is not None:
         return graph_pb2.GraphDef.FromString(last.data)
     proto = write()
-    is_small = proto.ByteSize() <= _MOST_BYTES
-    graph.last_written = _Written(look, proto.SerializeToString()) if is_small else None
+    if proto.ByteSize() <= _MOST_BYTES:
+        last.data = proto.SerializeToString()
     return proto
 
 
