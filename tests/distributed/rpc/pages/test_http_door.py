@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import ssl
 from collections.abc import Iterator
@@ -80,3 +81,14 @@ def test_a_certificate_or_the_bearer_token_opens_pages_by_tls() -> None:
             asked(door)
     finally:
         door.stop()
+
+
+def test_stopping_takes_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*args: object, **named: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    door = HttpDoor("localhost", 0, lambda path: None)
+    monkeypatch.setattr("socket.socket", none_left)
+    door.stop()
+    assert not door._thread.is_alive()
+    door.stop()

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import http.server
 import os
+import selectors
 import socket
 import ssl
 import threading
@@ -25,7 +26,6 @@ from weft.platform.local_address import interfaces_of, is_of_this_host
 from weft.platform.peer_owner import tcp_peer
 
 _PATIENCE_S: Final = 10.0
-_KNOCK_S: Final = 1.0
 _AT_ONCE: Final = 32
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 # Nothing from elsewhere is loaded or asked, and no other page may show this one inside itself.
@@ -93,14 +93,14 @@ class HttpDoor:
     def stop(self) -> None:
         """Serve no more; answers that are under way end when their readers leave or the process does."""
         self._server.is_over.set()
-        # The thread waits for somebody to ask, and not in turns: those of a busy process cost more than what it serves.
-        with contextlib.suppress(OSError), socket.create_connection((self._server.way_in, self.port), _KNOCK_S):
-            self._thread.join(_PATIENCE_S)
+        self._server.wake()
+        self._thread.join(_PATIENCE_S)
         self._server.server_close()
 
 
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    timeout = 0.0  # a request that is gone again is waited for by `serve`, which can be woken
     allow_reuse_address = True
 
     def __init__(
@@ -114,17 +114,30 @@ class _Server(http.server.ThreadingHTTPServer):
         self.is_over = threading.Event()
         self._room = threading.BoundedSemaphore(_AT_ONCE)
         super().__init__((interface, port), _Handler)
-
-    @property
-    def way_in(self) -> str:
-        """An address at which this host reaches it."""
-        interface = str(self.server_address[0])
-        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(interface, interface)
+        # Made now: when it is to end, the process may have no descriptor left.
+        self._woken, self._waker = socket.socketpair()
 
     def serve(self) -> None:
-        """Hand out connections until it is over, which shows when somebody comes."""
-        while not self.is_over.is_set():
-            self.handle_request()
+        """Hand out connections until it is over."""
+        # It waits for somebody to ask, and not in turns: those of a busy process cost more than what it serves.
+        with selectors.PollSelector() as selector:
+            selector.register(self, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            while not self.is_over.is_set():
+                selector.select()
+                self.handle_request()
+
+    def wake(self) -> None:
+        """Let `serve` look whether it is over."""
+        with contextlib.suppress(OSError):  # it has been closed
+            self._waker.send(b"w")
+
+    def server_close(self) -> None:
+        super().server_close()
+        # The base class closes, too, where it could not listen.
+        for each in (getattr(self, "_woken", None), getattr(self, "_waker", None)):
+            if each is not None:
+                each.close()
 
     def server_bind(self) -> None:
         # Not the base class's, which asks the resolver for this host's name.
