@@ -5,7 +5,7 @@ A store's library fetches and uploads blocks while a program reads and writes, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import IO
@@ -27,6 +27,8 @@ class ToldFile:
         return f"<ToldFile of {self._file!r}>"
 
     def __getattr__(self, name: str) -> object:
+        if name == "_file":  # of a copy that is being made: it has none yet
+            raise AttributeError(name)
         found: object = getattr(self._file, name)
         return found
 
@@ -54,6 +56,16 @@ class ToldFile:
         """Append, and upload where a block is full."""
         with self._watched():
             return self._file.write(data)
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        """Append several, and upload where a block is full."""
+        with self._watched():
+            self._file.writelines(lines)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Cut the file off."""
+        with self._watched():
+            return self._file.truncate(size)
 
     def flush(self) -> None:
         """Upload what is buffered, as far as the store takes it now."""
