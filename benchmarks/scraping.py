@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -69,20 +70,28 @@ def ran_since_s(before: dict[str, int]) -> float:
     return sum(ran - before.get(thread, 0) for thread, ran in (ran_ns() or {}).items()) / 1e9
 
 
+@dataclass
+class Readings:
+    """How often metrics were read, and how often that failed: at the end of a row it does once for each task that has ended."""
+
+    done: int = 0
+    failed: int = 0
+
+
 @contextmanager
-def scraped(folder: Path) -> Iterator[None]:
+def scraped(folder: Path) -> Iterator[Readings]:
     """Read the metrics of all tasks that tell of theirs in a folder once a second, over connections that stay."""
-    is_over = threading.Event()
-    reader = threading.Thread(target=_read, args=(folder, is_over), daemon=True)
+    is_over, readings = threading.Event(), Readings()
+    reader = threading.Thread(target=_read, args=(folder, is_over, readings), daemon=True)
     reader.start()
     try:
-        yield
+        yield readings
     finally:
         is_over.set()
         reader.join()
 
 
-def _read(folder: Path, is_over: threading.Event) -> None:
+def _read(folder: Path, is_over: threading.Event, readings: Readings) -> None:
     connections: dict[Path, http.client.HTTPConnection] = {}
     due_s = time.monotonic()
     while not is_over.wait(_LOOK_S):
@@ -93,10 +102,14 @@ def _read(folder: Path, is_over: threading.Event) -> None:
             if not is_due and path in connections:
                 continue
             connection = connections.setdefault(path, http.client.HTTPConnection("localhost", port, timeout=10))
-            # A task that has ended answers no more.
-            with contextlib.suppress(OSError, http.client.HTTPException):
+            try:
                 connection.request("GET", "/metrics")
                 connection.getresponse().read()
+                readings.done += 1
+            except (OSError, http.client.HTTPException):
+                # A task that has ended answers no more; one that was slow is asked anew, which this connection cannot.
+                connection.close()
+                readings.failed += 1
     for connection in connections.values():
         connection.close()
 

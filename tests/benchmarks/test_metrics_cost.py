@@ -59,10 +59,12 @@ def test_a_task_tells_which_threads_serve_its_metrics(tmp_path: Path, monkeypatc
         assert scraping.found_in(tmp_path) == 1
         (path,) = (each for each in tmp_path.iterdir() if not each.suffix)
         own = len(path.read_text().split())
-        with scraping.scraped(tmp_path):
+        with scraping.scraped(tmp_path) as readings:
             while len(path.read_text().split()) == own:
                 pass
         assert (own, len(path.read_text().split())) == (2, 3)
+        assert readings.done
+        assert not readings.failed
         assert set(scraping.ran_ns() or ()) >= set(path.read_text().split()[:own])
         assert scraping.ran_since_s({}) > 0
     finally:
