@@ -16,7 +16,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_functions import Normalizer, Options, finished, layout, model_variables
 from weft.models.functional.layer_outputs import add_variable, variable_collections
-from weft.models.layers.conv import per_axis
+from weft.models.layers.conv_arguments import per_axis
 from weft.models.layers.separable import SeparableConv2D
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.nn.activation import relu

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from weft.framework.aliases import (
     Activation,
     Constraint,
     DTypeLike,
     Initializer,
-    Nest,
     Regularizer,
     ShapeLike,
     SizeLike,
     Sizes,
     VariableLike,
 )
-from weft.framework.dimension import Dimension
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
+from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis, whole_filters
 from weft.models.layers.core import ZEROS
 from weft.models.layers.layer import activated
 from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
-from weft.models.layers.output_shapes import ShapeOfCalls
+from weft.models.layers.output_shapes import Convolving
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.array.stacking import stack
@@ -38,54 +36,8 @@ from weft.ops.nn.conv import conv3d_transpose as nn_conv3d_transpose
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
-_LETTERS: Final = {1: "W", 2: "HW", 3: "DHW"}
 
-
-def per_axis(value: Sizes, rank: int, name: str) -> tuple[int, ...]:
-    """One number, or one per spatial dimension, such as a part of a shape, as the latter; ValueError otherwise."""
-    try:
-        sizes = (value,) * rank if hasattr(value, "__index__") else tuple(value)
-        given = tuple(_whole(each) for each in sizes)
-    except TypeError:
-        given = ()
-    if len(given) != rank:
-        raise ValueError(f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}")
-    return given
-
-
-def _whole(size: Nest) -> int:
-    if isinstance(size, Dimension):
-        if size.value is None:
-            raise TypeError("the size of a window is not known")
-        return size.value
-    return operator.index(size)
-
-
-def whole_filters(filters: int) -> int:
-    """How many channels come out; ValueError for a fraction of one."""
-    if int(filters) != filters:
-        raise ValueError(f"Ambiguous dimension: {filters}: filters, the number of channels that come out, is a whole number")
-    return int(filters)
-
-
-def layout_of(data_format: str, rank: int) -> str:
-    """The layout that "channels_last" or "channels_first" means; ValueError for anything else."""
-    if data_format in ("channels_last", "channels_first"):
-        return f"N{_LETTERS[rank]}C" if data_format == "channels_last" else f"NC{_LETTERS[rank]}"
-    raise ValueError(f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {data_format}')
-
-
-def padding_of(padding: str) -> str:
-    """A padding ("valid" or "same", in any case) in small letters; ValueError for anything else."""
-    if padding.upper() not in ("VALID", "SAME"):
-        raise ValueError(
-            f'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). '
-            f"Received: {padding}"
-        )
-    return padding.lower()
-
-
-class Convolution(ShapeOfCalls):
+class Convolution(Convolving):
     """A layer with a kernel, a bias and an activation over 1, 2 or 3 spatial dimensions: the base of all of these."""
 
     rank = 2
@@ -314,6 +266,11 @@ class Transpose(Convolution):
 
     def _kernel_shape(self, channels: int) -> list[int]:
         return [*self.kernel_size, self.filters, channels]
+
+    def _windows(self, size: int, axis: int) -> int:
+        length = self._length(size, axis)
+        assert isinstance(length, int), "that of a number is one"
+        return length
 
     def _length(self, size: SizeLike, axis: int) -> SizeLike:
         length, stride = self.kernel_size[axis], self.strides[axis]

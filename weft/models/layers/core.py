@@ -21,10 +21,9 @@ from weft.framework.aliases import (
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
-from weft.models.layers.layer import activated
+from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.models.layers.layer import Layer, activated
 from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
-from weft.models.layers.output_shapes import ShapeOfCalls
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.array.transposing import transpose
@@ -43,7 +42,7 @@ ZEROS = zeros_initializer()
 T = TypeVar("T")
 
 
-class Dense(ShapeOfCalls):
+class Dense(Layer):
     """`activation(inputs x kernel + bias)`, over the last dimension: `[..., depth] -> [..., units]`.
 
     Args:
@@ -130,6 +129,17 @@ class Dense(ShapeOfCalls):
             outputs = bias_add(outputs, self.bias)
         return activated(self.activation, outputs)
 
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
+        """The shape of the outputs for a shape of inputs, which must have a last size.
+
+        Args:
+            input_shape: the inputs' shape, the size of the batch in front.
+        """
+        dims = TensorShape(input_shape).with_rank_at_least(2).sizes
+        if dims is None or dims[-1] is None:
+            raise ValueError(f"The innermost dimension of input_shape must be defined, but saw: {TensorShape(input_shape)}")
+        return TensorShape([*dims[:-1], self.units])
+
 
 def dense(
     inputs: TensorLike, units: int, activation: Activation | None = None, use_bias: bool = True,
@@ -190,7 +200,7 @@ def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Cal
     return if_true() if condition else if_false()
 
 
-class Dropout(ShapeOfCalls):
+class Dropout(Layer):
     """Inputs with elements dropped at random, in training only: `[...] -> [...]`.
 
     What is kept is multiplied by `1 / (1 - rate)`, so that the expected sum stays the same.
@@ -223,6 +233,14 @@ class Dropout(ShapeOfCalls):
             lambda: identity(inputs),
         )
 
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
+        """The shape of the outputs for a shape of inputs, which is theirs.
+
+        Args:
+            input_shape: the inputs' shape, the size of the batch in front.
+        """
+        return TensorShape(input_shape)
+
 
 def dropout(
     inputs: TensorLike, rate: TensorLike = 0.5, noise_shape: ShapeLike = None, seed: int | None = None,
@@ -245,7 +263,7 @@ def dropout(
     return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
 
 
-class Flatten(ShapeOfCalls):
+class Flatten(Layer):
     """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`, `[batch]` to `[batch, 1]`.
 
     Args:
@@ -285,6 +303,15 @@ class Flatten(ShapeOfCalls):
         if dims is not None:
             flat.set_shape([batch, known])
         return flat
+
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
+        """The shape of the outputs for a shape of inputs.
+
+        Args:
+            input_shape: the inputs' shape, the size of the batch in front.
+        """
+        batch, *others = TensorShape(input_shape).with_rank_at_least(1).as_list()
+        return TensorShape([batch, None if None in others else math.prod(size or 0 for size in others)])
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:

@@ -251,11 +251,6 @@ class Layer(CallRecord, Effects):
         with variable_scope(self._scope, reuse=is_shared, auxiliary_name_scope=False):
             yield self._scope
 
-    def forget(self) -> None:
-        """Be as before the first call, for a copy that is called in another graph."""
-        self.built, self._scope, self._reuse, self._variables = False, None, None, []
-        CallRecord.__init__(self)
-
     def _open(self) -> VariableScope:
         if self._reuse:
             with variable_scope(self._given_scope or self._base_name, reuse=self._reuse) as scope:

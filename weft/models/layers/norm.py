@@ -11,10 +11,10 @@ from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.models.layers.core import either_branch
+from weft.models.layers.layer import Layer
 from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options
-from weft.models.layers.output_shapes import ShapeOfCalls
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.casting import cast
@@ -39,7 +39,7 @@ def check_whole_batch(name: str, renorm: bool, virtual_batch_size: int | None, a
         )
 
 
-class BatchNormalization(ShapeOfCalls):
+class BatchNormalization(Layer):
     """Inputs normalized by the mean and variance of the batch in training, and by their moving averages otherwise.
 
     `[..., channels] -> [..., channels]`, or with the channels in the dimension `axis`; mean and variance are `[channels]`.
@@ -178,6 +178,14 @@ class BatchNormalization(ShapeOfCalls):
         elif self.fused:  # TensorFlow makes the momentum here, too; later random nodes get their seeds by the count.
             get_default_graph().nodes_spared += 1
         return made
+
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
+        """The shape of the outputs for a shape of inputs, which is theirs.
+
+        Args:
+            input_shape: the inputs' shape, the size of the batch in front.
+        """
+        return TensorShape(input_shape)
 
     def _momentum(self) -> Tensor:
         return convert_to_tensor(self.momentum, dtypes.float32)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework.aliases import DTypeLike, Sizes, TensorLike
+from weft.framework.aliases import DTypeLike, ShapeLike, Sizes, TensorLike
 from weft.framework.operation import Tensor
-from weft.models.layers.conv import layout_of, padding_of, per_axis
-from weft.models.layers.output_shapes import ShapeOfCalls
+from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis
+from weft.models.layers.layer import Layer
+from weft.models.layers.output_shapes import resized, windows
 from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
 
-class Pooling(ShapeOfCalls):
+class Pooling(Layer):
     """A layer with a window, strides, padding and layout: the base of all of these."""
 
     rank = 2
@@ -50,6 +52,17 @@ class Pooling(ShapeOfCalls):
         return type(self).function(
             inputs, list(self.pool_size), list(self.strides), self.padding.upper(), data_format=self.layout
         )
+
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
+        """The shape of the outputs for a shape of inputs.
+
+        Args:
+            input_shape: the inputs' shape, the size of the batch in front.
+        """
+        return resized(input_shape, self.layout, self._windows)
+
+    def _windows(self, size: int, axis: int) -> int:
+        return windows(size, self.pool_size[axis], self.strides[axis], self.padding)
 
 
 class MaxPooling1D(Pooling):

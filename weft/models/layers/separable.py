@@ -17,11 +17,11 @@ from weft.framework.aliases import (
 )
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
-from weft.models.layers.conv import layout_of, padding_of, per_axis, whole_filters
+from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis, whole_filters
 from weft.models.layers.core import ZEROS
 from weft.models.layers.layer import activated
 from weft.models.layers.named_objects import WeightOptions, activation_of, weight_options
-from weft.models.layers.output_shapes import ShapeOfCalls
+from weft.models.layers.output_shapes import Convolving
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.separable_conv import separable_conv2d as nn_separable_conv2d
@@ -29,7 +29,7 @@ from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
 
-class Separable(ShapeOfCalls):
+class Separable(Convolving):
     """A layer with two kernels, a bias and an activation: the base of both."""
 
     rank = 2

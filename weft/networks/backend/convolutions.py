@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
-from weft.models.layers import conv
+from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.networks.backend.spatial import repeat_elements
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.layers.spatial.local import locally_convolved
@@ -41,8 +41,8 @@ def conv2d_transpose(
     else:
         wanted = stack([sizes[each] for each in (0, 2, 3, 1)]) if first else sizes
     made = convolutions.conv2d_transpose(
-        with_channels_last(x, layout, 2), kernel, wanted, conv.per_axis(strides, 2, "strides"),
-        conv.padding_of(padding).upper(), dilations=conv.per_axis(dilation_rate, 2, "dilation_rate"),
+        with_channels_last(x, layout, 2), kernel, wanted, per_axis(strides, 2, "strides"),
+        padding_of(padding).upper(), dilations=per_axis(dilation_rate, 2, "dilation_rate"),
     )  # fmt: skip
     if isinstance(sizes, list):
         made.set_shape([each if isinstance(each, int) else None for each in sizes])
@@ -66,8 +66,8 @@ def separable_conv2d(
     """
     layout = layout_or_default(data_format)
     made = separable_conv.separable_conv2d(
-        with_channels_last(x, layout, 2), depthwise_kernel, pointwise_kernel, [1, *conv.per_axis(strides, 2, "strides"), 1],
-        conv.padding_of(padding).upper(), conv.per_axis(dilation_rate, 2, "dilation_rate"),
+        with_channels_last(x, layout, 2), depthwise_kernel, pointwise_kernel, [1, *per_axis(strides, 2, "strides"), 1],
+        padding_of(padding).upper(), per_axis(dilation_rate, 2, "dilation_rate"),
     )  # fmt: skip
     return in_layout(made, layout, 2)
 
@@ -86,7 +86,7 @@ def local_conv1d(inputs: Tensor, kernel: Tensor, kernel_size: Sizes, strides: Si
         The outputs, `[batch, places, filters]`.
     """
     places = [int(kernel.shape.as_list()[0] or 0)]
-    return _local(inputs, kernel, conv.per_axis(kernel_size, 1, "kernel_size"), conv.per_axis(strides, 1, "strides"), places,
+    return _local(inputs, kernel, per_axis(kernel_size, 1, "kernel_size"), per_axis(strides, 1, "strides"), places,
                   data_format)  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def local_conv2d(
     Returns:
         The outputs, `[batch, new rows, new columns, filters]`.
     """
-    return _local(inputs, kernel, conv.per_axis(kernel_size, 2, "kernel_size"), conv.per_axis(strides, 2, "strides"),
+    return _local(inputs, kernel, per_axis(kernel_size, 2, "kernel_size"), per_axis(strides, 2, "strides"),
                   [int(each) for each in output_shape], data_format)  # fmt: skip
 
 

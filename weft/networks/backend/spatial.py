@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
-from weft.models.layers import conv
+from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.networks.layers.spatial.borders import UpSampling2D
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.state.defaults import layout_or_default
@@ -22,10 +22,10 @@ def _convolved(
     x: Tensor, kernel: Tensor, strides: Sizes, padding: str, data_format: str | None, dilation_rate: Sizes, rank: int
 ) -> Tensor:
     layout = layout_or_default(data_format)
-    how = conv.padding_of(padding).upper()
+    how = padding_of(padding).upper()
     inputs = with_channels_last(x, layout, rank)
-    apart = conv.per_axis(dilation_rate, rank, "dilation_rate")
-    made: Tensor = convolution(inputs, kernel, how, conv.per_axis(strides, rank, "strides"), apart)
+    apart = per_axis(dilation_rate, rank, "dilation_rate")
+    made: Tensor = convolution(inputs, kernel, how, per_axis(strides, rank, "strides"), apart)
     return in_layout(made, layout, rank)
 
 
@@ -51,7 +51,7 @@ def conv1d(
     if padding == "causal":
         if layout_or_default(data_format) != "channels_last":
             raise ValueError("conv1d: causal padding is for channels_last")
-        reach = conv.per_axis(dilation_rate, 1, "dilation_rate")[0] * (int(kernel.shape.as_list()[0] or 1) - 1)
+        reach = per_axis(dilation_rate, 1, "dilation_rate")[0] * (int(kernel.shape.as_list()[0] or 1) - 1)
         x, padding = temporal_padding(x, (reach, 0)), "valid"
     return _convolved(x, kernel, strides, padding, data_format, dilation_rate, 1)
 
@@ -97,8 +97,8 @@ def _pooled(
         raise ValueError("Invalid pooling mode: " + str(pool_mode))
     layout = layout_or_default(data_format)
     inputs = with_channels_last(x, layout, rank)
-    window, steps = conv.per_axis(pool_size, rank, "pool_size"), conv.per_axis(strides, rank, "strides")
-    made: Tensor = pool(inputs, window, pool_mode.upper(), conv.padding_of(padding).upper(), strides=steps)
+    window, steps = per_axis(pool_size, rank, "pool_size"), per_axis(strides, rank, "strides")
+    made: Tensor = pool(inputs, window, pool_mode.upper(), padding_of(padding).upper(), strides=steps)
     return in_layout(made, layout, rank)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.layers import conv
+from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import KerasObject, Options
 from weft.networks.layers.recurrent.cells import LSTMCell
@@ -30,11 +30,11 @@ class ConvLSTM2DCell(LSTMCell):
     ) -> None:  # fmt: skip
         super().__init__(filters, **kwargs)
         self.filters = filters
-        self.kernel_size = conv.per_axis(kernel_size, 2, "kernel_size")
-        self.strides = conv.per_axis(strides, 2, "strides")
-        self.padding, self.data_format = conv.padding_of(padding), layout_or_default(data_format)
-        self.dilation_rate = conv.per_axis(dilation_rate, 2, "dilation_rate")
-        self.layout = conv.layout_of(self.data_format, 2)
+        self.kernel_size = per_axis(kernel_size, 2, "kernel_size")
+        self.strides = per_axis(strides, 2, "strides")
+        self.padding, self.data_format = padding_of(padding), layout_or_default(data_format)
+        self.dilation_rate = per_axis(dilation_rate, 2, "dilation_rate")
+        self.layout = layout_of(self.data_format, 2)
 
     def kernel_shapes(self, input_shape: ShapeLike) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The kernels of the convolutions."""

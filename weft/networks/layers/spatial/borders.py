@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.models.layers.conv import per_axis
+from weft.models.layers.conv_arguments import per_axis
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
 from weft.networks.engine.layer import Layer

@@ -6,6 +6,7 @@ from weft.framework.aliases import Nest, ShapeLike, Sizes
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.models.layers import conv, separable
+from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis
 from weft.models.layers.input_spec import InputSpec
 from weft.models.layers.layer import activated
 from weft.networks.config import Config, Options
@@ -129,7 +130,7 @@ class _ConvTranspose(Layer, conv.Transpose):
             filters, kernel_size, strides, padding, layout_or_default(data_format), 1, activation, use_bias,
             (kernel_initializer, kernel_regularizer, kernel_constraint), (bias_initializer, bias_regularizer, bias_constraint),
         )  # fmt: skip
-        self.output_padding = None if output_padding is None else conv.per_axis(output_padding, self.rank, "output_padding")
+        self.output_padding = None if output_padding is None else per_axis(output_padding, self.rank, "output_padding")
         for stride, extra in zip(self.strides, self.output_padding or (), strict=False):
             if stride <= extra:
                 raise ValueError(f"Stride {self.strides} must be greater than output padding {self.output_padding}")
@@ -171,7 +172,7 @@ class Conv2DTranspose(_ConvTranspose, conv.Conv2DTranspose):
         bias_initializer: Nest = "zeros", kernel_regularizer: Nest = None, bias_regularizer: Nest = None,
         activity_regularizer: Nest = None, kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        if set(conv.per_axis(dilation_rate, 2, "dilation_rate")) != {1}:
+        if set(per_axis(dilation_rate, 2, "dilation_rate")) != {1}:
             raise NotImplementedError(
                 f"Conv2DTranspose: dilation_rate={dilation_rate}: only 1 is supported; call tf.nn.atrous_conv2d_transpose in a "
                 "layer of your own"
@@ -265,12 +266,12 @@ class DepthwiseConv2D(Layer):
         depthwise_regularizer: Nest = None, bias_regularizer: Nest = None, activity_regularizer: Nest = None,
         depthwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        self.dilation_rate = conv.per_axis(kwargs.pop("dilation_rate", 1), 2, "dilation_rate")
+        self.dilation_rate = per_axis(kwargs.pop("dilation_rate", 1), 2, "dilation_rate")
         super().__init__(activity_regularizer=activity_regularizer, **_without_kernel(kwargs))
-        self.kernel_size = conv.per_axis(kernel_size, 2, "kernel_size")
-        self.strides = conv.per_axis(strides, 2, "strides")
-        self.padding, self.data_format = conv.padding_of(padding), layout_or_default(data_format)
-        self.layout = conv.layout_of(self.data_format, 2)
+        self.kernel_size = per_axis(kernel_size, 2, "kernel_size")
+        self.strides = per_axis(strides, 2, "strides")
+        self.padding, self.data_format = padding_of(padding), layout_or_default(data_format)
+        self.layout = layout_of(self.data_format, 2)
         self.depth_multiplier, self.activation, self.use_bias = depth_multiplier, activation, use_bias
         self._depthwise = (depthwise_initializer, depthwise_regularizer, depthwise_constraint)
         self._bias = (bias_initializer, bias_regularizer, bias_constraint)

@@ -10,7 +10,7 @@ from typing import Any
 from weft.framework.aliases import Nest, ShapeLike, Sizes, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.layers import conv
+from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
@@ -81,14 +81,14 @@ class _LocallyConnected(Layer):
     ) -> None:  # fmt: skip
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         name = type(self).__name__
-        if conv.padding_of(padding) != "valid":
+        if padding_of(padding) != "valid":
             raise ValueError(f'Invalid border mode for {name} (only "valid" is supported): {padding}')
         if implementation != 1:
             raise NotImplementedError(f"{name}(implementation={implementation}): use 1, which computes the same")
         self.activation = activation
         self.filters, self.use_bias, self.padding = filters, use_bias, "valid"
-        self.kernel_size = conv.per_axis(kernel_size, self.rank, "kernel_size")
-        self.strides = conv.per_axis(strides, self.rank, "strides")
+        self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
+        self.strides = per_axis(strides, self.rank, "strides")
         self.data_format = layout_or_default(data_format)
         self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
         self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
