@@ -163,6 +163,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 @pytest.mark.timeout(120)
 def test_a_model_is_trained_by_a_generator() -> None:
+    tf.set_random_seed(1)  # Some initial values begin near the end.
     pictures, labels = _pictures()
     generator = tf.keras.preprocessing.image.ImageDataGenerator(rescale=1 / 255, horizontal_flip=True)
     model = tf.keras.Sequential(
