@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -15,17 +15,14 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.operation import Operation
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op
-from weft.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+from weft.ops.io.requested_features import EXAMPLE_TYPES
+from weft.ops.io.sequence_features import Parsed, SequenceFeatures
 from weft.proto import example_pb2
 
-_TYPES: Final = (dtypes.float32, dtypes.int64, dtypes.string)
-_TYPE_LISTS: Final = ("context_sparse_types", "Tcontext_dense", "feature_list_dense_types", "feature_list_sparse_types")
+TYPE_LISTS: Final = ("context_sparse_types", "Tcontext_dense", "feature_list_dense_types", "feature_list_sparse_types")
 _KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "bytes_list": dtypes.string}
 
 
@@ -125,7 +122,7 @@ def _texts(keys: Sequence[Array]) -> list[str]:
     "context_sparse_shapes: Ncontext_sparse*int64, context_dense_values: [Tcontext_dense], "
     "feature_list_sparse_indices: Nfeature_list_sparse*int64, feature_list_sparse_values: [feature_list_sparse_types], "
     "feature_list_sparse_shapes: Nfeature_list_sparse*int64, feature_list_dense_values: [feature_list_dense_types]",
-    infer=_shapes, gradient=None, types=dict.fromkeys(_TYPE_LISTS, _TYPES))  # fmt: skip
+    infer=_shapes, gradient=None, types=dict.fromkeys(TYPE_LISTS, EXAMPLE_TYPES))  # fmt: skip
 def parse_single_sequence_example_node(
     ctx: OpContext, serialized: Array, feature_list_dense_missing_assumed_empty: Array, context_sparse_keys: Array,
     context_dense_keys: Array, feature_list_sparse_keys: Array, feature_list_dense_keys: Array,
@@ -177,49 +174,6 @@ def parse_single_sequence_example_node(
 # The function of the API.
 
 
-def _checked(key: str, feature: Any, *allowed: Any) -> Any:
-    if not isinstance(feature, allowed):
-        raise ValueError(f"Unsupported feature {key}: {feature}; expected one of {[kind.__name__ for kind in allowed]}")
-    if not feature.dtype:
-        raise ValueError(f"Missing type for feature {key}.")
-    return feature
-
-
-def _split(features: Mapping[str, object] | None, dense: type) -> tuple[_Features, _Features]:
-    """The sparse and the dense features, each in the order of the keys."""
-    items = [(key, _checked(key, (features or {})[key], VarLenFeature, dense)) for key in sorted(features or {})]
-    return [item for item in items if isinstance(item[1], VarLenFeature)], [
-        item for item in items if not isinstance(item[1], VarLenFeature)
-    ]
-
-
-_Features: TypeAlias = list[tuple[str, Any]]
-Parsed: TypeAlias = Tensor | SparseTensor
-"""What a feature becomes."""
-
-
-def split_sequence_features(
-    context: Mapping[str, object] | None, sequence: Mapping[str, object] | None
-) -> tuple[_Features, _Features, _Features, _Features]:
-    """The sparse and the dense features of the context, then those of the lists, each in the order of the keys."""
-    return *_split(context, FixedLenFeature), *_split(sequence, FixedLenSequenceFeature)
-
-
-def known_dims(key: str, feature: Any) -> tuple[int, ...]:
-    """The shape of a dense feature, all of which has to be known."""
-    shape = TensorShape(feature.shape)
-    if feature.shape is None or not shape.is_fully_defined():
-        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
-    return tuple(int(size) for size in shape.as_list() if size is not None)
-
-
-def default_of(key: str, feature: Any) -> Array:
-    """What stands for a dense feature that an example lacks; empty where it may not."""
-    if feature.default_value is None:
-        return constant([], feature.dtype)
-    return convert_to_tensor(feature.default_value, dtypes.as_dtype(feature.dtype), name=f"key_{key}")
-
-
 def parse_single_sequence_example(
     serialized: TensorLike,
     context_features: Mapping[str, object] | None = None,
@@ -243,30 +197,10 @@ def parse_single_sequence_example(
     Raises:
         ValueError: no features are wanted, or one is of an unknown kind or without a shape or type.
     """
-    if not (context_features or sequence_features):
-        raise ValueError("Missing features.")
-    of_context, dense, of_lists, listed_dense = split_sequence_features(context_features, sequence_features)
+    features = SequenceFeatures.of(context_features, sequence_features)
     with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
         outputs = parse_single_sequence_example_node(
-            serialized, constant([key for key, feature in listed_dense if feature.allow_missing], dtypes.string),
-            *([key for key, _ in group] for group in (of_context, dense, of_lists, listed_dense)),
-            [default_of(key, feature) for key, feature in dense],
-            "" if example_name is None else example_name,
-            Ncontext_sparse=len(of_context), Ncontext_dense=len(dense), Nfeature_list_sparse=len(of_lists),
-            Nfeature_list_dense=len(listed_dense), context_sparse_types=[feature.dtype for _, feature in of_context],
-            Tcontext_dense=[feature.dtype for _, feature in dense],
-            feature_list_dense_types=[feature.dtype for _, feature in listed_dense],
-            context_dense_shapes=[known_dims(key, feature) for key, feature in dense],
-            feature_list_sparse_types=[feature.dtype for _, feature in of_lists],
-            feature_list_dense_shapes=[known_dims(key, feature) for key, feature in listed_dense],
-            name="ParseSingleSequenceExample",
+            serialized, constant(features.may_lack(), dtypes.string), *features.keys(), features.defaults(),
+            "" if example_name is None else example_name, **features.attributes(), name="ParseSingleSequenceExample",
         )  # fmt: skip
-    parts = [list(part) if isinstance(part, list | tuple) else [part] for part in outputs]
-    context = named_sparse(of_context, parts[:3]) | {key: value for (key, _), value in zip(dense, parts[3], strict=True)}
-    listed = named_sparse(of_lists, parts[4:7]) | {key: value for (key, _), value in zip(listed_dense, parts[7], strict=True)}
-    return context, listed
-
-
-def named_sparse(features: Sequence[tuple[str, object]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Parsed]:
-    """Sparse tensors by the features' keys, out of lists of their indices, values and shapes."""
-    return {key: SparseTensor(*each) for (key, _), *each in zip(features, *parts, strict=True)}
+    return features.named([list(part) if isinstance(part, list | tuple) else [part] for part in outputs])

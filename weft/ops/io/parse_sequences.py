@@ -19,23 +19,12 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op
-from weft.ops.io.parse_sequence import (
-    Parsed,
-    context_dense,
-    context_sparse,
-    default_of,
-    known_dims,
-    list_dense,
-    list_sparse,
-    named_sparse,
-    split_sequence_features,
-    stacked,
-)
+from weft.ops.io.parse_sequence import TYPE_LISTS, context_dense, context_sparse, list_dense, list_sparse, stacked
+from weft.ops.io.requested_features import EXAMPLE_TYPES
+from weft.ops.io.sequence_features import Parsed, SequenceFeatures
 from weft.proto import example_pb2
 
-_TYPES: Final = (dtypes.float32, dtypes.int64, dtypes.string)
 _SPLITS: Final = (dtypes.int32, dtypes.int64)
-_TYPE_LISTS: Final = ("context_sparse_types", "Tcontext_dense", "feature_list_dense_types", "feature_list_sparse_types")
 _RAGGED_LISTS: Final = ("context_ragged_value_types", "feature_list_ragged_value_types")
 
 _Sparse: TypeAlias = tuple[Array, Array, Array]
@@ -195,7 +184,7 @@ def _shapes(node: Operation) -> list[Dims]:
     "feature_list_sparse_shapes: Nfeature_list_sparse*int64, feature_list_dense_values: [feature_list_dense_types], "
     "feature_list_dense_lengths: Nfeature_list_dense*int64",
     infer=_shapes, gradient=None, ranks={"serialized": 1, "debug_name": 1},
-    types=dict.fromkeys(_TYPE_LISTS, _TYPES))  # fmt: skip
+    types=dict.fromkeys(TYPE_LISTS, EXAMPLE_TYPES))  # fmt: skip
 def parse_sequence_example_node(
     ctx: OpContext, serialized: Array, debug_name: Array, context_dense_defaults: Array, *,
     feature_list_dense_missing_assumed_empty: list[str], context_sparse_keys: list[str], context_dense_keys: list[str],
@@ -241,7 +230,7 @@ def parse_sequence_example_node(
     "feature_list_ragged_outer_splits: [feature_list_ragged_split_types], "
     "feature_list_ragged_inner_splits: [feature_list_ragged_split_types]",
     infer=_shapes, gradient=None,
-    types=dict.fromkeys((*_TYPE_LISTS, *_RAGGED_LISTS), _TYPES)
+    types=dict.fromkeys((*TYPE_LISTS, *_RAGGED_LISTS), EXAMPLE_TYPES)
     | dict.fromkeys(("context_ragged_split_types", "feature_list_ragged_split_types"), _SPLITS))  # fmt: skip
 def parse_sequence_example_v2(
     ctx: OpContext, serialized: Array, debug_name: Array, context_sparse_keys: Array, context_dense_keys: Array,
@@ -313,27 +302,15 @@ def parse_sequence_example(
     Raises:
         ValueError: no features are wanted, or one is of an unknown kind or without a shape or type.
     """
-    if not (context_features or sequence_features):
-        raise ValueError("Missing features.")
-    of_context, dense, of_lists, listed_dense = split_sequence_features(context_features, sequence_features)
+    features = SequenceFeatures.of(context_features, sequence_features)
+    of_context, dense, of_lists, listed = features.keys()
     with get_default_graph().name_scope(name or "ParseSequenceExample"):
         outputs = parse_sequence_example_node(
             convert_to_tensor(serialized, dtypes.string),
             constant([], dtypes.string) if example_names is None else example_names,
-            [default_of(key, feature) for key, feature in dense],
-            feature_list_dense_missing_assumed_empty=[key for key, feature in listed_dense if feature.allow_missing],
-            context_sparse_keys=[key for key, _ in of_context], context_dense_keys=[key for key, _ in dense],
-            feature_list_sparse_keys=[key for key, _ in of_lists], feature_list_dense_keys=[key for key, _ in listed_dense],
-            Ncontext_sparse=len(of_context), Ncontext_dense=len(dense), Nfeature_list_sparse=len(of_lists),
-            Nfeature_list_dense=len(listed_dense), context_sparse_types=[feature.dtype for _, feature in of_context],
-            Tcontext_dense=[feature.dtype for _, feature in dense],
-            feature_list_dense_types=[feature.dtype for _, feature in listed_dense],
-            context_dense_shapes=[known_dims(key, feature) for key, feature in dense],
-            feature_list_sparse_types=[feature.dtype for _, feature in of_lists],
-            feature_list_dense_shapes=[known_dims(key, feature) for key, feature in listed_dense],
-            name="ParseSequenceExample",
+            features.defaults(), feature_list_dense_missing_assumed_empty=features.may_lack(),
+            context_sparse_keys=of_context, context_dense_keys=dense, feature_list_sparse_keys=of_lists,
+            feature_list_dense_keys=listed, **features.attributes(), name="ParseSequenceExample",
         )  # fmt: skip
-    parts = [list(part) if isinstance(part, list | tuple) else [part] for part in outputs]
-    by_key: list[dict[str, Tensor]] = [dict(zip((key for key, _ in group), part, strict=True)) for group, part in
-              ((dense, parts[3]), (listed_dense, parts[7]), (listed_dense, parts[8]))]  # fmt: skip
-    return named_sparse(of_context, parts[:3]) | by_key[0], named_sparse(of_lists, parts[4:7]) | by_key[1], by_key[2]
+    *parts, lengths = [list(part) if isinstance(part, list | tuple) else [part] for part in outputs]
+    return *features.named(parts), dict(zip(listed, lengths, strict=True))
