@@ -59,6 +59,8 @@ def test_what_is_not_counted_is_refused() -> None:
         print_model_analysis(tfprof_options={**FLOAT_OPS_OPTIONS, "select": ["device"]})
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"unknown cmd: graph; .*with_timeline_output"):
         print_model_analysis(tfprof_cmd="graph")
+    with pytest.raises(ValueError, match=r"show_name_regexes takes regular expressions: '\(' is none, missing \)"):
+        print_model_analysis(tfprof_options={**FLOAT_OPS_OPTIONS, "show_name_regexes": ["("]})
     with pytest.raises(tf.errors.InvalidArgumentError, match="unknown output: pprof"):
         print_model_analysis(tfprof_options={**FLOAT_OPS_OPTIONS, "output": "pprof:outfile=there"})
 

@@ -18,7 +18,7 @@ from weft.client.analysis.columns import selected_columns
 from weft.client.analysis.costs import measured
 from weft.client.analysis.node import GraphNode
 from weft.client.analysis.options import TRAINABLE_VARS_PARAMS_STAT_OPTIONS, Options
-from weft.client.analysis.views import listed, view_of
+from weft.client.analysis.views import ROOT, listed, view_of
 from weft.client.timeline import Timeline
 from weft.errors import InvalidArgumentError
 from weft.framework.graph import Graph, get_default_graph
@@ -118,7 +118,7 @@ def _write_timeline(runs: Collection[config_pb2.RunMetadata], file: str) -> Grap
         )
     *_, last = runs
     Path(file).write_text(Timeline(last.step_stats).generate_chrome_trace_format(), encoding="utf-8")
-    return GraphNode("_TFProfRoot")
+    return GraphNode(ROOT)
 
 
 def _put_out(text: str, kind: str, file: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from weft.client.analysis.columns import COLUMNS
@@ -32,7 +33,11 @@ class _Names(NamedTuple):
 
     @classmethod
     def of(cls, options: Options, key: str) -> _Names:
-        return cls([re.compile(each) for each in listed(options, key)])
+        """The expressions of an option; ValueError for what is none."""
+        try:
+            return cls([re.compile(each) for each in listed(options, key)])
+        except re.error as error:
+            raise ValueError(f"{key} takes regular expressions: {error.pattern!r} is none, {error}") from None
 
     def match(self, name: str) -> bool:
         return any(pattern.fullmatch(name) for pattern in self.patterns)
@@ -48,27 +53,28 @@ class _Shown:
         least: dict[str, int] = {
             key: int(str(value)) for key, value in options.items() if key.startswith("min_") and value is not None
         }
-        self._own = {"parameters": least.get("min_params", 0), "float_ops": least.get("min_float_ops", 0)}
-        self._total = {
+        self._least = {
+            "parameters": least.get("min_params", 0),
+            "float_ops": least.get("min_float_ops", 0),
             "total_exec_micros": least.get("min_micros", 0),
             "total_cpu_exec_micros": least.get("min_cpu_micros", 0),
             "total_accelerator_exec_micros": least.get("min_accelerator_micros", 0),
             "total_requested_bytes": max(least.get("min_bytes", 0), least.get("min_output_bytes", 0)),
         }
-        self.least_occurrence = least.get("min_occurrence", 0)
+        self._least_occurrence = least.get("min_occurrence", 0)
         self._depth = int(str(options.get("max_depth", 10000)))
 
     def begin(self, root: GraphNode) -> list[GraphNode]:
         """What is shown below the root: all of it, or what begins with the lines whose names the options give."""
         if self._start.match(root.name):
             return [shown for child in root.children for shown in self._of(child, 1)]
-        found, waiting = [], list(root.children)
+        found, waiting = [], deque(root.children)
         while waiting:
-            node = waiting.pop(0)
+            node = waiting.popleft()
             if self._start.match(node.name):
                 found += self._of(node, 1)
             else:
-                waiting = node.children + waiting
+                waiting.extendleft(reversed(node.children))
         return found
 
     def _of(self, node: GraphNode, depth: int) -> list[GraphNode]:
@@ -82,8 +88,11 @@ class _Shown:
         """Whether a line is one of those that are shown, wherever it stands."""
         if not self._show.match(node.name) or self._hide.match(node.name):
             return False
-        least = {**self._own, **self._total}
-        return all(getattr(node, figure) >= number for figure, number in least.items())
+        return all(getattr(node, figure) >= number for figure, number in self._least.items())
+
+    def occurs(self, node: GraphNode) -> bool:
+        """Whether there are as many nodes of a type as are asked for."""
+        return node.own.definition_count >= self._least_occurrence
 
 
 def view_of(cmd: str, graph: Graph, found: Measured, options: Options) -> GraphNode:
@@ -102,30 +111,23 @@ def view_of(cmd: str, graph: Graph, found: Measured, options: Options) -> GraphN
     for op in graph.get_operations():
         if types.match(op.type) or (op.name in variables and types.match("_trainable_variables")):
             counted.append((op, GraphNode(op.name, costs_of(op, variables, found), shape=variables.get(op.name, ""))))
-    root = _by_scope(counted, types.match(_SCOPE)) if cmd == "scope" else {"op": _by_type, "code": _by_line}[cmd](counted)
-    _add_up(root, cmd)
-    _sort(root, str(options.get("order_by", "name")), by_own=cmd == "op")
+    order = str(options.get("order_by", "name"))
+    counts_shown_only = bool(options.get("account_displayed_op_only", True))
     if cmd == "op":
-        # The shares are of this type and those that follow, so the order comes first.
-        _add_up(root, cmd)
-        root.children = [each for each in root.children if shown.has(each) and _occurs(each, shown.least_occurrence)]
-    else:
-        root.children = shown.begin(root)
-    if options.get("account_displayed_op_only", True):
-        root.total = root.own
-        _add_up(root, cmd)
-    return root
-
-
-def _occurs(node: GraphNode, least: int) -> bool:
-    return node.own.definition_count >= least
-
-
-def _add_up(root: GraphNode, cmd: str) -> None:
-    if cmd == "op":
+        root = _by_type(counted)
+        _sort(root, order, by_own=True)
         root.add_up_in_order()
-    else:
+        root.children = [each for each in root.children if shown.has(each) and shown.occurs(each)]
+        if counts_shown_only:
+            root.add_up_in_order()
+        return root
+    root = _by_scope(counted, types.match(_SCOPE)) if cmd == "scope" else _by_line(counted)
+    root.add_up()
+    _sort(root, order, by_own=False)
+    root.children = shown.begin(root)
+    if counts_shown_only:
         root.add_up()
+    return root
 
 
 _Counted = Iterable[tuple[Operation, GraphNode]]
@@ -177,12 +179,11 @@ def _by_line(counted: _Counted) -> GraphNode:
 
 
 def _sort(root: GraphNode, order_by: str, by_own: bool) -> None:
+    """Sort all lines by a figure, the largest first, of the line itself or with all below; by name for any other word."""
     column = COLUMNS.get(order_by)
-    orders: Mapping[bool, Callable[[GraphNode], object]] = {}
-    if column is not None:
-        orders = {
-            True: lambda node: -column.figure(node.own),
-            False: lambda node: -column.figure(node.total),
-        }
+
+    def place(node: GraphNode) -> tuple[int, str]:
+        return (0 if column is None else -column.figure(node.own if by_own else node.total)), node.name
+
     for node in root.walk():
-        node.children.sort(key=orders.get(by_own, lambda child: child.name))  # type: ignore[arg-type]
+        node.children.sort(key=place)
