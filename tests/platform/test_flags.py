@@ -113,6 +113,7 @@ def test_run_passes_on_the_arguments_that_no_flag_claims(program):
 def test_a_bad_value_is_reported_with_the_flags_name(program):
     error = program("flags.DEFINE_integer('a', 1, '')\napp.run(lambda _: None)", "--a=x", status=1)
     assert "flag --a=x" in error
+    assert "--a is an integer ('1' by default)." in error
 
 
 def test_a_bad_value_is_told_without_a_traceback_and_with_what_the_flag_is(program):

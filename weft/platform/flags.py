@@ -136,7 +136,8 @@ _Define = TypeVar("_Define", bound=Callable[..., Any])
 
 
 _NAMED: Final = re.compile(r"flag --(\w+)")
-_KINDS: Final = {"an integer": "an integer: ", "a number": "a number: "}
+_KINDS: Final = frozenset(("an integer", "a number"))
+_NO_HELP: Final = "(no help available)"
 
 
 class ImplicitFlags:
@@ -238,9 +239,10 @@ def _told(values: FlagValues, argv: Sequence[str], known_only: bool) -> list[str
         flag = values[found[1]] if found and found[1] in values else None
         if flag is None or type(error) not in (_absl.IllegalFlagValueError, _absl.Error):
             raise
-        wanted = _KINDS.get(flag.parser.syntactic_help or "", "")
+        kind, help_text = flag.parser.syntactic_help, flag.help.rstrip(".")
+        told = ([kind] if kind in _KINDS else []) + ([] if help_text == _NO_HELP else [repr(help_text)])
         default = "it has no default" if flag.default is None else f"{flag.default_as_str} by default"
-        raise type(error)(f"{error}. --{flag.name} is {wanted}{flag.help.rstrip('.')!r} ({default}).") from None
+        raise type(error)(f"{error}. --{flag.name} is {': '.join(told) or 'a flag without help'} ({default}).") from None
 
 
 FLAGS = ImplicitFlags(_absl.FLAGS)
