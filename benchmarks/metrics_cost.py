@@ -107,13 +107,16 @@ def _turn(contender: Contender, measure: Measure, with_metrics: bool) -> Turn:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         counts, folder = Path(name) / "counts.json", Path(name) / "metrics"
         environment = {FILE_VARIABLE: str(counts)}
+        readings = None
         if with_metrics:
             folder.mkdir()
             environment.update({PORT_VARIABLE: "0", scraping.FOLDER_VARIABLE: str(folder)})
-            stack.enter_context(scraping.scraped(folder))
+            readings = stack.enter_context(scraping.scraped(folder))
         answer = contender.ask(measure.program, time_limit_s=2 * measure.time_limit_s, environment=environment)
         if answer.message is None:
             raise RuntimeError(answer.reason or "it gave nothing")
+        if readings is not None and not readings.done:
+            raise RuntimeError(f"its metrics were not read once: {readings.failed} readings failed")
         if measure.unit is Unit.BYTES:
             return Turn(answer.message["value"])
         if not counts.exists():

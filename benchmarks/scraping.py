@@ -119,8 +119,3 @@ def _pages(folder: Path) -> Iterator[tuple[Path, int]]:
         text = path.read_text()
         if text and text != "0":
             yield path, int(text)
-
-
-def found_in(folder: Path) -> int:
-    """How many tasks have told of their metrics."""
-    return len(list(folder.glob("*.port")))
