@@ -17,6 +17,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.data_flow.contributors import Contributors
+from weft.ops.data_flow.row_order import RowOrder
 from weft.platform.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.accumulators")
@@ -233,7 +234,7 @@ class SparseAccumulatorState(AccumulatorState):
         self.shape = shape or None
         self._rows: dict[int, Any] = {}
         self._row_counts: dict[int, int] = {}
-        self._order: list[int] = []
+        self._order = RowOrder()
 
     def _check(self, *gradient: Array) -> None:
         indices, values, shape = gradient
@@ -268,14 +269,14 @@ class SparseAccumulatorState(AccumulatorState):
         unique, places = np.unique(indices, return_inverse=True)
         summed = np.zeros((len(unique), *values.shape[1:]), values.dtype)
         np.add.at(summed, places, values)
-        self._order = _merged(self._order, list(dict.fromkeys(indices.tolist())))
+        self._order.add(dict.fromkeys(indices.tolist()))
         for index, row in zip(unique.tolist(), summed, strict=True):
             known = self._rows.get(index)
             self._rows[index] = row if known is None else known + row
             self._row_counts[index] = self._row_counts.get(index, 0) + 1
 
     def _taken(self, count: int) -> Array:
-        indices = self._order
+        indices = self._order.take()
         if self.reduction_type == "SUM":
             rows = [self._rows[index] for index in indices]
         else:
@@ -283,18 +284,7 @@ class SparseAccumulatorState(AccumulatorState):
         dtype = self.dtype.as_numpy_dtype
         inner = tuple(n or 0 for n in (self.shape or ())[1:])
         values = np.array(rows, dtype) if rows else np.zeros((0, *inner), dtype)
-        self._rows, self._row_counts, self._order = {}, {}, []
+        self._rows, self._row_counts = {}, {}
         # As in TensorFlow, a size that the accumulator was not told is -1, whatever the gradients said.
         known = (None, *values.shape[1:]) if self.shape is None else self.shape
         return np.array(indices, np.int64), values, np.array([-1 if n is None else n for n in known], np.int64)
-
-
-def _merged(old: list[int], new: list[int]) -> list[int]:
-    """Two lists of rows as one, as TensorFlow merges them: in order where both are, a first one as it came."""
-    merged: list[int] = []
-    first, second = 0, 0
-    while first < len(old) and second < len(new):
-        a, b = old[first], new[second]
-        merged.append(min(a, b))
-        first, second = first + (a <= b), second + (b <= a)
-    return list(dict.fromkeys([*merged, *old[first:], *new[second:]]))
