@@ -70,6 +70,13 @@ def test_the_parts_of_ragged_tensors_are_told() -> None:
     ]  # fmt: skip
 
 
+def test_a_ragged_tensor_without_partitions_is_a_tensor() -> None:
+    spec, value = tf.RaggedTensorSpec([2, 3], ragged_rank=0), tf.ones([2, 3])
+    assert spec._component_specs == [tf.TensorSpec([2, 3])]
+    assert spec._to_components(value) == [value]
+    assert spec._from_components([value]) is value
+
+
 @pytest.mark.parametrize(
     ("make", "error", "told"),
     [

@@ -87,15 +87,19 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     @property
     def _component_specs(self) -> list[TensorSpec]:
+        if self._ragged_rank == 0:
+            return [TensorSpec(self._dims, self._dtype)]
         rows = None if not self._dims or self._dims[0] is None else self._dims[0] + 1
         values: Dims = None if self._dims is None else (None, *self._dims[self._ragged_rank + 1 :])
         splits = [rows, *[None] * (self._ragged_rank - 1)]
         return [TensorSpec(values, self._dtype), *(TensorSpec((size,), self._row_splits_dtype) for size in splits)]
 
-    def _to_components(self, value: RaggedTensor) -> list[Tensor]:
-        return [value.flat_values, *value.nested_row_splits]
+    def _to_components(self, value: RaggedTensor | Tensor) -> list[Tensor]:
+        return [value.flat_values, *value.nested_row_splits] if isinstance(value, RaggedTensor) else [value]
 
-    def _from_components(self, tensors: Sequence[Tensor]) -> RaggedTensor:
+    def _from_components(self, tensors: Sequence[Tensor]) -> RaggedTensor | Tensor:
+        if self._ragged_rank == 0:
+            return tensors[0]
         return RaggedTensor.from_nested_row_splits(tensors[0], list(tensors[1:]), validate=False)
 
 
