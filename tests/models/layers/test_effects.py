@@ -29,3 +29,15 @@ def test_no_loss_is_left_out() -> None:
 def test_what_is_no_update_is_told() -> None:
     with pytest.raises(ValueError, match=r"add_update of Layer takes operations.*not None"):
         tf.layers.Layer().add_update([None, tf.no_op()])
+
+
+def test_what_no_call_had_does_not_depend_on_inputs() -> None:
+    layer, x, y = tf.layers.Layer(), tf.ones([2]), tf.ones([3])
+    updates = [tf.negative(x).op, tf.negative(y).op]
+    layer.add_update(updates)
+    assert layer.get_updates_for(None) == updates
+    layer.note_call([x, {"more": x}], x)
+    assert layer.get_updates_for(None) == updates[1:]
+    layer.note_call(y, y)
+    assert layer.get_updates_for(None) == []
+    assert layer.get_updates_for(y) == updates[1:]

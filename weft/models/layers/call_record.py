@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework import nest
 from weft.framework.aliases import Nest
+from weft.framework.operation import Tensor
 
 
 class CallRecord:
@@ -26,6 +27,10 @@ class CallRecord:
             outputs: what it gave.
         """
         self._calls.append((inputs, outputs))
+
+    def _all_inputs(self) -> list[Tensor]:
+        """The tensors that the calls had, those of the first one first."""
+        return [each for inputs, _ in self._calls for each in nest.flatten(inputs)]
 
     def _only(self, which: int, word: str) -> Nest:
         if not self._calls:

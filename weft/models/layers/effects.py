@@ -11,12 +11,13 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.reachable import get_reachable_from_inputs
+from weft.models.layers.call_record import CallRecord
 
 _Node = TypeVar("_Node", Operation, Tensor)
 
 
-class Effects:
-    """Keeps a layer's updates and losses, which are in the graph's collections, too."""
+class Effects(CallRecord):
+    """Keeps a layer's updates and losses, which are in the graph's collections, too; its calls tell the inputs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,9 +91,6 @@ class Effects:
             inputs: tensors; with None those losses that depend on no inputs of the layer.
         """
         return _that_depend(self.losses, inputs, self._all_inputs())
-
-    def _all_inputs(self) -> list[Tensor]:
-        return [each for given, _ in getattr(self, "_calls", ()) for each in nest.flatten(given)]
 
 
 def _that_depend(nodes: Sequence[_Node], inputs: Nest, all_inputs: Sequence[Tensor]) -> list[_Node]:

@@ -28,7 +28,6 @@ from weft.framework.rank_remedies import UNKNOWN_RANK, rank_remedy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
-from weft.models.layers.call_record import CallRecord
 from weft.models.layers.effects import Effects
 from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.named_objects import activation_of, named
@@ -41,7 +40,7 @@ from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse, penalty_of
 
 
-class Layer(CallRecord, Effects):
+class Layer(Effects):
     """A function of tensors with variables of its own.
 
     Subclasses make variables in `build(input_shape)` with `add_variable` and compute in `call(inputs)`. Those that say nothing
