@@ -58,6 +58,7 @@ def test_numbers_are_rounded_to_samples_and_come_back() -> None:
         (_wav(_SAMPLES)[:46], "Data too short when trying to read string"),
         (b"RIFX" + _wav(_SAMPLES)[4:], "Header mismatch: Expected RIFF but found RIFX"),
         (_wav(np.zeros([2, 4], np.uint8)), "Can only read 16-bit WAV files, but received 8"),
+        (_wav(_SAMPLES)[:22] + b"\0\0" + _wav(_SAMPLES)[24:], "Bad number of channels for WAV: Expected at least 1, but got 0"),
         (_wav(_SAMPLES)[:20] + b"\2" + _wav(_SAMPLES)[21:], r"Bad audio format for WAV: Expected 1 \(PCM\), but got2"),
     ],
 )

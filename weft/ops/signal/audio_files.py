@@ -66,6 +66,8 @@ def _format_of(file: _Bytes) -> tuple[int, int]:
     if kind != _PCM:
         raise InvalidArgumentError.of(f"Bad audio format for WAV: Expected 1 (PCM), but got{kind}")
     per_second, per_sample, bits = file.number(4), file.number(2), file.number(2)
+    if not channels:
+        raise InvalidArgumentError.of("Bad number of channels for WAV: Expected at least 1, but got 0")
     if bits != 16:
         raise InvalidArgumentError.of(f"Can only read 16-bit WAV files, but received {bits}")
     if per_sample != 2 * channels:
