@@ -78,6 +78,12 @@ def test_an_iterator_goes_on_where_it_was_saved(database: str, tmp_path: Path) -
         ("select a from t", (tf.float32,), tf.errors.InvalidArgumentError, r"Each element of `output_types_` must be one of"),
         ("select a, b from t", (tf.int32,), tf.errors.InvalidArgumentError, r"columns in query \(2\) must match"),
         ("", (tf.int32,), tf.errors.InvalidArgumentError, r"columns in query \(0\) must match"),
+        (
+            "select abs(a - 9223372036854775806) from t",
+            (tf.int64,),
+            tf.errors.UnknownError,
+            r"Step\(\) failed: \[1\] integer overflow: select abs",
+        ),
         ("select no from t", (tf.int32,), tf.errors.UnknownError, r"Prepare\(\) failed: \[1\] no such column: no: select no"),
     ],
 )

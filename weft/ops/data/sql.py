@@ -137,12 +137,19 @@ class _RowIterator(ElementIterator):
         if self._rows is None:
             self._rows = self._opened()
             for _ in range(self._row):
-                self._rows.fetchone()
-        row = self._rows.fetchone()
+                self._step()
+        row = self._step()
         if row is None:
             return None
         self._row += 1
         return tuple(column_of(value, dtype) for value, dtype in zip(row, self._types, strict=True))
+
+    def _step(self) -> Any:
+        try:
+            return self._rows.fetchone()
+        except _sqlite().Error as error:
+            code = getattr(error, "sqlite_errorcode", 1)
+            raise UnknownError.of(f"Step() failed: [{code}] {error}: {self._query}") from error
 
     def state(self) -> State:
         """The number of the row."""
