@@ -30,11 +30,12 @@ def main() -> int:
         "--results", type=Path, help="a file of what came out, a line per op: ops that it has are not run again"
     )
     parser.add_argument("--page", type=Path, help="write the page of the docs out of the file of results, and run nothing")
+    parser.add_argument("--note", default="", help="what the page says of the run under its table")
     parser.add_argument("--limit-s", type=float, default=240, help="the time that an op's cases may take in each library")
     parser.add_argument("--declarations", action="store_true", help="compare the ops' declarations, and run nothing")
     asked = parser.parse_args()
     if asked.page is not None:
-        asked.page.write_text(page.page(results.stored(asked.results).values()))
+        asked.page.write_text(page.page(results.stored(asked.results).values(), asked.note))
         return 0
     python = oracle.python_of("2.21")
     if python is None:

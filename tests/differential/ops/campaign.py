@@ -13,9 +13,10 @@ from typing import Any
 from tensorboard.compat.proto import op_def_pb2
 
 import weft.ops
-from tests.differential.ops import compare, generator, oracle, undefined
+from tests.differential.ops import compare, generator, meant, oracle, undefined
 from tests.differential.ops.archive import Reader, Writer
 from tests.differential.ops.case import OpCase, record
+from tests.differential.ops.compare import Slack
 from tests.differential.ops.known import UNWRITTEN
 from tests.differential.ops.oracle import Results
 from weft.framework import op_registry
@@ -26,18 +27,20 @@ _WAYS = ("cold", "cold gradient", "compiled", "compiled gradient")
 
 @dataclass
 class Finding:
-    """What came of an op's cases: how many there were, were compared and refused by TensorFlow, and what differs."""
+    """What came of an op's cases: how many there were, were compared and refused by TensorFlow, what differs, and how many
+    differ as they are meant to."""
 
     op: str
     cases: int = 0
     compared: int = 0
     refused: int = 0
     differences: list[str] = field(default_factory=list)
+    meant: int = 0
 
     @property
     def agrees(self) -> bool:
         """Whether all cases agree, of which there is at least one."""
-        return self.compared > 0 and not self.differences
+        return self.compared > 0 and not self.differences and not self.meant
 
 
 def shared_ops(definitions: Mapping[str, op_def_pb2.OpDef]) -> list[str]:
@@ -80,36 +83,39 @@ class Campaign:
             begun: list[Any] = []
             for name in ops:
                 archive = Path(directory) / f"{name}.npz"
-                labels = self._write(archive, generator.cases(definitions[name], seeds.get(name, []), self._count), definitions)
-                begun.append((name, labels, archive, self._theirs.start(archive), self._ours.start(archive)))
+                cases = generator.cases(definitions[name], seeds.get(name, []), self._count)
+                kept = self._write(archive, cases, definitions)
+                begun.append((name, kept, archive, self._theirs.start(archive), self._ours.start(archive)))
                 # A few ahead, so that the libraries do not wait for each other.
                 if len(begun) > _AHEAD:
                     yield self._judged(*begun.pop(0))
             for each in begun:
                 yield self._judged(*each)
 
-    def _write(self, archive: Path, cases: Sequence[OpCase], definitions: Mapping[str, op_def_pb2.OpDef]) -> list[str]:
+    def _write(self, archive: Path, cases: Sequence[OpCase], definitions: Mapping[str, op_def_pb2.OpDef]) -> list[OpCase]:
         writer = Writer()
-        labels = []
+        kept = []
         for number, case in enumerate(cases):
             if undefined.is_undefined(case):
                 continue
             entry = _record(case, definitions, writer, number % self._every == 0)
             if entry is not None:
                 writer.add(entry)
-                labels.append(f"{case.kind}, {case.form} #{len(labels)}")
+                kept.append(case)
         writer.write(str(archive))
-        return labels
+        return kept
 
-    def _judged(self, op: str, labels: Sequence[str], archive: Path, their_future: Any, our_future: Any) -> Finding:
+    def _judged(self, op: str, cases: Sequence[OpCase], archive: Path, their_future: Any, our_future: Any) -> Finding:
+        labels = [f"{case.kind}, {case.form} #{number}" for number, case in enumerate(cases)]
+        slacks = [compare.slack_of(case) for case in cases]
         theirs, ours = their_future.result(), our_future.result()
         ran = [number for number in range(len(labels)) if number in ours.of and number in theirs.of]
         if op in UNWRITTEN:
             ran = [number for number in ran if not labels[number].startswith("empty")]
-        differing = dict(differences(op, ours, theirs, ran))
+        differing = dict(differences(op, ours, theirs, ran, slacks))
         if self._older and differing:
             older = self._older.start(archive, list(differing)).result()
-            still = dict(differences(op, ours, older, [number for number in differing if number in older.of]))
+            still = dict(differences(op, ours, older, [number for number in differing if number in older.of], slacks))
             differing = {
                 number: text
                 for number, text in differing.items()
@@ -117,7 +123,9 @@ class Campaign:
             }
         compared = sum(not _is_out(theirs.of[number]) for number in ran)
         refused = sum(any("error" in part for part in each.values() if isinstance(part, dict)) for each in theirs.of.values())
-        return Finding(op, len(labels), compared, refused, [f"{labels[number]}: {text}" for number, text in differing.items()])
+        others = {number: text for number, text in differing.items() if not meant.is_meant(cases[number], text)}
+        texts = [f"{labels[number]}: {text}" for number, text in others.items()]
+        return Finding(op, len(labels), compared, refused, texts, len(differing) - len(others))
 
 
 def _record(case: OpCase, definitions: Mapping[str, op_def_pb2.OpDef], writer: Writer, is_compiled: bool) -> Any:
@@ -132,18 +140,20 @@ def _is_out(found: Any) -> bool:
     return "died" in found or compare.is_lacking(found["static"]) or compare.is_lacking(found["cold"])
 
 
-def differences(op: str, ours: Results, theirs: Results, of: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """The numbers of the cases of an op in which two libraries differ, and how."""
+def differences(
+    op: str, ours: Results, theirs: Results, of: Iterable[int], slacks: Sequence[Slack]
+) -> Iterator[tuple[int, str]]:
+    """The numbers of the cases of an op in which two libraries differ, and how; `slacks` has what each case leaves open."""
     for number in of:
         want, have = theirs.of[number], ours.of[number]
         if _is_out(want):
             continue
-        text = "weft died" if "died" in have else _difference(op, have, want, (ours.reader, theirs.reader))
+        text = "weft died" if "died" in have else _difference(op, have, want, (ours.reader, theirs.reader), slacks[number])
         if text:
             yield number, text
 
 
-def _difference(op: str, have: Any, want: Any, readers: tuple[Reader, Reader]) -> str | None:
+def _difference(op: str, have: Any, want: Any, readers: tuple[Reader, Reader], slack: Slack) -> str | None:
     if compare.refuses_earlier(have["static"], want["static"], want["cold"]):
         return None
     text = compare.static(have["static"], want["static"])
@@ -154,7 +164,7 @@ def _difference(op: str, have: Any, want: Any, readers: tuple[Reader, Reader]) -
         if way not in have or wanted is None or compare.is_lacking(wanted) or ("gradient" in way and "error" in wanted):
             # A gradient graph of TensorFlow's that fails itself, where the op did not, says nothing.
             continue
-        text = compare.results(op, have[way], wanted, readers, way)
+        text = compare.results(op, have[way], wanted, readers, way, slack)
         if text:
             return f"{way}: {text}"
     return None

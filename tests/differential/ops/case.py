@@ -78,6 +78,12 @@ def _value(value: Any) -> Any:
     return value if isinstance(value, Variable | str) else as_array(value)
 
 
+def arrays_of(case: OpCase) -> list[Any]:
+    """All arrays that a case's node takes, those in lists and in variables as well."""
+    members = [each for value in case.values for each in (value if isinstance(value, list) else [value])]
+    return [np.asarray(each.value if isinstance(each, Variable) else each) for each in members]
+
+
 def type_of(value: Any) -> DType:
     """The type of an input's value."""
     return as_dtype((value.value if isinstance(value, Variable) else value).dtype)

@@ -44,7 +44,10 @@ FINITE_ONLY: Final = dict.fromkeys((
 ), "TensorFlow has NaN at zero in float32, and minus infinity in float64") | dict.fromkeys((
     "MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPoolWithArgmax",
 ), "whether the greatest of numbers and NaN is NaN depends on where in the window it stands, in TensorFlow")  # fmt: skip
-"""Ops of whose results, where NaN or infinities come in, only what is finite in both is compared, and why."""
+"""Ops of whose results, where a case's own inputs have NaN or infinities, only what is finite in both is compared, and why."""
+
+AT_ZERO: Final = frozenset(("BesselY1",))
+"""Those of them for whose input a zero is as an infinity."""
 
 DEPENDENT: Final = dict.fromkeys(
     ("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradGrad", "MaxPool3DGrad", "MaxPool3DGradGrad", "MaxPoolGradWithArgmax",
@@ -77,10 +80,10 @@ LOOSE: Final = {"MatrixExponential": 1e-2, **dict.fromkeys(_SINGLE, 2e-5)}
 """Relative tolerances of ops that approximate, instead of those of the types."""
 
 FINITE_IF_COMPLEX: Final = dict.fromkeys(
-    ("Atanh", "Inv", "InvGrad", "Reciprocal", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad"),
+    ("Atanh", "Inv", "Reciprocal", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad"),
     "what a complex infinity, or a complex number over zero, is divided into differs between C++ libraries and NumPy",
 )
-"""Ops of whose complex results only what is finite in both is compared, and why."""
+"""Ops of whose complex results, where NaN, an infinity or a zero comes in, only what is finite in both is compared, and why."""
 
 MORE_GRADIENTS: Final = {
     "HSVToRGB": "weft has one for its input, TensorFlow none",
@@ -125,7 +128,7 @@ DIFFERENCES: Final[dict[str, str]] = {
         "TensorFlow's gradient takes the diagonals for aligned as the third versions of these ops align them",
     ),
 }  # fmt: skip
-"""Ops that do not agree on all cases, and why."""
+"""Ops that do not agree on all cases, and why; `meant.py` tells of a case whether it is one of those."""
 
 _FILES: Final = "works on files: tests/ops/io, tests/checkpoint and tests/datasets"
 _PICTURES: Final = "TensorFlow's decoder gives other roundings, or needs a file: tests/ops/image"

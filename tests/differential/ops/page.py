@@ -15,10 +15,14 @@ _LISTED: Final = Path(__file__).parents[3] / "tools/tensorflow_ops_2.21.txt"
 
 _REASONS: Final[Sequence[tuple[str, str, Mapping[str, str]]]] = (
     ("Documented differences", "These ops do otherwise than TensorFlow in some cases, and are meant to.", known.DIFFERENCES),
-    ("Not-a-number and infinities", "Where these come in, only what is finite in both results is compared.", known.FINITE_ONLY),
+    (
+        "Not-a-number and infinities",
+        "Where a case's own inputs have these, only what is finite in both results is compared.",
+        known.FINITE_ONLY,
+    ),
     (
         "Complex infinities",
-        "Where these come in, only what is finite in both complex results is compared.",
+        "Where NaN, an infinity or a zero comes in, only what is finite in both complex results is compared.",
         known.FINITE_IF_COMPLEX,
     ),
     (
@@ -38,10 +42,10 @@ _REASONS: Final[Sequence[tuple[str, str, Mapping[str, str]]]] = (
 )
 
 
-def page(found: Iterable[Finding]) -> str:
-    """The page, in Markdown."""
+def page(found: Iterable[Finding], note: str = "") -> str:
+    """The page, in Markdown; a note says what else is to be known of the run, such as what ran on which commit."""
     findings = list(found)
-    return "\n".join([*_head(findings), *_open(findings), reasons()])
+    return "\n".join([*_head(findings), *([note, ""] if note else []), *_open(findings), reasons()])
 
 
 def reasons() -> str:
@@ -59,9 +63,9 @@ def reasons() -> str:
 def _head(findings: Sequence[Finding]) -> list[str]:
     compared = [each for each in findings if each.compared]
     agree = [each for each in compared if each.agrees]
-    told = [each for each in compared if not each.agrees and each.op in known.DIFFERENCES]
+    told = [each for each in compared if each.meant and not each.differences]
     cases = sum(each.compared for each in compared)
-    same = cases - sum(len(each.differences) for each in compared)
+    same = cases - sum(len(each.differences) + each.meant for each in compared)
     return [
         "# How far ops agree with TensorFlow",
         "",
@@ -84,7 +88,7 @@ def _head(findings: Sequence[Finding]) -> list[str]:
 
 def _open(findings: Sequence[Finding]) -> list[str]:
     """A row for each op that differs without a reason."""
-    rows = [each for each in findings if each.compared and not each.agrees and each.op not in known.DIFFERENCES]
+    rows = [each for each in findings if each.compared and each.differences]
     if not rows:
         return []
     lines = ["## Open differences", "", "| op | cases | differ | the first |", "|---|---|---|---|"]

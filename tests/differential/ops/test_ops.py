@@ -112,7 +112,7 @@ def test_ops_do_what_they_do_in_tensorflow(tmp_path: Path) -> None:
         findings = list(campaign.run(_SUBSET, definitions))
     assert [each.op for each in findings] == list(_SUBSET)
     assert all(each.refused < each.cases for each in findings), "TensorFlow refuses all cases of an op"
-    assert [text for each in findings if each.op not in DIFFERENCES for text in each.differences] == []
+    assert [text for each in findings for text in each.differences] == []
 
 
 @pytest.mark.oracle

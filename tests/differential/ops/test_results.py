@@ -39,3 +39,11 @@ def test_the_page_counts_ops_and_cases() -> None:
     assert "| agree on all of their cases | 1 (50.0 %) |" in text
     assert "| cases that agree | 6 (85.7 %) |" in text
     assert "| `B` | 4 | 1 | seed: differs |" in text
+
+
+def test_the_page_tells_cases_that_differ_as_meant_from_others() -> None:
+    found = [Finding("A", 5, 5, 0, [], meant=2), Finding("B", 4, 4, 0, ["seed: differs"], meant=1)]
+    text = page.page(found, "Two ops ran.")
+    assert "| differ as documented below | 1 |\n| differ otherwise | 1 |" in text
+    assert "| cases that agree | 5 (55.6 %) |" in text
+    assert "\n\nTwo ops ran.\n\n## Open differences" in text
