@@ -68,7 +68,7 @@ class Stage:
             op.op_def.stateful and not names_resource(op) for op in program.nodes
         )
         self.has_loops = has_loops(program)
-        self.rules = rules = CompileRules(program, kind, device, wiring.outside)
+        self.rules = rules = CompileRules(program, kind, device, wiring.outside, bool(wiring.static))
         self.times = times = RunTimes(
             not _makes_large(program),
             rules.fixed is None and len(program.nodes) >= _LONG_COMPILATION and (waits_for_code or rules.waits_for_code),

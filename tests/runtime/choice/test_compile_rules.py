@@ -151,6 +151,13 @@ def test_what_takes_less_than_calling_xla_stays_on_the_host(
         assert choice.why == "small: 200 KB of work a run, less than calling XLA"
 
 
+def test_a_stage_whose_arrays_are_as_large_as_a_fed_number_says_is_not_small(make_parts: MakeParts) -> None:
+    n = tf.placeholder(tf.int32, [])
+    tiled = tf.tile(tf.ones([1, 1]), [n, n])
+    choice = rules_of(make_parts, [tf.matmul(tiled, tiled)], [n]).choose(BESIDE_RUNS, 0, False, False, 0.1, least_s=0.0)
+    assert choice.way is Way.COMPILED
+
+
 def test_a_large_array_that_is_fed_stays_on_the_host_where_little_is_made_of_it(make_parts: MakeParts) -> None:
     x = tf.placeholder(tf.float32, [None])
     fed = 100 << 20

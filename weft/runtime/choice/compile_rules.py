@@ -58,7 +58,10 @@ SMALL_S: Final = 60e-6
 of CPU by itself. A policy of two layers of 64 answers for one observation in 18 µs on the host and in 47 compiled, for 32 in 25
 and 70, one of four layers in 27 and 49; two layers of 256, 313 KB of work for 32 observations, take 74 either way. To compile
 it and to import JAX takes a second (two loaded cores, November 2026). Work decides; the time of their thread that the quickest
-run takes only says where bytes do not tell how long a node takes, as of convolutions: with it the stage is compiled."""
+run takes only says where bytes do not tell how long a node takes, as of convolutions: with it the stage is compiled. It is a
+time of that machine. On a slower one some small stages are compiled all the same, as all were before, at the cost of the code
+and of a call of XLA in each run; on a faster one some convolutions stay on the host, each for less than these 60 µs and more
+than code would take."""
 
 ONLY_XLA_NODES: Final = 256
 """A stage of up to so many nodes waits for its code where only XLA has some of them; a larger one has code for each of these by
@@ -138,16 +141,17 @@ class CompileRules:
         kind: what the passes made of it.
         device: where it runs.
         outside: the places of inputs that are arrays of the host.
+        has_static: whether values that are fed decide shapes, or what else code is made for.
     """
 
-    def __init__(self, program: Program, kind: Kind, device: str, outside: Collection[int]) -> None:
+    def __init__(self, program: Program, kind: Kind, device: str, outside: Collection[int], has_static: bool = False) -> None:
         self._program = program
         self._is_on_cpu = device_spec.device_type(device) == "CPU"
         self._only_updates = self._is_on_cpu and kind is Kind.COMPILED and updates_only(program)
         self.fixed = self._fixed_choice(kind)
         self._is_wide = is_wide(program, outside)
-        # A loop may turn more often with the same inputs.
-        self._may_be_small = self._is_on_cpu and not program.has_bodies
+        # A loop may turn more often, and a number that is fed make larger arrays, with inputs of the same size.
+        self._may_be_small = self._is_on_cpu and not program.has_bodies and not has_static
         self._is_bound_by_memory = self._is_on_cpu and not program.slots and _is_bound_by_memory(program)
         only_xla_has = [op.type for op in program.nodes if op.op_def.compiled_only]
         self._needs_xla = only_xla_has if len(program.nodes) <= ONLY_XLA_NODES else []
