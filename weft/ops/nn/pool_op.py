@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -154,11 +154,14 @@ def max_pool_grad(
     return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
 
 
-def _max_grad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
-    """That of MaxPoolGradV2 is MaxPoolGradGradV2, and the other way round."""
+def _by_the_other_v2(node: Operation, grad: Tensor, other: Callable[..., Tensor]) -> Gradients:
+    """The gradient of MaxPoolGradV2, which is MaxPoolGradGradV2, or the other way round."""
     x, made, _, size, strides = node.inputs
-    other = max_pool_grad_grad_v2 if node.type == "MaxPoolGradV2" else max_pool_grad_v2
     return [zeros_like(x), zeros_like(made), other(x, made, grad, size, strides, **_attrs(node)), None, None]
+
+
+def _max_grad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _by_the_other_v2(node, grad, max_pool_grad_grad_v2)
 
 
 @op("MaxPoolGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
@@ -211,8 +214,12 @@ def _pooled_again_v2(node: Operation) -> list[Dims]:
     return [merge_dims(_pooled_dims(node, size, strides), node.inputs[1].dims)]
 
 
+def _max_grad_grad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _by_the_other_v2(node, grad, max_pool_grad_v2)
+
+
 @op("MaxPoolGradGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
-    infer=_pooled_again_v2, types={"T": REAL}, static=("ksize", "strides"), gradient=_max_grad_v2_gradient,
+    infer=_pooled_again_v2, types={"T": REAL}, static=("ksize", "strides"), gradient=_max_grad_grad_v2_gradient,
     ranks={"ksize": 1, "strides": 1}, limits={"data_format": LAYOUTS_2D})  # fmt: skip
 def max_pool_grad_grad_v2(
     xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, ksize: Array, strides: Array, *, padding: str,
