@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import weft as tf
-from weft.framework.type_spec import type_spec_from_value
+from weft.framework.type_spec import ShapedTypeSpec, type_spec_from_value
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,10 @@ def test_what_does_not_fit_is_refused(make: Callable[[], object], error: type[Ex
 def test_common_specs_leave_open_what_differs() -> None:
     found = tf.SparseTensorSpec([4, 3], tf.int32).most_specific_compatible_type(tf.SparseTensorSpec([2, 3], tf.int32))
     assert found == tf.SparseTensorSpec([None, 3], tf.int32)
+
+
+def test_shape_and_dtype_are_kept_once() -> None:
+    for spec in (tf.TensorSpec([2, None]), tf.SparseTensorSpec([2, None]), tf.RaggedTensorSpec([2, None])):
+        assert isinstance(spec, ShapedTypeSpec)
+        assert (spec.shape.as_list(), spec.dtype) == ([2, None], tf.float32)
+        assert not hasattr(spec, "__dict__")

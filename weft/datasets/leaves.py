@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Protocol
 
 from weft.framework import dtypes
 from weft.framework.aliases import Nest
@@ -15,15 +15,12 @@ from weft.framework.sparse_tensor_spec import SparseTensorSpec
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import TypeSpec
+from weft.framework.type_spec import ShapedTypeSpec, TypeSpec
 from weft.ops.ragged.spec import RaggedTensorSpec
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.ragged.value import RaggedTensorValue
 from weft.ops.ragged.variants import ragged_tensor_from_variant, ragged_tensor_to_variant
 from weft.ops.sparse.serialization import deserialize_sparse, serialize_many_sparse, serialize_sparse
-
-TENSOR_SPECS: Final = (TensorSpec, SparseTensorSpec, RaggedTensorSpec)
-"""The specs of leaves that have a shape and a dtype of their own."""
 
 
 class VariantSpec(TypeSpec):
@@ -231,7 +228,7 @@ def row_of_leaf(spec: Nest) -> Nest:
 
 
 def _shape_of(spec: Nest, what: str) -> TensorShape:
-    if not isinstance(spec, (*TENSOR_SPECS, DatasetSpec)):
+    if not isinstance(spec, ShapedTypeSpec | DatasetSpec):
         raise TypeError(f"{spec!r} cannot be {what}: only tensors, sparse and ragged ones can, and datasets")
     return spec.shape
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from weft.datasets import nest
 from weft.datasets.leaves import (
-    TENSOR_SPECS,
     as_leaf,
     batched_leaf,
     component,
@@ -25,7 +24,7 @@ from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.sparse_tensor_spec import SparseTensorSpec
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import TypeSpec
+from weft.framework.type_spec import ShapedTypeSpec, TypeSpec
 
 
 def spec_of(structure: Nest) -> Nest:
@@ -90,12 +89,12 @@ def unbatched(spec: Nest) -> Nest:
 
 def legacy_types(spec: Nest) -> Nest:
     """The types of the leaves; what has none, such as a dataset, is its own spec."""
-    return nest.map_structure(lambda leaf: leaf.dtype if isinstance(leaf, TENSOR_SPECS) else leaf, spec)
+    return nest.map_structure(lambda leaf: leaf.dtype if isinstance(leaf, ShapedTypeSpec) else leaf, spec)
 
 
 def legacy_shapes(spec: Nest) -> Nest:
     """The shapes of the leaves; what has none, such as a dataset, is its own spec."""
-    return nest.map_structure(lambda leaf: leaf.shape if isinstance(leaf, TENSOR_SPECS) else leaf, spec)
+    return nest.map_structure(lambda leaf: leaf.shape if isinstance(leaf, ShapedTypeSpec) else leaf, spec)
 
 
 def legacy_classes(spec: Nest) -> Nest:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework import dtypes
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
+from weft.framework.type_spec import ShapedTypeSpec, register_type_spec_from_value_converter
 
 
-class SparseTensorSpec(BatchableTypeSpec):
+class SparseTensorSpec(ShapedTypeSpec):
     """A description of sparse tensors. Immutable; equal when the descriptions are.
 
     Args:
@@ -22,11 +19,10 @@ class SparseTensorSpec(BatchableTypeSpec):
         dtype: the type of the values.
     """
 
-    __slots__ = ("_dims", "_dtype")
+    __slots__ = ()
 
     def __init__(self, shape: object = None, dtype: object = dtypes.float32) -> None:
-        self._dims: Dims = as_dims(shape)
-        self._dtype = as_dtype(dtype)
+        super().__init__(shape, dtype)
 
     @classmethod
     def from_value(cls, value: SparseTensor) -> SparseTensorSpec:
@@ -41,16 +37,6 @@ class SparseTensorSpec(BatchableTypeSpec):
     def value_type(self) -> type:
         """The class of sparse tensors."""
         return SparseTensor
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape."""
-        return TensorShape(self._dims)
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the values."""
-        return self._dtype
 
     def _serialize(self) -> tuple[object, ...]:
         return self.shape, self._dtype

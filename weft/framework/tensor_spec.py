@@ -7,14 +7,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weft.framework.dims import Dims
-from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
-from weft.framework.type_spec import BatchableTypeSpec, TypeSpec, register_type_spec_from_value_converter
+from weft.framework.type_spec import ShapedTypeSpec, TypeSpec, register_type_spec_from_value_converter
 
 
-class TensorSpec(BatchableTypeSpec):
+class TensorSpec(ShapedTypeSpec):
     """A description of tensors. Immutable; equal when the descriptions are.
 
     Args:
@@ -23,11 +20,10 @@ class TensorSpec(BatchableTypeSpec):
         name: a name for the tensor; None for none.
     """
 
-    __slots__ = ("_dims", "_dtype", "_name")
+    __slots__ = ("_name",)
 
     def __init__(self, shape: object, dtype: object = "float32", name: str | None = None) -> None:
-        self._dims: Dims = as_dims(shape)
-        self._dtype = as_dtype(dtype)
+        super().__init__(shape, dtype)
         self._name = name
 
     @classmethod
@@ -52,16 +48,6 @@ class TensorSpec(BatchableTypeSpec):
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, got {type(tensor).__name__}")
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape."""
-        return TensorShape(self._dims)
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype."""
-        return self._dtype
 
     @property
     def name(self) -> str | None:

@@ -8,8 +8,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.dims import Dims
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.tensor_shape import TensorShape, as_dims
 
 
 class TypeSpec(ABC):
@@ -76,6 +77,31 @@ class BatchableTypeSpec(TypeSpec):
     """A spec of values that datasets can put into batches, by `_batch` and `_unbatch`."""
 
     __slots__ = ()
+
+
+class ShapedTypeSpec(BatchableTypeSpec):
+    """A spec of values that have a shape and a dtype.
+
+    Args:
+        shape: the shape, perhaps partly known; None for any.
+        dtype: the dtype.
+    """
+
+    __slots__ = ("_dims", "_dtype")
+
+    def __init__(self, shape: object, dtype: object) -> None:
+        self._dims: Dims = as_dims(shape)
+        self._dtype = as_dtype(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return TensorShape(self._dims)
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype; of objects that are made of several tensors that of their values."""
+        return self._dtype
 
 
 class CompositeTensor(ABC):

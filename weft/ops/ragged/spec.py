@@ -8,13 +8,12 @@ from weft.framework import dtypes
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import BatchableTypeSpec, register_type_spec_from_value_converter
+from weft.framework.type_spec import ShapedTypeSpec, register_type_spec_from_value_converter
 from weft.ops.ragged.tensor import RaggedTensor
 
 
-class RaggedTensorSpec(BatchableTypeSpec):
+class RaggedTensorSpec(ShapedTypeSpec):
     """A description of ragged tensors. Immutable; equal when the descriptions are.
 
     Args:
@@ -28,14 +27,13 @@ class RaggedTensorSpec(BatchableTypeSpec):
         ValueError: it is not less than the rank, or neither tells.
     """
 
-    __slots__ = ("_dims", "_dtype", "_ragged_rank", "_row_splits_dtype")
+    __slots__ = ("_ragged_rank", "_row_splits_dtype")
 
     def __init__(
         self, shape: object = None, dtype: object = dtypes.float32, ragged_rank: int | None = None,
         row_splits_dtype: object = dtypes.int64,
     ) -> None:  # fmt: skip
-        self._dims: Dims = as_dims(shape)
-        self._dtype = as_dtype(dtype)
+        super().__init__(shape, dtype)
         self._row_splits_dtype = as_dtype(row_splits_dtype)
         rank = None if self._dims is None else len(self._dims)
         if ragged_rank is None:
@@ -61,16 +59,6 @@ class RaggedTensorSpec(BatchableTypeSpec):
     def value_type(self) -> type:
         """The class of ragged tensors; of tensors where no dimension is partitioned, as rows of ragged tensors are."""
         return RaggedTensor if self._ragged_rank > 0 else Tensor
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape."""
-        return TensorShape(self._dims)
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the values."""
-        return self._dtype
 
     @property
     def ragged_rank(self) -> int:
