@@ -58,6 +58,20 @@ def test_what_was_written_before_a_change_is_not_given_after_it(change: str) -> 
     assert after == _anew(graph, add_shapes=True)
 
 
+def test_values_of_attributes_are_not_changed_in_place() -> None:
+    graph, mine = _graph(), [1]
+    op = graph.get_operation_by_name("sum")
+    op._set_attr("_mine", mine)
+    with graph.as_default():
+        tf.constant([1.0, 2.0], name="ones")
+    mine.append(2)
+    op.get_attr("_mine").append(3)
+    assert op.get_attr("_mine") == [1]
+    with tf.Graph().as_default() as copy:
+        tf.import_graph_def(graph.as_graph_def(), name="")
+    assert not copy.get_operation_by_name("ones").get_attr("value").flags.writeable
+
+
 def test_a_graph_is_written_once_and_given_as_often_as_wanted() -> None:
     graph = _graph()
     graph.as_graph_def()

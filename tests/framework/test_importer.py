@@ -246,3 +246,12 @@ def test_a_bad_attribute_is_refused_with_the_names_of_node_and_attribute(op: str
 def test_an_output_is_named_by_its_number_alone() -> None:
     with pytest.raises(ValueError, match="'A:-1' is not the name of a tensor"):
         tf.import_graph_def(graph_def(CHAIN.replace('"B:0"', '"A:-1"')))
+
+
+def test_a_program_that_changes_what_it_fetched_leaves_an_imported_constant_alone() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.constant([1.0, 2.0], name="ones")
+    with tf.Graph().as_default() as copy, tf.Session(graph=copy) as session:
+        tf.import_graph_def(graph.as_graph_def(), name="")
+        session.run("ones:0")[0] = 9.0
+        assert session.run("ones:0").tolist() == [1.0, 2.0]

@@ -123,7 +123,7 @@ def decode(proto: Any) -> Any:
     if kind == "s":
         return _text(proto.s)
     if kind == "tensor":
-        return tensor_util.make_ndarray(proto.tensor)
+        return _array(proto.tensor)
     if kind == "func":
         return _function(proto.func)
     return None if kind is None else getattr(proto, kind)
@@ -141,11 +141,18 @@ def _decode_list(proto: object) -> list[Any]:
         if field == "shape":
             return [as_dims(item) for item in items]
         if field == "tensor":
-            return [tensor_util.make_ndarray(item) for item in items]
+            return [_array(item) for item in items]
         if field == "func":
             return [_function(item) for item in items]
         return list(items)
     return []
+
+
+def _array(proto: Any) -> Any:
+    # An attribute's value is replaced, never changed: a graph that is written again is compared by it.
+    array = tensor_util.make_ndarray(proto)
+    array.flags.writeable = False
+    return array
 
 
 def _text(value: bytes) -> str:

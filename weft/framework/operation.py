@@ -290,6 +290,8 @@ class Operation:
 
     def _set_attr(self, name: str, value: object) -> None:
         """Set an attribute from an AttrValue or a plain value."""
+        if isinstance(value, list):
+            value = value.copy()  # the program may go on with its own
         self.attrs[name] = attr_value.decode(value) if isinstance(value, attr_value.AttrValue) else value
 
     def colocation_groups(self) -> list[bytes]:
