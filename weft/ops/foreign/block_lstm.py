@@ -53,6 +53,9 @@ def _run(
     given: tuple[Array, ...], forget_bias: float, cell_clip: float, use_peephole: bool, order: tuple[int, ...]
 ) -> list[Array]:
     seq_len_max, x, cs, h, *weights = given
+    for name, peephole in zip(("wci", "wcf", "wco"), weights[1:4], strict=True):
+        if len(peephole) != cs.shape[1]:
+            raise InvalidArgumentError.of(f"{name}.dim_size(0) != cell_size: {len(peephole)} vs. {cs.shape[1]}")
     made = [np.zeros((*x.shape[:2], cs.shape[1]), x.dtype) for _ in range(7)]
     for step in range(_length(seq_len_max, x)):
         values = lstm_step(

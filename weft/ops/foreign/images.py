@@ -50,7 +50,11 @@ def _counts(size: int, width: int, stride: int, padding: str) -> tuple[int, int,
     if stride <= 0:
         raise ValueError(f"Stride must be > 0, but got {stride}")
     if padding == "VALID":
-        return max((size - width) // stride + 1, 0), 0, 0
+        # Rounded to zero, as in TensorFlow: a window that is up to a stride too large has no place, a larger one is wrong.
+        count = int((size - width + stride) / stride)
+        if count < 0:
+            raise ValueError(f"Computed output size would be negative: {count} [input_size: {size}, window: {width}]")
+        return count, 0, 0
     count = -(-size // stride)
     missing = max((count - 1) * stride + width - size, 0)
     return count, missing // 2, missing - missing // 2

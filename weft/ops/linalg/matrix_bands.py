@@ -24,14 +24,17 @@ _ALIGNMENTS: Final = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 class _Band:
-    """Where the elements of packed diagonals `lower` to `upper` of a `[rows, columns]` matrix lie."""
+    """Where the elements of packed diagonals `lower` to `upper` of a `[rows, columns]` matrix lie.
 
-    def __init__(self, k: Array, rows: int, columns: int, align: str) -> None:
+    A matrix that is made of diagonals may have none of them, where they are empty: `is_made`.
+    """
+
+    def __init__(self, k: Array, rows: int, columns: int, align: str, is_made: bool = False) -> None:
         if align not in _ALIGNMENTS:
             raise ValueError(f"align must be one of {', '.join(_ALIGNMENTS)}; it is {align!r}")
         self.lower, self.upper = band_of(k)
         for number in (self.lower, self.upper):
-            if not -rows < number < columns and number != 0:
+            if not -rows < number < columns and number != 0 and not is_made:
                 raise ValueError(f"diag_index is out of bound: a matrix of shape [{rows},{columns}] has no diagonal {number}")
         self.rows, self.columns = rows, columns
         numbers = np.arange(self.upper, self.lower - 1, -1)
@@ -134,7 +137,12 @@ def matrix_diag_v3(
     """
     lower, upper = band_of(k)
     packed = diagonal[..., None, :] if lower == upper else diagonal
-    band = _Band(k, *_sizes(packed.shape[-1], k, int(num_rows), int(num_cols)), align)
+    sizes = _sizes(packed.shape[-1], k, int(num_rows), int(num_cols))
+    band = _Band(k, *sizes, align, is_made=True)
+    if packed.shape[-1] == 0:
+        if packed.shape[-2] != upper - lower + 1:
+            raise InvalidArgumentError.of(f"diagonal has {packed.shape[-2]} diagonals, k names {upper - lower + 1}")
+        return xp.broadcast_to(padding_value, (*packed.shape[:-2], *sizes))
     inside, row, column = band.in_matrix()
     return xp.where(inside, packed[..., row, column], padding_value)
 
