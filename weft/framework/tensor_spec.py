@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weft.framework.operation import Tensor
+from weft.framework.tensor_shape import as_dims
 from weft.framework.type_spec import ShapedTypeSpec, TypeSpec, register_type_spec_from_value_converter
 
 
@@ -71,7 +72,7 @@ class TensorSpec(ShapedTypeSpec):
         Raises:
             ValueError: it is none, or the dtypes differ.
         """
-        if not isinstance(other, TensorSpec) or self._dtype != other._dtype:
+        if not isinstance(other, TensorSpec) or self._dtype != other.dtype:
             raise ValueError(f"Types are not compatible: {self} vs {other}")
         shape = self.shape.most_specific_compatible_shape(other.shape)
         return TensorSpec(shape, self._dtype, self._name if self._name == other._name else None)
@@ -89,7 +90,7 @@ class TensorSpec(ShapedTypeSpec):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, TensorSpec):
             return False
-        return (self._dims, self._dtype, self._name) == (other._dims, other._dtype, other._name)
+        return (self._dims, self._dtype, self._name) == (as_dims(other.shape), other.dtype, other._name)
 
     def __hash__(self) -> int:
         return hash((self._dims, self._dtype))

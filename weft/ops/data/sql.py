@@ -144,12 +144,13 @@ class _RowIterator(ElementIterator):
         self._row += 1
         return tuple(column_of(value, dtype) for value, dtype in zip(row, self._types, strict=True))
 
-    def _step(self) -> Any:
+    def _step(self) -> tuple[Value, ...] | None:
         try:
-            return self._rows.fetchone()
+            row: tuple[Value, ...] | None = self._rows.fetchone()
         except _sqlite().Error as error:
             code = getattr(error, "sqlite_errorcode", 1)
             raise UnknownError.of(f"Step() failed: [{code}] {error}: {self._query}") from error
+        return row
 
     def state(self) -> State:
         """The number of the row."""

@@ -189,16 +189,9 @@ def _max_grad_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MaxPoolGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
     infer=_pooled_again, gradient=_max_grad_grad_gradient, limits=_LIMITS_2D)  # fmt: skip
 def max_pool_grad_grad(
-    xp: ArrayModule,
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
+    xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, *, ksize: list[int], strides: list[int], padding: str,
     data_format: str = "NHWC",
-) -> Result:
+) -> Result:  # fmt: skip
     """The gradient of MaxPoolGrad for its third input.
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, height, width,
