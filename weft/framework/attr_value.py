@@ -9,10 +9,11 @@ from ctypes import c_float
 from typing import Any, SupportsFloat
 
 import numpy as np
-from tensorboard.compat.proto import attr_value_pb2, types_pb2
+from tensorboard.compat.proto import attr_value_pb2, tensor_pb2, types_pb2
 
 from weft.framework import dtypes, tensor_util
 from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.value_types import NumpyArray
 
 AttrValue = attr_value_pb2.AttrValue
 
@@ -148,7 +149,7 @@ def _decode_list(proto: object) -> list[Any]:
     return []
 
 
-def _array(proto: Any) -> Any:
+def _array(proto: tensor_pb2.TensorProto) -> NumpyArray:
     # An attribute's value is replaced, never changed: a graph that is written again is compared by it.
     array = tensor_util.make_ndarray(proto)
     array.flags.writeable = False

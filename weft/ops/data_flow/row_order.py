@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final, TypeAlias
+
+_Tree: TypeAlias = "dict[int, _Tree]"
+"""Rows, and what is under each."""
 
 _ABOVE_ALL: Final = float("inf")
 
@@ -16,11 +19,11 @@ class RowOrder:
     """
 
     def __init__(self) -> None:
-        self._tree: dict[int, Any] = {}
+        self._tree: _Tree = {}
 
     def add(self, rows: Iterable[int]) -> None:
         """Merge a list, in which each row is once."""
-        path: list[tuple[float, dict[int, Any]]] = [(_ABOVE_ALL, self._tree)]
+        path: list[tuple[float, _Tree]] = [(_ABOVE_ALL, self._tree)]
         for row in rows:
             while path[-1][0] < row:
                 path.pop()
