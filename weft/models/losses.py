@@ -49,7 +49,14 @@ class Reduction:
 
     @classmethod
     def validate(cls, key: str) -> None:
-        """Raise ValueError unless `key` is one of them."""
+        """Check that a key is one of them.
+
+        Args:
+            key: a way of reducing losses.
+
+        Raises:
+            ValueError: it is none.
+        """
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}. Keys are {', '.join(sorted(set(cls.all())))}.")
 

@@ -129,7 +129,11 @@ class Module:
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., object]) -> Callable[..., object]:
-        """Let a method build in the module's name scope; for use as a decorator."""
+        """Let a method build in the module's name scope; for use as a decorator.
+
+        Args:
+            method: the method.
+        """
 
         @functools.wraps(method)
         def scoped(self: Module, *args: object, **kwargs: object) -> object:

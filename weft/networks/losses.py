@@ -36,7 +36,14 @@ class Reduction:
 
     @classmethod
     def validate(cls, key: str) -> None:
-        """ValueError for any other."""
+        """Check that a key is one of them.
+
+        Args:
+            key: a way of reducing losses.
+
+        Raises:
+            ValueError: it is none.
+        """
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}. Keys are {', '.join(sorted(set(cls.all())))}.")
 
@@ -84,7 +91,15 @@ class Loss:
         self.reduction, self.name = reduction, name
 
     def call(self, y_true: Nest, y_pred: Nest) -> Tensor:
-        """What each example loses."""
+        """What each example loses.
+
+        Args:
+            y_true: `[batch, ...]`, what is right.
+            y_pred: `[batch, ...]`, what the model says.
+
+        Returns:
+            `[batch]`, or `[batch, ...]` without the last dimension.
+        """
         raise NotImplementedError(f"{type(self).__name__} must implement `call`")
 
     def __call__(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Tensor:
@@ -100,7 +115,11 @@ class Loss:
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
-        """A loss of its config."""
+        """A loss of its config.
+
+        Args:
+            config: the constructor's arguments by name, as `get_config` gives them.
+        """
         return cls(**config)
 
 

@@ -155,7 +155,11 @@ class ImplicitFlags:
         self.__dict__["_parsed_implicitly"] = False
 
     def parse(self, argv: Sequence[str]) -> list[str]:
-        """Parse `argv`, whose first item is the program's name; return that item and what no flag claimed."""
+        """Parse `argv`, whose first item is the program's name; return that item and what no flag claimed.
+
+        Args:
+            argv: the command line, the program's name first.
+        """
         self.__dict__["_parsed_implicitly"] = False
         return self._parse(argv)
 

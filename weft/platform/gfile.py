@@ -109,6 +109,9 @@ class GFile:
 
         Args:
             file_content: str, or bytes for a binary file.
+
+        Raises:
+            TypeError: it is neither.
         """
         if not isinstance(file_content, str | bytes):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
@@ -137,6 +140,9 @@ class GFile:
             offset: where to, in bytes.
             whence: from where: 0 the beginning, 1 here, 2 the end.
             position: another name of `offset`.
+
+        Raises:
+            TypeError: both `offset` and `position` are given, or neither.
         """
         if offset is not None and position is not None:
             raise TypeError("seek(): offset and position may not be set simultaneously.")

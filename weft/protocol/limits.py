@@ -54,6 +54,9 @@ class ServerLimits:
     def from_text(cls, text: str) -> Self:
         """The limits that a text such as "max_sessions=20,early_s=10" gives; those that it leaves out have their defaults.
 
+        Args:
+            text: pairs NAME=NUMBER with commas between them.
+
         Raises:
             InvalidArgumentError: there is no such limit, or its value is no number.
         """

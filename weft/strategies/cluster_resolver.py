@@ -33,7 +33,13 @@ class ClusterResolver:
         raise NotImplementedError(f"cluster_spec is not implemented for {type(self).__name__}.")
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The target of sessions on a task, by default on this process's; empty without a cluster."""
+        """The target of sessions on a task, by default on this process's; empty without a cluster.
+
+        Args:
+            task_type: the task's job; this process's when None.
+            task_id: its number in the job; this process's when None.
+            rpc_layer: the scheme before the address, such as "grpc"; the resolver's own when None.
+        """
         job = self.task_type if task_type is None else task_type
         index = self.task_id if task_id is None else task_id
         if not self.cluster_spec().jobs or job is None or index is None:

@@ -119,7 +119,11 @@ class CollectiveAllReduceOptimizer(Optimizer):
         return self._index == 0
 
     def compute_gradients(self, *args: Value, **kwargs: Value) -> Value:
-        """The wrapped optimizer's, computed on this worker; clip or change them before `apply_gradients`."""
+        """The wrapped optimizer's, computed on this worker; clip or change them before `apply_gradients`.
+
+        Args:
+            args, kwargs: those of the wrapped optimizer's `compute_gradients`.
+        """
         with get_default_graph().device(self.worker_device):
             return self._opt.compute_gradients(*args, **kwargs)
 

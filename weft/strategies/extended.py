@@ -42,7 +42,11 @@ class StrategyExtended:
         return self._strategy
 
     def copied_for(self, strategy: StrategyLike) -> StrategyExtended:
-        """A copy that is the `extended` of another strategy."""
+        """A copy that is the `extended` of another strategy.
+
+        Args:
+            strategy: the other strategy.
+        """
         made = copy.copy(self)
         made._strategy = strategy
         return made
@@ -82,7 +86,12 @@ class StrategyExtended:
         return getter(*args, **kwargs)
 
     def create_variable(self, next_creator: Function, **kwargs: Value) -> Value:
-        """Make a variable as the strategy does."""
+        """Make a variable as the strategy does.
+
+        Args:
+            next_creator: makes an ordinary variable of the arguments.
+            kwargs: arguments of the variable by name.
+        """
         raise self._missing("create_variable")
 
     def variable_created_in_scope(self, v: Value) -> bool:
@@ -124,8 +133,17 @@ class StrategyExtended:
     ) -> Value:
         """Build each replica by `fn(*args, **kwargs)`, of whose arguments it gets its own part.
 
+        Args:
+            fn: builds a replica; returns tensors, nested as it likes.
+            args: its arguments; of PerReplica values each replica gets its own.
+            kwargs: its arguments by name, the same.
+
         Returns:
             What the replicas gave, regrouped: PerReplica where they differ.
+
+        Raises:
+            TypeError: `fn` is no function.
+            RuntimeError: this is called inside a replica.
         """
         require_cross_replica(self.strategy)
         if not callable(fn):
@@ -137,7 +155,16 @@ class StrategyExtended:
         raise self._missing("call_for_each_replica")
 
     def reduce_to(self, reduce_op: Value, value: Value, destinations: Value) -> Value:
-        """The sum or mean of replicas' values on the devices of `destinations`."""
+        """The sum or mean of replicas' values on the devices of `destinations`.
+
+        Args:
+            reduce_op: `tf.distribute.ReduceOp.SUM` or `MEAN`, or its name.
+            value: a PerReplica value, or one that is the same for all.
+            destinations: a variable, a tensor or the name of a device.
+
+        Raises:
+            RuntimeError: this is called inside a replica.
+        """
         require_cross_replica(self.strategy)
         return self._reduce_to(as_reduce_op(reduce_op), value, destinations)
 
@@ -145,11 +172,24 @@ class StrategyExtended:
         raise self._missing("reduce_to")
 
     def reduced(self, reduce_op: ReduceOp, value: Value) -> Value:
-        """The sum or mean of replicas' values on the device in scope."""
+        """The sum or mean of replicas' values on the device in scope.
+
+        Args:
+            reduce_op: SUM or MEAN.
+            value: a PerReplica value, or one that is the same for all.
+        """
         return local_results(self._reduce_to(reduce_op, value, device_in_scope()))[0]
 
     def batch_reduce_to(self, reduce_op: Value, value_destination_pairs: Sequence[tuple[Value, Value]]) -> list[Value]:
-        """`reduce_to` for each pair of a value and its destinations, together."""
+        """`reduce_to` for each pair of a value and its destinations, together.
+
+        Args:
+            reduce_op: `tf.distribute.ReduceOp.SUM` or `MEAN`, or its name.
+            value_destination_pairs: pairs as the arguments of `reduce_to`.
+
+        Raises:
+            RuntimeError: this is called inside a replica.
+        """
         require_cross_replica(self.strategy)
         return self._batch_reduce_to(as_reduce_op(reduce_op), list(value_destination_pairs))
 
@@ -157,7 +197,15 @@ class StrategyExtended:
         return [self._reduce_to(reduce_op, value, destinations) for value, destinations in pairs]
 
     def broadcast_to(self, tensor: Value, destinations: Value) -> Value:
-        """A tensor on the devices of `destinations`."""
+        """A tensor on the devices of `destinations`.
+
+        Args:
+            tensor: the tensor.
+            destinations: a variable, a tensor or the name of a device.
+
+        Raises:
+            RuntimeError: this is called inside a replica.
+        """
         require_cross_replica(self.strategy)
         return self._broadcast_to(tensor, destinations)
 
@@ -196,7 +244,15 @@ class StrategyExtended:
         self, colocate_with: Value, fn: Function, args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None, group: bool = True,
     ) -> Value:  # fmt: skip
-        """Call `fn(*args, **kwargs)` on each of the devices that `non_slot_devices` gave; see `update`."""
+        """Call `fn(*args, **kwargs)` on each of the devices that `non_slot_devices` gave; see `update`.
+
+        Args:
+            colocate_with: what `non_slot_devices` gave.
+            fn: makes the update on a device.
+            args: its arguments; of values with a part for each device it gets that device's.
+            kwargs: its arguments by name, the same.
+            group: whether to give one operation in place of the values of all.
+        """
         require_cross_replica(self.strategy)
         with self.strategy.scope():
             return self._update_non_slot(colocate_with, fn, tuple(args), dict(kwargs or {}), group)
@@ -212,24 +268,44 @@ class StrategyExtended:
         raise self._missing("update_non_slot")
 
     def non_slot_devices(self, var_list: Sequence[Value]) -> Value:
-        """Where an optimizer's variables that belong to no other variable are; for `update_non_slot`."""
+        """Where an optimizer's variables that belong to no other variable are; for `update_non_slot`.
+
+        Args:
+            var_list: the variables that the optimizer updates.
+        """
         raise self._missing("non_slot_devices")
 
     def read_var(self, v: Value) -> Value:
-        """A variable's value beside the replicas."""
+        """A variable's value beside the replicas.
+
+        Args:
+            v: a variable that the strategy made.
+        """
         return v.read_value()
 
     def local_results(self, value: Value) -> tuple[Value, ...]:
-        """The values of this process's replicas."""
+        """The values of this process's replicas.
+
+        Args:
+            value: a PerReplica value, or any other, which is the only one.
+        """
         return local_results(value)
 
     def value_container(self, value: Value) -> Value:
-        """The variable that `value` is a copy of, else `value`."""
+        """The variable that `value` is a copy of, else `value`.
+
+        Args:
+            value: a variable, or a replica's copy of one.
+        """
         container = DistributedVariable.of(value)
         return value if container is None else container
 
     def grouped(self, value: Value, name: str | None = None) -> Value:
-        """One operation for what all replicas gave."""
+        """One operation for what all replicas gave.
+
+        Args:
+            value: tensors or operations, PerReplica or nested.
+        """
         values = nest.flatten(local_results(value))
         if len(values) != 1 or name is not None:
             return group(*values, name=name)
@@ -238,23 +314,43 @@ class StrategyExtended:
     # Input.
 
     def make_dataset_iterator(self, dataset: Value) -> Value:
-        """An iterator of a dataset, each of whose batches is divided among all replicas."""
+        """An iterator of a dataset, each of whose batches is divided among all replicas.
+
+        Args:
+            dataset: a `tf.data.Dataset` of global batches.
+        """
         raise self._missing("make_dataset_iterator")
 
     def make_input_fn_iterator(self, input_fn: Function) -> Value:
-        """An iterator of the dataset that `input_fn(input_context)` gives, of which each replica takes whole batches."""
+        """An iterator of the dataset that `input_fn(input_context)` gives, of which each replica takes whole batches.
+
+        Args:
+            input_fn: returns a `tf.data.Dataset` for a `tf.distribute.InputContext`.
+        """
         raise self._missing("make_input_fn_iterator")
 
     def distribute_dataset(self, dataset: Value) -> Value:
-        """The dataset, each of whose batches is divided among all replicas."""
+        """The dataset, each of whose batches is divided among all replicas.
+
+        Args:
+            dataset: a `tf.data.Dataset` of global batches.
+        """
         raise self._missing("experimental_distribute_dataset")
 
     def distribute_datasets_from_function(self, dataset_fn: Function) -> Value:
-        """The dataset that `dataset_fn(input_context)` gives, of which each replica takes whole batches."""
+        """The dataset that `dataset_fn(input_context)` gives, of which each replica takes whole batches.
+
+        Args:
+            dataset_fn: returns a `tf.data.Dataset` for a `tf.distribute.InputContext`.
+        """
         raise self._missing("experimental_distribute_datasets_from_function")
 
     def make_numpy_dataset(self, numpy_input: Value) -> Value:
-        """A dataset of the rows of a structure of arrays."""
+        """A dataset of the rows of a structure of arrays.
+
+        Args:
+            numpy_input: arrays `[examples, ...]`, nested in tuples or dicts.
+        """
         return Dataset.from_tensor_slices(numpy_input)
 
     # What the strategy is.
@@ -285,7 +381,12 @@ class StrategyExtended:
         return False
 
     def check_agreement(self, what: str, value: str) -> None:
-        """Check that all workers that train together have one value of something; FailedPreconditionError where they do not."""
+        """Check that all workers that train together have one value of something; FailedPreconditionError where they do not.
+
+        Args:
+            what: what it is, for the error.
+            value: this worker's.
+        """
 
     @property
     def experimental_should_init(self) -> bool:
@@ -308,12 +409,23 @@ class StrategyExtended:
         return False
 
     def configure(self, session_config: Value, cluster_spec: Value, task_type: str | None, task_id: int | None) -> None:
-        """Take this process's place in a cluster, and fit a session's ConfigProto."""
+        """Take this process's place in a cluster, and fit a session's ConfigProto.
+
+        Args:
+            session_config: a ConfigProto, which is changed; None for none.
+            cluster_spec: the cluster; None for this process alone.
+            task_type: the job of this process.
+            task_id: its number in the job.
+        """
         if session_config is not None:
             session_config.CopyFrom(self.update_config_proto(session_config))
 
     def update_config_proto(self, config_proto: Value) -> Value:
-        """A copy of a ConfigProto with what the strategy needs."""
+        """A copy of a ConfigProto with what the strategy needs.
+
+        Args:
+            config_proto: a ConfigProto, which stays as it is.
+        """
         return copy.deepcopy(config_proto)
 
     def _missing(self, method: str) -> NotImplementedError:

@@ -84,6 +84,9 @@ class Strategy:
         """An iterator of a dataset of global batches: each is divided among the replicas.
 
         Its `initialize()` gives the operations that let it begin; `experimental_run` takes it.
+
+        Args:
+            dataset: a `tf.data.Dataset` of global batches.
         """
         return self._extended.make_dataset_iterator(dataset)
 
@@ -91,6 +94,10 @@ class Strategy:
         self, input_fn: Function, replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
     ) -> Value:
         """An iterator of the dataset that `input_fn(input_context)` returns: each replica takes a whole batch of it.
+
+        Args:
+            input_fn: returns a `tf.data.Dataset` for a `tf.distribute.InputContext`.
+            replication_mode: PER_WORKER: `input_fn` is called once in each worker.
 
         Raises:
             ValueError: the mode is another one.
@@ -101,21 +108,42 @@ class Strategy:
             return self._extended.make_input_fn_iterator(input_fn)
 
     def experimental_distribute_dataset(self, dataset: Value) -> Value:
-        """A dataset of global batches, each of which is divided among the replicas."""
+        """A dataset of global batches, each of which is divided among the replicas.
+
+        Args:
+            dataset: a `tf.data.Dataset` of global batches.
+        """
         return self._extended.distribute_dataset(dataset)
 
     def experimental_distribute_datasets_from_function(self, dataset_fn: Function) -> Value:
-        """The dataset that `dataset_fn(input_context)` returns: each replica takes a whole batch of it."""
+        """The dataset that `dataset_fn(input_context)` returns: each replica takes a whole batch of it.
+
+        Args:
+            dataset_fn: returns a `tf.data.Dataset` for a `tf.distribute.InputContext`.
+        """
         return self._extended.distribute_datasets_from_function(dataset_fn)
 
     def experimental_make_numpy_dataset(self, numpy_input: Value, session: Value = None) -> Value:
-        """A dataset of the rows of a structure of arrays."""
+        """A dataset of the rows of a structure of arrays.
+
+        Args:
+            numpy_input: arrays `[examples, ...]`, nested in tuples or dicts.
+            session: taken and without effect.
+        """
         return self._extended.make_numpy_dataset(numpy_input)
 
     # Replicas.
 
     def experimental_run(self, fn: Function, input_iterator: Value = None) -> Value:
-        """Build each replica by `fn(inputs)`, where `inputs` is its part of the iterator's next element."""
+        """Build each replica by `fn(inputs)`, where `inputs` is its part of the iterator's next element.
+
+        Args:
+            fn: builds a replica; returns tensors, nested as it likes.
+            input_iterator: an iterator of this strategy; `fn` is called without arguments when None.
+
+        Returns:
+            What the replicas gave: PerReplica where they differ.
+        """
         with self.scope():
             args = (input_iterator.get_next(),) if input_iterator is not None else ()
         return self.experimental_run_v2(fn, args=args)
@@ -125,8 +153,16 @@ class Strategy:
     ) -> Value:
         """Build each replica by `fn(*args, **kwargs)`, of whose arguments it gets its own part.
 
+        Args:
+            fn: builds a replica; returns tensors, nested as it likes.
+            args: its arguments; of PerReplica values each replica gets its own.
+            kwargs: its arguments by name, the same.
+
         Returns:
             What the replicas gave: PerReplica where they differ.
+
+        Raises:
+            TypeError: `fn` is no function.
         """
         with self.scope():
             return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
@@ -158,19 +194,35 @@ class Strategy:
         return total / cast(self._extended.reduced(ReduceOp.SUM, counts), total.dtype)
 
     def unwrap(self, value: Value) -> tuple[Value, ...]:
-        """The values of this process's replicas."""
+        """The values of this process's replicas.
+
+        Args:
+            value: a PerReplica value, or any other, which is the only one.
+        """
         return self._extended.local_results(value)
 
     def experimental_local_results(self, value: Value) -> tuple[Value, ...]:
-        """The values of this process's replicas."""
+        """The values of this process's replicas.
+
+        Args:
+            value: a PerReplica value, or any other, which is the only one.
+        """
         return self._extended.local_results(value)
 
     def group(self, value: Value, name: str | None = None) -> Value:
-        """One operation for what all replicas gave."""
+        """One operation for what all replicas gave.
+
+        Args:
+            value: tensors or operations, PerReplica or nested.
+        """
         return self._extended.grouped(value, name)
 
     def colocate_vars_with(self, colocate_with_variable: Value) -> contextlib.AbstractContextManager[Value]:
-        """Make variables on the devices of another one, for the extent of a block."""
+        """Make variables on the devices of another one, for the extent of a block.
+
+        Args:
+            colocate_with_variable: a variable that the strategy made.
+        """
         return self._extended.colocate_vars_with(colocate_with_variable)
 
     # The cluster.
@@ -182,11 +234,22 @@ class Strategy:
         task_type: str | None = None,
         task_id: int | None = None,
     ) -> None:
-        """Take this process's place in a cluster, and fit a session's ConfigProto."""
+        """Take this process's place in a cluster, and fit a session's ConfigProto.
+
+        Args:
+            session_config: a ConfigProto, which is changed; None for none.
+            cluster_spec: the cluster; None for this process alone.
+            task_type: the job of this process.
+            task_id: its number in the job.
+        """
         self._extended.configure(session_config, cluster_spec, task_type, task_id)
 
     def update_config_proto(self, config_proto: Value) -> Value:
-        """A copy of a ConfigProto with what the strategy needs."""
+        """A copy of a ConfigProto with what the strategy needs.
+
+        Args:
+            config_proto: a ConfigProto, which stays as it is.
+        """
         return self._extended.update_config_proto(config_proto)
 
     def __deepcopy__(self, memo: dict[int, Value]) -> Strategy:

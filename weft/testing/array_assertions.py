@@ -56,16 +56,32 @@ class ArrayAssertions(unittest.TestCase):
             return np.array(value, np.object_)
 
     def assertShapeEqual(self, np_array: Array, tf_tensor: Tensor, msg: str | None = None) -> None:
-        """Fail unless an array has the static shape of a tensor."""
+        """Fail unless an array has the static shape of a tensor.
+
+        Args:
+            np_array: the array.
+            tf_tensor: the tensor, of a shape that is known.
+            msg: what to say beside it.
+        """
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
 
     def assertDTypeEqual(self, target: str | bytes, expected_dtype: object) -> None:
-        """Fail unless an array (or the value of a tensor) has this type."""
+        """Fail unless an array (or the value of a tensor) has this type.
+
+        Args:
+            target: an array, or a tensor, which is evaluated.
+            expected_dtype: the type, as TensorFlow or NumPy has it.
+        """
         found, wanted = as_dtype(self._GetNdArray(target).dtype), as_dtype(expected_dtype)
         self._require(found == wanted, f"Expected {wanted}, got {found}")
 
     def assertDeviceEqual(self, device1: DeviceSpec | str, device2: DeviceSpec | str, msg: str | None = None) -> None:
-        """Fail unless two device names (or specs, or functions that canonicalize) name one device."""
+        """Fail unless two device names (or specs, or functions that canonicalize) name one device.
+
+        Args:
+            device1, device2: names or `tf.DeviceSpec`.
+            msg: what to say beside it.
+        """
         names = [DeviceSpec.from_string(each or "").to_string() if isinstance(each, str | None) else each.to_string()
                  for each in (device1, device2)]  # fmt: skip
         self._require(names[0] == names[1], f"Devices {device1} and {device2} are not equal. {msg or ''}")
@@ -73,18 +89,36 @@ class ArrayAssertions(unittest.TestCase):
     # Near.
 
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
-        """Fail unless two numbers are at most `err` apart."""
+        """Fail unless two numbers are at most `err` apart.
+
+        Args:
+            f1, f2: the numbers.
+            err: how far they may be apart.
+            msg: what to say beside it.
+        """
         if not (f1 == f2 or abs(f1 - f2) <= err):
             self.fail(f"{f1:f} != {f2:f} +/- {err:f}{'' if msg is None else f' ({msg})'}")
 
     def assertArrayNear(self, farray1: Array, farray2: Array, err: float, msg: str | None = None) -> None:
-        """Fail unless the numbers of two sequences are pairwise at most `err` apart."""
+        """Fail unless the numbers of two sequences are pairwise at most `err` apart.
+
+        Args:
+            farray1, farray2: sequences of numbers.
+            err: how far two may be apart.
+            msg: what to say beside it.
+        """
         self._require(len(farray1) == len(farray2), f"The lengths differ: {len(farray1)} and {len(farray2)}. {msg or ''}")
         for f1, f2 in zip(farray1, farray2, strict=True):
             self.assertNear(float(f1), float(f2), err, msg)
 
     def assertNDArrayNear(self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None) -> None:
-        """Fail unless the norm of the difference of two arrays is below `err`."""
+        """Fail unless the norm of the difference of two arrays is below `err`.
+
+        Args:
+            ndarray1, ndarray2: arrays of one shape.
+            err: what the norm must be below.
+            msg: what to say beside it.
+        """
         distance = np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2))
         self._require(bool(distance < err), f"The norm of the difference is {distance}, not below {err}. {msg or ''}")
 
@@ -94,6 +128,12 @@ class ArrayAssertions(unittest.TestCase):
         """Fail unless two arrays, or lists, tuples or dicts of them, agree within `atol + rtol * abs(b)`.
 
         The tolerance is at least 1e-3 where one of them is float16, 1e-2 where one is bfloat16.
+
+        Args:
+            a, b: arrays, or tensors, which are evaluated, or structures of them.
+            rtol: the tolerance relative to `b`.
+            atol: the absolute one, which is added.
+            msg: what to say beside it.
         """
         self._all_close(a, b, rtol, atol, "", msg or "")
 
@@ -136,7 +176,16 @@ class ArrayAssertions(unittest.TestCase):
         bfloat16_atol: float = 1e-2,
         msg: str | None = None,
     ) -> None:
-        """As `assertAllClose`, with tolerances by the narrower type of the two."""
+        """As `assertAllClose`, with tolerances by the narrower type of the two.
+
+        Args:
+            a, b: arrays, or tensors, which are evaluated.
+            rtol, atol: the relative and the absolute tolerance for float64.
+            float_rtol, float_atol: those for float32.
+            half_rtol, half_atol: those for float16.
+            bfloat16_rtol, bfloat16_atol: those for bfloat16.
+            msg: what to say beside it.
+        """
         kinds = {self._GetNdArray(each).dtype for each in (a, b)}
         for narrow, of_type in (
             ((np.dtype(np.float32), np.dtype(np.complex64)), (float_rtol, float_atol)),
@@ -148,7 +197,14 @@ class ArrayAssertions(unittest.TestCase):
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
     def assertNotAllClose(self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
-        """Fail when `assertAllClose` would not."""
+        """Fail when `assertAllClose` would not.
+
+        Args:
+            a, b: arrays, or tensors, which are evaluated, or structures of them.
+            rtol: the tolerance relative to `b`.
+            atol: the absolute one, which is added.
+            msg: what to say beside it.
+        """
         try:
             self.assertAllClose(a, b, rtol=rtol, atol=atol)
         except AssertionError:
@@ -158,13 +214,23 @@ class ArrayAssertions(unittest.TestCase):
     # Equal.
 
     def assertAllEqual(self, a: Array, b: Array, msg: str | None = None) -> None:
-        """Fail unless two arrays have the same shape and equal elements; NaNs are equal here."""
+        """Fail unless two arrays have the same shape and equal elements; NaNs are equal here.
+
+        Args:
+            a, b: arrays, or tensors, which are evaluated.
+            msg: what to say beside it.
+        """
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         self._require(a.shape == b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
         np.testing.assert_array_equal(_as_text(a, b), _as_text(b, a), err_msg=msg or "")
 
     def assertNotAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
-        """Fail when `assertAllEqual` would not."""
+        """Fail when `assertAllEqual` would not.
+
+        Args:
+            a, b: arrays, or tensors, which are evaluated.
+            msg: what to say beside it.
+        """
         try:
             self.assertAllEqual(a, b)
         except AssertionError:
@@ -181,19 +247,39 @@ class ArrayAssertions(unittest.TestCase):
             self.fail(f"{len(wrong)} of {values.size} elements are not {what}; the first is {values[place]!r} at {list(place)}")
 
     def assertAllGreater(self, a: object, comparison_target: object) -> None:
-        """Fail unless all elements are greater than a number."""
+        """Fail unless all elements are greater than a number.
+
+        Args:
+            a: an array, or a tensor, which is evaluated.
+            comparison_target: the number.
+        """
         self._all(a, lambda x: x > comparison_target, f"> {comparison_target}")
 
     def assertAllLess(self, a: object, comparison_target: object) -> None:
-        """Fail unless all elements are less than a number."""
+        """Fail unless all elements are less than a number.
+
+        Args:
+            a: an array, or a tensor, which is evaluated.
+            comparison_target: the number.
+        """
         self._all(a, lambda x: x < comparison_target, f"< {comparison_target}")
 
     def assertAllGreaterEqual(self, a: object, comparison_target: object) -> None:
-        """Fail unless no element is less than a number."""
+        """Fail unless no element is less than a number.
+
+        Args:
+            a: an array, or a tensor, which is evaluated.
+            comparison_target: the number.
+        """
         self._all(a, lambda x: x >= comparison_target, f">= {comparison_target}")
 
     def assertAllLessEqual(self, a: object, comparison_target: object) -> None:
-        """Fail unless no element is greater than a number."""
+        """Fail unless no element is greater than a number.
+
+        Args:
+            a: an array, or a tensor, which is evaluated.
+            comparison_target: the number.
+        """
         self._all(a, lambda x: x <= comparison_target, f"<= {comparison_target}")
 
     def assertAllInRange(
@@ -204,7 +290,13 @@ class ArrayAssertions(unittest.TestCase):
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
-        """Fail unless all elements are in a range, whose bounds belong to it unless they are open."""
+        """Fail unless all elements are in a range, whose bounds belong to it unless they are open.
+
+        Args:
+            target: an array, or a tensor, which is evaluated.
+            lower_bound, upper_bound: the bounds.
+            open_lower_bound, open_upper_bound: whether the bound itself is outside.
+        """
 
         def holds(x: Any) -> Any:
             above = x > lower_bound if open_lower_bound else x >= lower_bound
@@ -214,7 +306,12 @@ class ArrayAssertions(unittest.TestCase):
         self._all(target, holds, f"in the range {left}{lower_bound}, {upper_bound}{right}")
 
     def assertAllInSet(self, target: object, expected_set: Iterable[Any]) -> None:
-        """Fail unless all elements are among those of a set."""
+        """Fail unless all elements are among those of a set.
+
+        Args:
+            target: an array, or a tensor, which is evaluated.
+            expected_set: the elements that there may be.
+        """
         self._all(target, lambda x: np.isin(x, list(expected_set)), f"in the set {expected_set}")
 
 

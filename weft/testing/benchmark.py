@@ -31,7 +31,15 @@ class Benchmark:
         name: str | None = None,
         metrics: object = None,
     ) -> None:
-        """Write what was measured to the log, under the name of the class unless there is another; times in seconds."""
+        """Write what was measured to the log, under the name of the class unless there is another; times in seconds.
+
+        Args:
+            iters: how often it ran.
+            cpu_time, wall_time: seconds of one run.
+            throughput: bytes or what else, a second.
+            extras: further values by name.
+            metrics: further values, in any form.
+        """
         measured = {
             "iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput, "extras": extras,
             "metrics": metrics,

@@ -27,7 +27,11 @@ class FakeSummaryWriter:
 
     @classmethod
     def install(cls) -> None:
-        """Have `tf.summary.FileWriterCache` give fake writers, until `uninstall`."""
+        """Have `tf.summary.FileWriterCache` give fake writers, until `uninstall`.
+
+        Raises:
+            ValueError: it is installed already.
+        """
         if cls._kept is not None:
             raise ValueError("FakeSummaryWriter already installed.")
         cls._kept = vars(FileWriterCache)["get"]
@@ -38,7 +42,11 @@ class FakeSummaryWriter:
 
     @classmethod
     def uninstall(cls) -> None:
-        """Have `tf.summary.FileWriterCache` give real writers again."""
+        """Have `tf.summary.FileWriterCache` give real writers again.
+
+        Raises:
+            ValueError: it is not installed.
+        """
         if cls._kept is None:
             raise ValueError("FakeSummaryWriter not installed.")
         FileWriterCache.get = cls._kept  # type: ignore[method-assign, assignment]

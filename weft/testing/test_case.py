@@ -120,7 +120,14 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         use_gpu: bool = True,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """A context with a session as the default one; it is closed at the end. GPUs are hidden unless `use_gpu`."""
+        """A context with a session as the default one; it is closed at the end. GPUs are hidden unless `use_gpu`.
+
+        Args:
+            graph: the graph; the default one when None.
+            config: a ConfigProto; the default one when None.
+            use_gpu: whether GPUs can be used where there are any.
+            force_gpu: whether operations without a device run on the GPU.
+        """
         with Session(graph=graph, config=_configured(config, use_gpu, force_gpu)) as made:
             yield made
 
@@ -132,7 +139,17 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         use_gpu: bool = True,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """A context with the session that the whole test shares; it is closed when the test ends."""
+        """A context with the session that the whole test shares; it is closed when the test ends.
+
+        Args:
+            graph: the graph; the default one when None.
+            config: a ConfigProto; the default one when None.
+            use_gpu: whether GPUs can be used where there are any.
+            force_gpu: whether operations without a device run on the GPU.
+
+        Raises:
+            ValueError: the test's session is one of another graph.
+        """
         if self._cached_session is None:
             self._cached_session = Session(graph=graph, config=_configured(config, use_gpu, force_gpu))
             self._cached_graph = graph
@@ -149,7 +166,14 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         use_gpu: bool = True,
         force_gpu: bool = False,
     ) -> contextlib.AbstractContextManager[Session]:
-        """As `cached_session`, or as `session` when a graph is given; the older name."""
+        """As `cached_session`, or as `session` when a graph is given; the older name.
+
+        Args:
+            graph: the graph; None for the session that the whole test shares.
+            config: a ConfigProto; the default one when None.
+            use_gpu: whether GPUs can be used where there are any.
+            force_gpu: whether operations without a device run on the GPU.
+        """
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
         context = self.cached_session if graph is None else self.session
@@ -166,18 +190,35 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def checkedThread(
         self, target: Callable[..., object], args: Sequence[object] | None = None, kwargs: Mapping[str, object] | None = None
     ) -> CheckedThread:
-        """A thread whose `join` lets the test fail when the function has raised."""
+        """A thread whose `join` lets the test fail when the function has raised.
+
+        Args:
+            target: what the thread calls.
+            args, kwargs: its arguments.
+        """
         return CheckedThread(self, target, args, kwargs)
 
     def captureWritesToStream(self, stream: IO[str]) -> AbstractContextManager[CapturedWrites]:
-        """A context whose `contents()` has, after it, what was written to the stream in it, also from C++."""
+        """A context whose `contents()` has, after it, what was written to the stream in it, also from C++.
+
+        Args:
+            stream: such as `sys.stderr`.
+        """
         return capture(stream, self.get_temp_dir())
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(  # type: ignore[override]
         self, exception_type: type[Exception], expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
-        """A context that must raise such an error; a regular expression must be found in its text, or a function accept it."""
+        """A context that must raise such an error; a regular expression must be found in its text, or a function accept it.
+
+        Args:
+            exception_type: the error's class.
+            expected_err_re_or_predicate: a regular expression for its text, or a function that accepts the error.
+
+        Raises:
+            AssertionError: there is no such error, or its text is another.
+        """
         try:
             yield
         except exception_type as error:
@@ -191,13 +232,23 @@ class TestCase(ArrayAssertions, absltest.TestCase):
             self.fail(f"{exception_type} not raised")
 
     def assertRaisesOpError(self, expected_err_re_or_predicate: object) -> AbstractContextManager[None]:
-        """As `assertRaisesWithPredicateMatch`, for errors of operations."""
+        """As `assertRaisesWithPredicateMatch`, for errors of operations.
+
+        Args:
+            expected_err_re_or_predicate: a regular expression for its text, or a function that accepts the error.
+        """
         return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
 
     # Messages.
 
     def assertProtoEquals(self, expected_message_maybe_ascii: object, message: Message, msg: str | None = None) -> None:
-        """Fail unless two messages are equal; the first may be in text form."""
+        """Fail unless two messages are equal; the first may be in text form.
+
+        Args:
+            expected_message_maybe_ascii: a message, or its text form.
+            message: the message to look at.
+            msg: what to say beside it.
+        """
         expected = expected_message_maybe_ascii
         if isinstance(expected, str):
             expected = text_format.Merge(expected, type(message)())
@@ -214,18 +265,35 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         min_consumer: int = GRAPH_DEF_VERSION_MIN_CONSUMER,
         msg: str | None = None,
     ) -> None:
-        """As `assertProtoEquals`, of a GraphDef in text form that lacks its versions."""
+        """As `assertProtoEquals`, of a GraphDef in text form that lacks its versions.
+
+        Args:
+            expected: the text form, without versions.
+            actual: the message to look at.
+            producer, min_consumer: the versions that it must have.
+            msg: what to say beside it.
+        """
         self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual, msg)
 
     def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
-        """Fail unless the text begins with another."""
+        """Fail unless the text begins with another.
+
+        Args:
+            actual: the text.
+            expected_start: its beginning.
+            msg: what to say beside it.
+        """
         if not actual.startswith(expected_start):
             self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
 
     # Values.
 
     def evaluate(self, tensors: object) -> FetchValue:
-        """The values of tensors, nested as they are, in one step of the default session, or of the one that the test shares."""
+        """The values of tensors, nested as they are, in one step of the default session, or of the one that the test shares.
+
+        Args:
+            tensors: tensors, in lists, tuples or dicts.
+        """
         return nest.pack_sequence_as(tensors, self._values(nest.flatten(tensors)))
 
     def _session_of(self, graph: Graph) -> AbstractContextManager[BaseSession]:

@@ -128,7 +128,14 @@ class HParams:
             self.add_hparam(name, value)
 
     def add_hparam(self, name: str, value: Nest) -> None:
-        """Add a hyperparameter."""
+        """Add a hyperparameter.
+
+        Args:
+            value: a number, bool, text or function, or a list of one type, which gives the hyperparameter its type.
+
+        Raises:
+            ValueError: there is such a name already, or the list is empty.
+        """
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
         if isinstance(value, list | tuple):
@@ -141,6 +148,9 @@ class HParams:
 
     def set_hparam(self, name: str, value: Nest) -> None:
         """Give a hyperparameter another value of its type.
+
+        Args:
+            value: the value, a list where the hyperparameter is one.
 
         Raises:
             KeyError: there is no such hyperparameter.
@@ -160,11 +170,26 @@ class HParams:
             del self._types[name]
 
     def parse(self, values: str) -> HParams:
-        """Take values from a text (see `parse_values`); returns itself."""
+        """Take values from a text (see `parse_values`); returns itself.
+
+        Args:
+            values: pairs NAME=VALUE with commas between them.
+
+        Raises:
+            ValueError: the text has another form, or a value another type.
+        """
         return self.override_from_dict(parse_values(values, {name: kind for name, (kind, _) in self._types.items()}))
 
     def override_from_dict(self, values_dict: Mapping[str, Nest]) -> HParams:
-        """Take values by name, a dictionary for single elements of a list; returns itself."""
+        """Take values by name, a dictionary for single elements of a list; returns itself.
+
+        Args:
+            values_dict: values by the hyperparameters' names.
+
+        Raises:
+            KeyError: there is no such hyperparameter.
+            ValueError: a value is not of its type.
+        """
         for name, value in values_dict.items():
             if isinstance(value, dict):
                 elements = list(getattr(self, name))
@@ -178,7 +203,11 @@ class HParams:
     set_from_map = override_from_dict
 
     def set_model_structure(self, model_structure: object) -> None:
-        """Keep anything with the hyperparameters."""
+        """Keep anything with the hyperparameters.
+
+        Args:
+            model_structure: what is kept.
+        """
         self._model_structure = model_structure
 
     def get_model_structure(self) -> object:
@@ -186,12 +215,24 @@ class HParams:
         return self._model_structure
 
     def to_json(self, indent: int | None = None, separators: tuple[str, str] | None = None, sort_keys: bool = False) -> str:
-        """The values as JSON; functions are left out."""
+        """The values as JSON; functions are left out.
+
+        Args:
+            indent, separators, sort_keys: those of `json.dumps`.
+        """
         values = {name: value for name, value in self.values().items() if not callable(value)}
         return json.dumps(values, indent=indent, separators=separators, sort_keys=sort_keys)
 
     def parse_json(self, values_json: str) -> HParams:
-        """Take values from JSON; returns itself."""
+        """Take values from JSON; returns itself.
+
+        Args:
+            values_json: an object of values by the hyperparameters' names.
+
+        Raises:
+            KeyError: there is no such hyperparameter.
+            ValueError: this is no JSON, or a value is not of its type.
+        """
         return self.override_from_dict(json.loads(values_json))
 
     def values(self) -> dict[str, Nest]:
@@ -200,6 +241,10 @@ class HParams:
 
     def get(self, key: str, default: Nest = None) -> Nest:
         """A value, or `default`, which must be of its type, where there is none.
+
+        Args:
+            key: the hyperparameter's name.
+            default: what to give where there is none.
 
         Raises:
             ValueError: the default is of another type.

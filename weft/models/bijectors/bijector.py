@@ -165,20 +165,36 @@ class Bijector:
         return self._log_det(_INVERSE, y, event_ndims, name, {})
 
     def forward_event_shape(self, input_shape: DynamicShape) -> TensorShape:
-        """The shape of an event that `forward` gives for one of `input_shape`, as far as it is known."""
+        """The shape of an event that `forward` gives for one of `input_shape`, as far as it is known.
+
+        Args:
+            input_shape: the static shape of an event that goes in.
+        """
         return TensorShape(self._forward_event_shape(TensorShape(input_shape)))
 
     def inverse_event_shape(self, output_shape: DynamicShape) -> TensorShape:
-        """The shape of an event that `inverse` gives for one of `output_shape`, as far as it is known."""
+        """The shape of an event that `inverse` gives for one of `output_shape`, as far as it is known.
+
+        Args:
+            output_shape: the static shape of an event that comes out.
+        """
         return TensorShape(self._inverse_event_shape(TensorShape(output_shape)))
 
     def forward_event_shape_tensor(self, input_shape: TensorLike, name: str = "forward_event_shape_tensor") -> Tensor:
-        """The shape of an event that `forward` gives: `[rank] int32 -> [rank] int32`."""
+        """The shape of an event that `forward` gives: `[rank] int32 -> [rank] int32`.
+
+        Args:
+            input_shape: `[rank]` int32, the shape of an event that goes in.
+        """
         with self._scope(name, input_shape):
             return self._forward_event_shape_tensor(convert_to_tensor(input_shape, int32, name="input_shape"))
 
     def inverse_event_shape_tensor(self, output_shape: TensorLike, name: str = "inverse_event_shape_tensor") -> Tensor:
-        """The shape of an event that `inverse` gives: `[rank] int32 -> [rank] int32`."""
+        """The shape of an event that `inverse` gives: `[rank] int32 -> [rank] int32`.
+
+        Args:
+            output_shape: `[rank]` int32, the shape of an event that comes out.
+        """
         with self._scope(name, output_shape):
             return self._inverse_event_shape_tensor(convert_to_tensor(output_shape, int32, name="output_shape"))
 
@@ -287,25 +303,41 @@ class ConditionalBijector(Bijector):
     """A bijector whose functions take further arguments, by keyword: a subclass's `_forward` and the others are given them."""
 
     def forward(self, x: TensorLike, name: str = "forward", **condition_kwargs: Nest) -> Tensor:
-        """The value `g(x)` under these conditions."""
+        """The value `g(x)` under these conditions.
+
+        Args:
+            condition_kwargs: the conditions, which the bijector's own functions take by name.
+        """
         found: Tensor = self._map(_FORWARD, x, name, condition_kwargs)
         return found
 
     def inverse(self, y: TensorLike, name: str = "inverse", **condition_kwargs: Nest) -> Nest:
-        """The argument whose value is `y` under these conditions."""
+        """The argument whose value is `y` under these conditions.
+
+        Args:
+            condition_kwargs: the conditions, which the bijector's own functions take by name.
+        """
         return self._map(_INVERSE, y, name, condition_kwargs)
 
     def forward_log_det_jacobian(
         self, x: TensorLike, event_ndims: TensorLike, name: str = "forward_log_det_jacobian", **condition_kwargs: Nest
     ) -> Tensor:
-        """See `Bijector.forward_log_det_jacobian`."""
+        """See `Bijector.forward_log_det_jacobian`.
+
+        Args:
+            condition_kwargs: the conditions, which the bijector's own functions take by name.
+        """
         found: Tensor = self._log_det(_FORWARD, x, event_ndims, name, condition_kwargs)
         return found
 
     def inverse_log_det_jacobian(
         self, y: TensorLike, event_ndims: TensorLike, name: str = "inverse_log_det_jacobian", **condition_kwargs: Nest
     ) -> Nest:
-        """See `Bijector.inverse_log_det_jacobian`."""
+        """See `Bijector.inverse_log_det_jacobian`.
+
+        Args:
+            condition_kwargs: the conditions, which the bijector's own functions take by name.
+        """
         return self._log_det(_INVERSE, y, event_ndims, name, condition_kwargs)
 
 

@@ -133,18 +133,30 @@ class Distribution:
         return self._validate_args
 
     def copy(self, **override_parameters_kwargs: object) -> Self:
-        """Another distribution of this class from the same arguments, but for those that are given."""
+        """Another distribution of this class from the same arguments, but for those that are given.
+
+        Args:
+            override_parameters_kwargs: the constructor's arguments that differ.
+        """
         return type(self)(**{**self.parameters, **override_parameters_kwargs})  # type: ignore[arg-type]
 
     @classmethod
     def param_shapes(cls, sample_shape: DynamicShape, name: str = "DistributionParamShapes") -> dict[str, Tensor]:
-        """The shape of each parameter with which `sample()` gives this shape."""
+        """The shape of each parameter with which `sample()` gives this shape.
+
+        Args:
+            sample_shape: `[rank]` int32, the shape that `sample()` has to give.
+        """
         with input_scope(name, name, [sample_shape]):
             return cls._param_shapes(sample_shape)
 
     @classmethod
     def param_static_shapes(cls, sample_shape: DynamicShape) -> dict[str, TensorShape]:
-        """As `param_shapes`, for a shape that is known while the graph is built; ValueError otherwise."""
+        """As `param_shapes`, for a shape that is known while the graph is built; ValueError otherwise.
+
+        Args:
+            sample_shape: the shape that `sample()` has to give, each size known.
+        """
         if isinstance(sample_shape, TensorShape):
             if not sample_shape.is_fully_defined():
                 raise ValueError("TensorShape sample_shape must be fully defined")
@@ -212,37 +224,98 @@ class Distribution:
             return set_known_shape(samples, sizes, self.batch_shape, self.event_shape)
 
     def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
-        """The logarithm of the density, or of the probability of a discrete value."""
+        """The logarithm of the density, or of the probability of a discrete value.
+
+        Args:
+            value: `sample_shape + batch_shape + event_shape`, or what broadcasts with it, of the distribution's dtype.
+
+        Returns:
+            `sample_shape + batch_shape`.
+        """
         with self._value_scope(name, value) as x:
             return _otherwise(lambda: self._log_prob(x), lambda: log(self._prob(x)))
 
     def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
-        """The density, or the probability of a discrete value."""
+        """The density, or the probability of a discrete value.
+
+        Args:
+            value: `sample_shape + batch_shape + event_shape`, or what broadcasts with it, of the distribution's dtype.
+
+        Returns:
+            `sample_shape + batch_shape`.
+        """
         with self._value_scope(name, value) as x:
             return _otherwise(lambda: self._prob(x), lambda: exp(self._log_prob(x)))
 
     def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
-        """The logarithm of the probability of a sample `<= value`."""
+        """The logarithm of the probability of a sample `<= value`.
+
+        Args:
+            value: `sample_shape + batch_shape + event_shape`, or what broadcasts with it, of the distribution's dtype.
+
+        Returns:
+            `sample_shape + batch_shape`.
+
+        Raises:
+            NotImplementedError: this kind of distribution has no such function.
+        """
         with self._value_scope(name, value) as x:
             return _otherwise(lambda: self._log_cdf(x), lambda: log(self._cdf(x)))
 
     def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
-        """The probability of a sample `<= value`."""
+        """The probability of a sample `<= value`.
+
+        Args:
+            value: `sample_shape + batch_shape + event_shape`, or what broadcasts with it, of the distribution's dtype.
+
+        Returns:
+            `sample_shape + batch_shape`.
+
+        Raises:
+            NotImplementedError: this kind of distribution has no such function.
+        """
         with self._value_scope(name, value) as x:
             return _otherwise(lambda: self._cdf(x), lambda: exp(self._log_cdf(x)))
 
     def log_survival_function(self, value: TensorLike, name: str = "log_survival_function") -> Tensor:
-        """The logarithm of the probability of a sample `> value`."""
+        """The logarithm of the probability of a sample `> value`.
+
+        Args:
+            value: `sample_shape + batch_shape + event_shape`, or what broadcasts with it, of the distribution's dtype.
+
+        Returns:
+            `sample_shape + batch_shape`.
+
+        Raises:
+            NotImplementedError: this kind of distribution has no such function.
+        """
         with self._value_scope(name, value) as x:
             return _otherwise(lambda: self._log_survival_function(x), lambda: log1p(-self.cdf(x)))
 
     def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
-        """The probability of a sample `> value`."""
+        """The probability of a sample `> value`.
+
+        Args:
+            value: `sample_shape + batch_shape + event_shape`, or what broadcasts with it, of the distribution's dtype.
+
+        Returns:
+            `sample_shape + batch_shape`.
+
+        Raises:
+            NotImplementedError: this kind of distribution has no such function.
+        """
         with self._value_scope(name, value) as x:
             return _otherwise(lambda: self._survival_function(x), lambda: 1.0 - self.cdf(x))
 
     def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
-        """The `x` below which a sample lies with probability `value`."""
+        """The `x` below which a sample lies with probability `value`.
+
+        Args:
+            value: probabilities, from 0 to 1, that broadcast with the batch shape.
+
+        Raises:
+            NotImplementedError: this kind of distribution has no such function.
+        """
         with self._value_scope(name, value) as p:
             return self._quantile(p)
 
@@ -279,12 +352,20 @@ class Distribution:
             return self._entropy()
 
     def cross_entropy(self, other: Distribution, name: str = "cross_entropy") -> Tensor:
-        """The cross-entropy H(self, other) in nats."""
+        """The cross-entropy H(self, other) in nats.
+
+        Args:
+            other: a distribution of a kind for which the divergence from this kind is known.
+        """
         with self._name_scope(name):
             return self._cross_entropy(other)
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Tensor:
-        """The divergence KL(self || other) in nats; see `RegisterKL`."""
+        """The divergence KL(self || other) in nats; see `RegisterKL`.
+
+        Args:
+            other: a distribution of a kind for which the divergence from this kind is known.
+        """
         with self._name_scope(name):
             return self._kl_divergence(other)
 

@@ -111,7 +111,11 @@ class TransformedDistribution(Distribution):
     def sample(
         self, sample_shape: DynamicShape = (), seed: int | None = None, name: str = "sample", **conditions: Nest
     ) -> Tensor:
-        """Draw samples: `sample_shape + batch_shape + event_shape`; see `Distribution.sample`."""
+        """Draw samples: `sample_shape + batch_shape + event_shape`; see `Distribution.sample`.
+
+        Args:
+            conditions: taken and without effect.
+        """
         with self._name_scope(name, [sample_shape]):
             sizes, count = as_vector(convert_to_tensor(sample_shape, dtypes.int32, name="sample_shape"))
             drawn = self._drawn(count, seed)

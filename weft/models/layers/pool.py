@@ -38,6 +38,9 @@ class Pooling(Layer):
             strides: how far it moves, the same.
             padding: "valid" or "same", in any case.
             data_format: "channels_last" or "channels_first".
+
+        Raises:
+            ValueError: `strides` is None, or an argument is none of those above.
         """
         self.input_rank = self.rank + 2
         self.pool_size = per_axis(pool_size, self.rank, "pool_size")

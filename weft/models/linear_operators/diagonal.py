@@ -253,7 +253,11 @@ class LinearOperatorIdentity(Sized):
         return cast(self._rows, self.dtype) * ones(self._batch, self.dtype)
 
     def add_to_tensor(self, mat: TensorLike, name: str = "add_to_tensor") -> Tensor:
-        """The sum of the identity and matrices."""
+        """The sum of the identity and matrices.
+
+        Args:
+            mat: `[..., n, n]`, of the operator's dtype.
+        """
         with self._name_scope(name):
             matrix = self._checked(mat, "mat")
             return matrix_set_diag(matrix, matrix_diag_part(matrix) + 1)
@@ -351,7 +355,11 @@ class LinearOperatorScaledIdentity(Sized):
         return cast(self._rows, self.dtype) * self._multiplier
 
     def add_to_tensor(self, mat: TensorLike, name: str = "add_to_tensor") -> Tensor:
-        """The sum of the scaled identity and matrices."""
+        """The sum of the scaled identity and matrices.
+
+        Args:
+            mat: `[..., n, n]`, of the operator's dtype.
+        """
         with self._name_scope(name):
             matrix = self._checked(mat, "mat")
             return matrix_set_diag(matrix, matrix_diag_part(matrix) + expand_dims(self._multiplier, -1))

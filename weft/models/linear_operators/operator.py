@@ -233,14 +233,23 @@ class LinearOperator:
             return self._matmul(tensor, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def product_with(self, right: LinearOperator) -> LinearOperator:
-        """The product with another operator on the right; where their structures allow it, simpler than a composition."""
+        """The product with another operator on the right; where their structures allow it, simpler than a composition.
+
+        Args:
+            right: an operator with as many rows as this one has columns.
+        """
         return _derived("composition")(self, right)
 
     def __matmul__(self, other: TensorLike | LinearOperator) -> Tensor | LinearOperator:
         return self.matmul(other)
 
     def matvec(self, x: TensorLike, adjoint: bool = False, name: str = "matvec") -> Tensor:
-        """`A x` for vectors `x`: `[..., n] -> [..., m]`."""
+        """`A x` for vectors `x`: `[..., n] -> [..., m]`.
+
+        Args:
+            x: `[..., n]`; `[..., m]` with `adjoint`.
+            adjoint: whether to multiply by the conjugate transpose.
+        """
         with self._name_scope(name):
             tensor = self._checked(x, "x")
             self._check_size(tensor, -2 if adjoint else -1, -1)
@@ -304,7 +313,12 @@ class LinearOperator:
         return matrix_solve(matrix, right, adjoint=adjoint)
 
     def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:
-        """The `x` with `A x = rhs` for vectors: `[..., m] -> [..., n]`."""
+        """The `x` with `A x = rhs` for vectors: `[..., m] -> [..., n]`.
+
+        Args:
+            rhs: `[..., m]`; `[..., n]` with `adjoint`.
+            adjoint: whether to solve with the conjugate transpose.
+        """
         with self._name_scope(name):
             tensor = self._checked(rhs, "rhs")
             self._check_size(tensor, -1 if adjoint else -2, -1)
@@ -386,7 +400,11 @@ class LinearOperator:
         return reduce_sum(self.diag_part(), axis=-1)
 
     def add_to_tensor(self, x: TensorLike, name: str = "add_to_tensor") -> Tensor:
-        """The sum of the matrices and those of a tensor, `[..., m, n]`."""
+        """The sum of the matrices and those of a tensor, `[..., m, n]`.
+
+        Args:
+            x: `[..., m, n]`, of the operator's dtype.
+        """
         with self._name_scope(name):
             return self._add_to_tensor(self._checked(x, "x"))
 

@@ -69,6 +69,10 @@ class LinearOperatorZeros(Sized):
         return zeros(self._batch, self.dtype)
 
     def add_to_tensor(self, mat: TensorLike, name: str = "add_to_tensor") -> Tensor:
-        """The matrices as they are, at least as many as the operator has."""
+        """The matrices as they are, at least as many as the operator has.
+
+        Args:
+            mat: `[..., m, n]`, of the operator's dtype.
+        """
         with self._name_scope(name):
             return self._widened(self._checked(mat, "mat"))

@@ -35,7 +35,11 @@ class _Monitor(Callback):
         self.best = -math.inf * self.sign
 
     def value(self, logs: Logs | None) -> float | None:
-        """The value of an epoch; None, with a warning, when there is none of this name."""
+        """The value of an epoch; None, with a warning, when there is none of this name.
+
+        Args:
+            logs: the epoch's values by name.
+        """
         found = (logs or {}).get(self.monitor)
         if found is None:
             tf_logging.warning(
@@ -45,7 +49,11 @@ class _Monitor(Callback):
         return found
 
     def is_better(self, value: float) -> bool:
-        """Whether a value is better than the best so far, by more than `min_delta`."""
+        """Whether a value is better than the best so far, by more than `min_delta`.
+
+        Args:
+            value: the monitored value of an epoch.
+        """
         return (value - self.best) * self.sign > self.min_delta
 
 

@@ -35,7 +35,12 @@ class Progbar:
         self.drawn, self.seen, self.began, self.last = 0, 0, time.time(), 0.0
 
     def update(self, current: int, values: Sequence[tuple[str, Any]] | None = None) -> None:
-        """Be at step `current`, with values of the steps since the last time."""
+        """Be at step `current`, with values of the steps since the last time.
+
+        Args:
+            current: how many steps are done.
+            values: names with the values to show: the mean over the steps, or the last one of those in `stateful_metrics`.
+        """
         for name, value in values or ():
             if name in self.stateful_metrics:
                 self.sums[name] = (float(value), 1)
@@ -56,7 +61,12 @@ class Progbar:
             sys.stdout.flush()
 
     def add(self, n: int, values: Sequence[tuple[str, Any]] | None = None) -> None:
-        """Be `n` steps further."""
+        """Be `n` steps further.
+
+        Args:
+            n: how many steps more are done.
+            values: as for `update`.
+        """
         self.update(self.seen + n, values)
 
     def _values(self) -> str:

@@ -178,7 +178,13 @@ class Layer(LayerState):
         return self.call_record.outbound
 
     def add_node(self, inputs: Nest, outputs: Nest, arguments: Mapping[str, object]) -> history.Node:
-        """Note a call of the layer, and at its outputs that it made them."""
+        """Note a call of the layer, and at its outputs that it made them.
+
+        Args:
+            inputs: the tensors that the layer was called on, nested as they were.
+            outputs: what the call gave.
+            arguments: the call's other arguments by name.
+        """
         return self.call_record.add(self, inputs, outputs, arguments)
 
     # Names and properties.
@@ -236,11 +242,25 @@ class Layer(LayerState):
         return single(self.call_record.at(node_index, "output").output_tensors)
 
     def get_input_shape_at(self, node_index: int) -> Nest:
-        """The shape of the input of a call, by its number."""
+        """The shape of the input of a call, by its number.
+
+        Args:
+            node_index: 0 for the first call.
+
+        Raises:
+            ValueError: the layer has not been called so often.
+        """
         return tuples_of(self.call_record.at(node_index, "input shape").input_tensors)
 
     def get_output_shape_at(self, node_index: int) -> Nest:
-        """The shape of the output of a call, by its number."""
+        """The shape of the output of a call, by its number.
+
+        Args:
+            node_index: 0 for the first call.
+
+        Raises:
+            ValueError: the layer has not been called so often.
+        """
         return tuples_of(self.call_record.at(node_index, "output shape").output_tensors)
 
     def get_updates_for(self, inputs: Nest) -> list[Nest]:

@@ -163,6 +163,11 @@ class LayerState(GraphLayer):
             partitioner: ignored, as in TensorFlow's layers of Keras.
             use_resource: whether it is a resource variable; true when None.
             synchronization, aggregation: recorded in the variable.
+            kwargs: `collections` for the variable; `getter` and `experimental_autocast` are taken and without effect.
+
+        Raises:
+            TypeError: there is another argument.
+            ValueError: a variable that is trained has a synchronization of ON_READ.
         """
         for unknown in set(kwargs) - {"getter", "collections", "experimental_autocast"}:
             raise TypeError("Unknown keyword argument:", unknown)
@@ -192,7 +197,11 @@ class LayerState(GraphLayer):
         return made
 
     def add_variable(self, *args: Options, **kwargs: Options) -> VariableLike:
-        """See `add_weight`."""
+        """See `add_weight`.
+
+        Args:
+            args, kwargs: those of `add_weight`.
+        """
         return self.add_weight(*args, **kwargs)
 
     def add_update(self, updates: Nest, inputs: object = None) -> None:
@@ -205,7 +214,15 @@ class LayerState(GraphLayer):
         self._added_losses += tuple(_as_list(losses))
 
     def add_metric(self, value: Nest, aggregation: str | None = None, name: str | None = None) -> None:
-        """Report the mean of a tensor over batches, or the value of a metric that was called, with the model's metrics."""
+        """Report the mean of a tensor over batches, or the value of a metric that was called, with the model's metrics.
+
+        Args:
+            value: a tensor, or what calling a metric gave.
+            aggregation: "mean" for a tensor, None for a metric's value.
+
+        Raises:
+            ValueError: the aggregation is another one, or there is no name.
+        """
         if aggregation not in (None, "mean"):
             raise ValueError(
                 f"We currently support only `mean` sample-wise metric aggregation. You provided aggregation=`{aggregation}`"
@@ -245,7 +262,11 @@ class LayerState(GraphLayer):
         return batch_get_value(self.weights)
 
     def set_weights(self, weights: Sequence[Array]) -> None:
-        """Give all variables values, in their order; ValueError when number or shapes differ."""
+        """Give all variables values, in their order; ValueError when number or shapes differ.
+
+        Args:
+            weights: an array for each variable, in the order of `weights`.
+        """
         variables = self.weights
         if len(variables) != len(weights):
             raise ValueError(

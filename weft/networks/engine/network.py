@@ -61,7 +61,15 @@ class Network(Layer):
         return self.topology is not None
 
     def connect(self, inputs: Nest, outputs: Nest) -> None:
-        """Take what leads from the inputs to the outputs as the network."""
+        """Take what leads from the inputs to the outputs as the network.
+
+        Args:
+            inputs: what `tf.keras.Input` gave, nested as the model is to take it.
+            outputs: tensors that layers made of them, nested as the model is to give them.
+
+        Raises:
+            ValueError: an input is named twice, something is no tensor of Keras, or an output depends on other inputs.
+        """
         inputs, outputs = _unpacked(inputs), _unpacked(outputs)
         flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)
         for name, given in (("inputs", flat_inputs), ("outputs", flat_outputs)):
@@ -113,7 +121,11 @@ class Network(Layer):
         return [each for each in self._added_losses if not callable(each)], list(self._added_metrics)
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Nest:
-        """The layer of a name, or at an index; ValueError when there is none."""
+        """The layer of a name, or at an index; ValueError when there is none.
+
+        Args:
+            index: its place in `layers`, which counts when both are given.
+        """
         if index is not None:
             if len(self.layers) <= index:
                 raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
@@ -169,7 +181,12 @@ class Network(Layer):
         super()._build_once(inputs)
 
     def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
-        """The outputs for other inputs: the layers are called anew, in order."""
+        """The outputs for other inputs: the layers are called anew, in order.
+
+        Args:
+            training: whether layers such as dropout act as in training; each layer's default when None.
+            mask: which steps of each input count, None for all.
+        """
         if self.topology is None:
             raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
         return self.topology.replayed(

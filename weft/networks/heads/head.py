@@ -69,11 +69,20 @@ class Head:
             return loss if regularization_losses is None else loss + add_n(list(regularization_losses))
 
     def predictions(self, logits: Nest, keys: Sequence[str] | None = None) -> dict[Any, Tensor]:
-        """The predictions of logits by name: those that `keys` lists, or all."""
+        """The predictions of logits by name: those that `keys` lists, or all.
+
+        Args:
+            logits: `[batch, ..., logits_dimension]`; by head for several.
+            keys: names out of `PredictionKeys`; all when None or empty.
+        """
         raise NotImplementedError(f"predictions is not implemented for {type(self).__name__}.")
 
     def metrics(self, regularization_losses: Sequence[Tensor] | None = None) -> dict[str, Metric]:
-        """New metrics by name, which have taken nothing in."""
+        """New metrics by name, which have taken nothing in.
+
+        Args:
+            regularization_losses: scalars, whose presence adds a metric for their mean; None for no such metric.
+        """
         with get_default_graph().name_scope("metrics"):
             made = self.new_metrics()
             if regularization_losses is not None:
@@ -101,7 +110,13 @@ class Head:
         return eval_metrics
 
     def training_loss(self, features: Features, logits: Nest, labels: Labels) -> Tensor:
-        """The loss without that of regularization."""
+        """The loss without that of regularization.
+
+        Args:
+            features: the inputs by name, from which weights are taken.
+            logits: `[batch, ..., logits_dimension]`; by head for several.
+            labels: what is right, as the head's kind asks for it.
+        """
         raise NotImplementedError(f"training_loss is not implemented for {type(self).__name__}.")
 
     def new_metrics(self) -> dict[str, Metric]:
@@ -109,11 +124,22 @@ class Head:
         raise NotImplementedError(f"new_metrics is not implemented for {type(self).__name__}.")
 
     def take_in(self, metrics: dict[str, Metric], features: Features, logits: Nest, labels: Labels) -> None:
-        """Let the metrics that `new_metrics` made take in a batch; others may be added to them."""
+        """Let the metrics that `new_metrics` made take in a batch; others may be added to them.
+
+        Args:
+            metrics: metrics by key.
+            features: the inputs by name, from which weights are taken.
+            logits: `[batch, ..., logits_dimension]`; by head for several.
+            labels: what is right, as the head's kind asks for it.
+        """
         raise NotImplementedError(f"take_in is not implemented for {type(self).__name__}.")
 
     def export_outputs(self, predictions: dict[Any, Tensor]) -> dict[str, ExportOutput]:
-        """The outputs of an exported model, from all predictions."""
+        """The outputs of an exported model, from all predictions.
+
+        Args:
+            predictions: all that `predictions` gives.
+        """
         raise NotImplementedError(f"export_outputs is not implemented for {type(self).__name__}.")
 
     def create_estimator_spec(
@@ -163,7 +189,11 @@ class Head:
         return EstimatorSpec(mode, predictions, loss, train_op)
 
     def key(self, key: str) -> str:
-        """A metric's or summary's key, with the head's name behind it."""
+        """A metric's or summary's key, with the head's name behind it.
+
+        Args:
+            key: a name out of `MetricKeys`.
+        """
         return f"{key}/{self.name}" if self.name else key
 
 

@@ -93,7 +93,13 @@ class SimpleHead(Head):
         raise NotImplementedError(f"kinds is not implemented for {type(self).__name__}.")
 
     def update_own(self, metrics: dict[str, Metric], predictions: dict[str, Tensor], loss: LossSpec) -> None:
-        """Let the metrics of the task take in a batch."""
+        """Let the metrics of the task take in a batch.
+
+        Args:
+            metrics: metrics by key, those that `new_metrics` made.
+            predictions: all predictions by key.
+            loss: the batch's labels, weights and losses.
+        """
         raise NotImplementedError(f"update_own is not implemented for {type(self).__name__}.")
 
     def _loss_of(self, features: Features, logits: Nest, labels: Labels) -> LossSpec:

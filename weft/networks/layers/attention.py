@@ -34,7 +34,12 @@ class _Attention(Layer):
     causal = False
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """How well keys fit queries: `[batch, queries, values]`."""
+        """How well keys fit queries: `[batch, queries, values]`.
+
+        Args:
+            query: `[batch, queries, depth]`.
+            key: `[batch, values, depth]`.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no scores")
 
     def _checked(self, inputs: Nest, mask: Nest) -> None:
@@ -50,7 +55,11 @@ class _Attention(Layer):
             raise ValueError(f"{name} layer mask must be a list, namely [query_mask, value_mask].")
 
     def call(self, inputs: Nest, mask: Nest = None) -> Tensor:
-        """What each query sees of the values; none of those that a mask or the order of time hides."""
+        """What each query sees of the values; none of those that a mask or the order of time hides.
+
+        Args:
+            mask: a bool tensor for the queries, `[batch, queries]`, and one for the values, `[batch, values]`; None for all.
+        """
         self._checked(inputs, mask)
         query, value, key = (*inputs, inputs[1])[:3]
         of_query, of_value = (mask[0], mask[1]) if mask is not None else (None, None)

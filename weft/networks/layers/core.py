@@ -134,7 +134,11 @@ class Dropout(Layer):
         self.rate = rate
 
     def noise_shape_of(self, inputs: Tensor) -> Nest:
-        """The shape of what is drawn."""
+        """The shape of what is drawn.
+
+        Args:
+            inputs: the tensor of which elements are dropped.
+        """
         given = getattr(self, "noise_shape", None)
         if given is None:
             return None
@@ -142,7 +146,11 @@ class Dropout(Layer):
         return [actual[axis] if size is None else size for axis, size in enumerate(given)]
 
     def call(self, inputs: Tensor, training: TensorLike | None = None) -> Tensor:
-        """The inputs, in training with dropout."""
+        """The inputs, in training with dropout.
+
+        Args:
+            training: whether to drop; Keras' learning phase when None.
+        """
         phase = learning_phase() if training is None else training
         return either_branch(
             phase,
@@ -320,7 +328,12 @@ class Lambda(Layer):
         self.supports_masking = self.supports_masking or mask is not None
 
     def call(self, inputs: Nest, mask: Nest = None, training: TensorLike | None = None) -> Nest:
-        """The function of the inputs."""
+        """The function of the inputs.
+
+        Args:
+            mask: which steps count; handed on where the function has an argument of this name.
+            training: whether this is training; handed on where the function has an argument of this name.
+        """
         given = dict(self.arguments)
         code = getattr(self.function, "__code__", None)
         wanted = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -337,7 +350,11 @@ class Lambda(Layer):
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Lambda:
-        """A layer of its config."""
+        """A layer of its config.
+
+        Args:
+            custom_objects: functions by the names that the config has for them.
+        """
         given = {name: value for name, value in config.items() if name not in ("function_type", "module", "function")}
         return cls(function_of(config, custom_objects), **given)
 

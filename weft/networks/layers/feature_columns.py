@@ -75,7 +75,11 @@ class DenseFeatures(Layer):
         self.built = True
 
     def call(self, features: Nest) -> Tensor:
-        """The columns' tensors, side by side; ValueError unless features come by name."""
+        """The columns' tensors, side by side; ValueError unless features come by name.
+
+        Args:
+            features: tensors by the names that the columns ask for.
+        """
         if not isinstance(features, Mapping):
             raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
         cache = FeatureTransformationCache(features)

@@ -53,7 +53,11 @@ class _Merge(Layer):
                     raise ValueError(f"Operands could not be broadcast together with shapes {tuple(known[0])} {tuple(first)}")
 
     def merge(self, inputs: Sequence[Tensor]) -> Tensor:
-        """One tensor of several of the same rank."""
+        """One tensor of several of the same rank.
+
+        Args:
+            inputs: at least two tensors.
+        """
         raise NotImplementedError
 
     def call(self, inputs: Nest) -> Tensor:

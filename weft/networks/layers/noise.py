@@ -39,7 +39,11 @@ class GaussianNoise(Layer):
         self.stddev = stddev
 
     def call(self, inputs: Tensor, training: TensorLike | None = None) -> Nest:
-        """The inputs, in training with noise."""
+        """The inputs, in training with noise.
+
+        Args:
+            training: whether to add noise; Keras' learning phase when None.
+        """
         return in_train_phase(
             lambda: inputs + random_normal(shape_of(inputs), 0.0, self.stddev, inputs.dtype), lambda: identity(inputs), training
         )
@@ -61,7 +65,11 @@ class GaussianDropout(Layer):
         self.rate = rate
 
     def call(self, inputs: Tensor, training: TensorLike | None = None) -> Nest:
-        """The inputs, in training with noise."""
+        """The inputs, in training with noise.
+
+        Args:
+            training: whether to add noise; Keras' learning phase when None.
+        """
         if not 0 < self.rate < 1:
             return inputs
         stddev = float(np.sqrt(self.rate / (1.0 - self.rate)))
@@ -90,7 +98,11 @@ class AlphaDropout(Layer):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, inputs: Tensor, training: TensorLike | None = None) -> Nest:
-        """The inputs, in training with dropout."""
+        """The inputs, in training with dropout.
+
+        Args:
+            training: whether to add noise; Keras' learning phase when None.
+        """
         if not 0.0 < self.rate < 1.0:
             return inputs
 

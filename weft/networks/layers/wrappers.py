@@ -42,7 +42,11 @@ class Wrapper(Layer):
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-        """A wrapper of its config."""
+        """A wrapper of its config.
+
+        Args:
+            custom_objects: classes of layers by the names that the config has for them.
+        """
         given = dict(config)
         inner = deserialize_keras_object(given.pop("layer"), _KNOWN, custom_objects, "layer")
         return cls(inner, **given)
@@ -71,7 +75,12 @@ class TimeDistributed(Wrapper):
         self.built = True
 
     def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
-        """The layer on all steps at once, as on a larger batch."""
+        """The layer on all steps at once, as on a larger batch.
+
+        Args:
+            training: handed to the layer where it takes it.
+            mask: `[batch, steps]` bool; has no effect on what is computed.
+        """
         sizes = inputs.shape.as_list()
         actual = shape_of(inputs)
         inner = [actual[axis] if size is None else size for axis, size in enumerate(sizes)]
@@ -125,7 +134,12 @@ class Bidirectional(Wrapper):
         self.built = True
 
     def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
-        """The outputs of both, put together."""
+        """The outputs of both, put together.
+
+        Args:
+            training: whether the layers drop; Keras' learning phase when None.
+            mask: `[batch, steps]` bool, which steps count; all when None.
+        """
         states: list[Nest] = []
         if isinstance(inputs, list | tuple):
             inputs, states = inputs[0], list(inputs[1:])

@@ -87,7 +87,13 @@ class _Counting(Metric):
         return group(*updates)
 
     def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:
-        """Count the decisions of a batch."""
+        """Count the decisions of a batch.
+
+        Args:
+            y_true: `[batch, ...]`, what is right.
+            y_pred: what the model says, of the same shape.
+            sample_weight: what each example counts, or each element, a shape that broadcasts; 1 when None.
+        """
         return self._count(y_true, y_pred, sample_weight)
 
     def _single(self, value: Tensor) -> Tensor:
@@ -343,7 +349,13 @@ class MeanIoU(Metric):
         self.total_cm = self.add_weight("total_confusion_matrix", (num_classes, num_classes), dtype=dtypes.float64)
 
     def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:
-        """Count a batch."""
+        """Count a batch.
+
+        Args:
+            y_true: `[batch, ...]`, what is right.
+            y_pred: what the model says, of the same shape.
+            sample_weight: what each example counts, or each element, a shape that broadcasts; 1 when None.
+        """
         flat = [reshape(convert_to_tensor(each), [-1]) for each in (y_true, y_pred)]
         weights = None if sample_weight is None else reshape(convert_to_tensor(sample_weight), [-1])
         counts = confusion_matrix(flat[0], flat[1], num_classes=self.num_classes, weights=weights, dtype=dtypes.float64)

@@ -198,7 +198,12 @@ class RootMeanSquaredError(Mean):
         super().__init__(name, dtype)
 
     def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """Take in a batch."""
+        """Take in a batch.
+
+        Args:
+            y_true: `[batch, ...]`, what is right.
+            y_pred: what the model says, of the same shape.
+        """
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         error = predicted - wanted
         return super().update_state(error * error, sample_weight)
@@ -222,7 +227,12 @@ class MeanRelativeError(Mean):
         self.normalizer = normalizer
 
     def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """Take in a batch."""
+        """Take in a batch.
+
+        Args:
+            y_true: `[batch, ...]`, what is right.
+            y_pred: what the model says, of the same shape.
+        """
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         by = cast(convert_to_tensor(self.normalizer), self._dtype)
         return super().update_state(div_no_nan(abs(wanted - predicted), by), sample_weight)

@@ -24,7 +24,11 @@ class Model(Trainable):
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
-        """A model of its config."""
+        """A model of its config.
+
+        Args:
+            custom_objects: classes and functions by the names that the config has for them.
+        """
         if "layers" not in config:
             return cls(**config)
         inputs, outputs = building.tensors_of(config, custom_objects)
@@ -71,14 +75,30 @@ class Model(Trainable):
         self, filepath: str, overwrite: bool = True, include_optimizer: bool = True, save_format: str | None = None,
         signatures: object = None,
     ) -> None:  # fmt: skip
-        """Write the model to an HDF5 file; see `tf.keras.models.save_model`."""
+        """Write the model to an HDF5 file; see `tf.keras.models.save_model`.
+
+        Args:
+            filepath: the file's path.
+            overwrite: whether a file that is there is replaced; otherwise the terminal is asked.
+            include_optimizer: whether the optimizer and its state are written too.
+            save_format: "h5"; "tf" is refused.
+            signatures: refused: they are for the format "tf".
+        """
         model_files.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
 
     def to_json(self, **kwargs: Options) -> str:
-        """The config as JSON; `kwargs` go to `json.dumps`."""
+        """The config as JSON; `kwargs` go to `json.dumps`.
+
+        Args:
+            kwargs: arguments of `json.dumps`.
+        """
         return json.dumps(building.model_config(self), default=building.jsonable, **kwargs)
 
     def to_yaml(self, **kwargs: Options) -> str:
-        """The config as YAML; `kwargs` go to `yaml.dump`. ImportError without PyYAML."""
+        """The config as YAML; `kwargs` go to `yaml.dump`. ImportError without PyYAML.
+
+        Args:
+            kwargs: arguments of `yaml.dump`.
+        """
         plain = json.loads(self.to_json())
         return str(building.yaml_module("to_yaml").dump(plain, **kwargs))

@@ -58,6 +58,9 @@ class Sequential(Model):
     def add(self, layer: KerasObject) -> None:
         """Put a layer behind the others.
 
+        Args:
+            layer: a layer, or the tensor that `tf.keras.Input` gave.
+
         Raises:
             TypeError: it is no layer, or gives several outputs.
             ValueError: a layer of this name is there already.
@@ -111,7 +114,12 @@ class Sequential(Model):
             self.connect(self.inputs, self._chain[-1].output)
 
     def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
-        """The outputs of the last layer."""
+        """The outputs of the last layer.
+
+        Args:
+            training: whether layers such as dropout act as in training; each layer's default when None.
+            mask: `[batch, steps]` bool, which steps of the inputs count; all when None.
+        """
         if self.topology is not None:
             return super().call(inputs, training, mask)
         outputs = inputs
@@ -145,12 +153,24 @@ class Sequential(Model):
         self.connect([start], outputs)
 
     def predict_classes(self, x: Nest, batch_size: int = 32, verbose: int = 0) -> Array:
-        """The numbers of the likeliest classes."""
+        """The numbers of the likeliest classes.
+
+        Args:
+            x: inputs, as for `predict`.
+            batch_size: how many examples a batch has.
+            verbose: 1 for a progress bar.
+        """
         found = self.predict(x, batch_size=batch_size, verbose=verbose)
         return found.argmax(axis=-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
 
     def predict_proba(self, x: Nest, batch_size: int = 32, verbose: int = 0) -> Array:
-        """The outputs, as probabilities."""
+        """The outputs, as probabilities.
+
+        Args:
+            x: inputs, as for `predict`.
+            batch_size: how many examples a batch has.
+            verbose: 1 for a progress bar.
+        """
         return self.predict(x, batch_size, verbose)
 
     def get_config(self) -> Config:
@@ -167,7 +187,11 @@ class Sequential(Model):
     def from_config(
         cls, config: GivenConfig | Sequence[GivenConfig], custom_objects: Mapping[str, object] | None = None
     ) -> Sequential:
-        """A model of its config."""
+        """A model of its config.
+
+        Args:
+            custom_objects: classes and functions by the names that the config has for them.
+        """
         layers = config["layers"] if isinstance(config, Mapping) else config
         made = cls(name=config["name"] if isinstance(config, Mapping) else None)
         for each in layers:

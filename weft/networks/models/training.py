@@ -54,6 +54,11 @@ class Trainable(Network):
             target_tensors: tensors to take the targets from, instead of what is fed.
             distribute: refused.
             kwargs: refused, but for `run_eagerly=False`.
+
+        Raises:
+            NotImplementedError: `distribute` was given.
+            TypeError: there is an argument that nothing takes.
+            ValueError: `run_eagerly=True`, or a loss or metric is unknown or does not fit the outputs.
         """
         if distribute is not None:
             raise NotImplementedError(
@@ -122,7 +127,13 @@ class Trainable(Network):
         self.compilation.reset_metrics()
 
     def place_inputs(self, names: Sequence[str], values: Sequence[Array], given: Nest) -> None:
-        """Make placeholders like arrays and call the model on them."""
+        """Make placeholders like arrays and call the model on them.
+
+        Args:
+            names: a name for each input.
+            values: an array for each, whose dtype and shape but for the first dimension the placeholder gets.
+            given: the inputs as they were given, nested.
+        """
         made = [
             placeholder(dtypes.as_dtype(_kind(each)), [None, *each.shape[1:]], name=name)
             for name, each in zip(names, values, strict=True)
@@ -163,6 +174,9 @@ class Trainable(Network):
             validation_freq: every how many epochs to validate, or after which.
             max_queue_size, workers, use_multiprocessing: accepted; generators run in this thread.
             kwargs: `nb_epoch`, the old name of `epochs`.
+
+        Raises:
+            TypeError: there is an argument that nothing takes.
         """
         if "nb_epoch" in kwargs:
             epochs = kwargs.pop("nb_epoch")
@@ -191,7 +205,18 @@ class Trainable(Network):
         steps: int | None = None, callbacks: Sequence[Callback] | None = None, max_queue_size: int = 10, workers: int = 1,
         use_multiprocessing: bool = False,
     ) -> Nest:  # fmt: skip
-        """The loss over all examples, and the metrics if there are any; arguments as of `fit`."""
+        """The loss over all examples, and the metrics if there are any, as `metrics_names` says.
+
+        Args:
+            x: inputs, as for `fit`.
+            y: targets, as for `fit`.
+            batch_size: how many examples a batch has; 32 when None.
+            verbose: 1 for a progress bar, 0 for nothing.
+            sample_weight: `[examples]`, what each counts; 1 when None.
+            steps: how many batches to take; to the end when None.
+            callbacks: callbacks.
+            max_queue_size, workers, use_multiprocessing: taken and without effect.
+        """
         compilation = self.compilation
         source = self._feeding.source(x, y, batch_size, steps, False, sample_weight)
         self._feeding.begin_inputs(source)
@@ -204,7 +229,16 @@ class Trainable(Network):
         callbacks: Sequence[Callback] | None = None, max_queue_size: int = 10, workers: int = 1,
         use_multiprocessing: bool = False,
     ) -> Nest:  # fmt: skip
-        """The outputs for all examples, as one array or a list of them; arguments as of `fit`."""
+        """The outputs for all examples, as one array or a list of them.
+
+        Args:
+            x: inputs, as for `fit`.
+            batch_size: how many examples a batch has; 32 when None.
+            verbose: 1 for a progress bar, 0 for nothing.
+            steps: how many batches to take; to the end when None.
+            callbacks: callbacks.
+            max_queue_size, workers, use_multiprocessing: taken and without effect.
+        """
 
         source = self._feeding.prediction_source(x, batch_size, steps)
         outputs = joined(loop.predict(self, lambda batch: self._predicted(batch.inputs), source, callbacks, verbose))
@@ -223,7 +257,15 @@ class Trainable(Network):
     def train_on_batch(
         self, x: Nest, y: Nest = None, sample_weight: Nest = None, class_weight: Nest = None, reset_metrics: bool = True
     ) -> Nest:
-        """Train on one batch; the loss, and the metrics if there are any, which begin anew before it unless told otherwise."""
+        """Train on one batch; the loss, and the metrics if there are any, as `metrics_names` says.
+
+        Args:
+            x: an array `[batch, ...]`, a list of them, or a dict by the inputs' names.
+            y: the targets, the same by outputs.
+            sample_weight: `[batch]`, what each example counts; 1 when None.
+            class_weight: a dict of what each class's examples count.
+            reset_metrics: whether the metrics begin anew after it.
+        """
         found = [each.item() for each in self.compilation.train_step(self._feeding.batch(x, y, sample_weight, class_weight))]
         if reset_metrics:
             self.reset_metrics()
@@ -231,7 +273,14 @@ class Trainable(Network):
 
     @placement.in_scope_of_model
     def test_on_batch(self, x: Nest, y: Nest = None, sample_weight: Nest = None, reset_metrics: bool = True) -> Nest:
-        """The loss of one batch, and the metrics if there are any."""
+        """The loss of one batch, and the metrics if there are any, as `metrics_names` says.
+
+        Args:
+            x: an array `[batch, ...]`, a list of them, or a dict by the inputs' names.
+            y: the targets, the same by outputs.
+            sample_weight: `[batch]`, what each example counts; 1 when None.
+            reset_metrics: whether the metrics begin anew after it.
+        """
         found = [each.item() for each in self.compilation.test_step(self._feeding.batch(x, y, sample_weight))]
         if reset_metrics:
             self.reset_metrics()
@@ -239,7 +288,11 @@ class Trainable(Network):
 
     @placement.in_scope_of_model
     def predict_on_batch(self, x: Nest) -> Nest:
-        """The outputs for one batch."""
+        """The outputs for one batch.
+
+        Args:
+            x: an array `[batch, ...]`, a list of them, or a dict by the inputs' names.
+        """
         self._feeding.set_inputs(x)
         outputs = self._predicted(self._feeding.input_arrays(x))
         return outputs[0] if len(outputs) == 1 else outputs
@@ -252,7 +305,22 @@ class Trainable(Network):
         validation_freq: int | Sequence[int] = 1, class_weight: Nest = None, max_queue_size: int = 10, workers: int = 1,
         use_multiprocessing: bool = False, shuffle: bool = True, initial_epoch: int = 0,
     ) -> History:  # fmt: skip
-        """See `fit`."""
+        """Train on what a generator gives; `fit` takes generators too.
+
+        Args:
+            generator: gives pairs of inputs and targets, perhaps with weights, or is a `utils.Sequence`.
+            steps_per_epoch: how many batches an epoch has; a Sequence's length when None.
+            epochs: the number of the last epoch.
+            verbose: 1 for a progress bar, 2 for a line per epoch, 0 for nothing.
+            callbacks: callbacks.
+            validation_data: data to validate with: a tuple of arrays, or a generator.
+            validation_steps: how many batches of a generator to validate with.
+            validation_freq: after how many epochs to validate, or after which.
+            class_weight: a dict of what each class's examples count.
+            max_queue_size, workers, use_multiprocessing: taken and without effect.
+            shuffle: whether a Sequence's batches come in another order in each epoch.
+            initial_epoch: the number of epochs that are done already.
+        """
         return self.fit(
             generator, None, None, epochs, verbose, callbacks, 0.0, validation_data, shuffle, class_weight, None, initial_epoch,
             steps_per_epoch, validation_steps, validation_freq,
@@ -262,14 +330,30 @@ class Trainable(Network):
         self, generator: Nest, steps: int | None = None, callbacks: Sequence[Callback] | None = None,
         max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False, verbose: int = 0,
     ) -> Nest:  # fmt: skip
-        """See `evaluate`."""
+        """The loss over what a generator gives, and the metrics; `evaluate` takes generators too.
+
+        Args:
+            generator: gives pairs of inputs and targets, perhaps with weights, or is a `utils.Sequence`.
+            steps: how many batches to take; a Sequence's length when None.
+            callbacks: callbacks.
+            max_queue_size, workers, use_multiprocessing: taken and without effect.
+            verbose: 1 for a progress bar, 0 for nothing.
+        """
         return self.evaluate(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
     def predict_generator(
         self, generator: Nest, steps: int | None = None, callbacks: Sequence[Callback] | None = None,
         max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False, verbose: int = 0,
     ) -> Nest:  # fmt: skip
-        """See `predict`."""
+        """The outputs for what a generator gives; `predict` takes generators too.
+
+        Args:
+            generator: gives inputs, or tuples that begin with them, or is a `utils.Sequence`.
+            steps: how many batches to take; a Sequence's length when None.
+            callbacks: callbacks.
+            max_queue_size, workers, use_multiprocessing: taken and without effect.
+            verbose: 1 for a progress bar, 0 for nothing.
+        """
         return self.predict(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
 

@@ -40,7 +40,11 @@ class Constraint:
 
     @classmethod
     def from_config(cls, config: dict[str, object]) -> Self:
-        """A constraint of its config."""
+        """A constraint of its config.
+
+        Args:
+            config: the constructor's arguments by name, as `get_config` gives them.
+        """
         return cls(**config)
 
 

@@ -32,7 +32,11 @@ class Regularizer:
 
     @classmethod
     def from_config(cls, config: dict[str, object]) -> Self:
-        """A regularizer of its config."""
+        """A regularizer of its config.
+
+        Args:
+            config: the constructor's arguments by name, as `get_config` gives them.
+        """
         return cls(**config)
 
 

@@ -30,7 +30,11 @@ class LearningRateSchedule:
 
     @classmethod
     def from_config(cls, config: GivenConfig) -> Self:
-        """A schedule of its config."""
+        """A schedule of its config.
+
+        Args:
+            config: the constructor's arguments by name, as `get_config` gives them.
+        """
         return cls(**config)
 
 

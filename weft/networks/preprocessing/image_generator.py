@@ -175,7 +175,11 @@ class ImageDataGenerator:
         )  # fmt: skip
 
     def standardize(self, x: Array) -> Array:
-        """A picture normalized as asked for; changes `x`."""
+        """A picture normalized as asked for; changes `x`.
+
+        Args:
+            x: `[height, width, channels]`, floats.
+        """
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
         if self.rescale:
@@ -202,7 +206,12 @@ class ImageDataGenerator:
         return value is not None
 
     def get_random_transform(self, img_shape: Sequence[int], seed: int | None = None) -> dict[str, Nest]:
-        """What to do to a picture of some shape, drawn by NumPy: angles, pixels, factors."""
+        """What to do to a picture of some shape, drawn by NumPy: angles, pixels, factors.
+
+        Args:
+            img_shape: the shape of a picture, without the batch.
+            seed: the seed for NumPy's generator, which goes on where it is when None.
+        """
         if seed is not None:
             np.random.seed(seed)
         theta = np.random.uniform(-self.rotation_range, self.rotation_range) if self.rotation_range else 0
@@ -221,7 +230,12 @@ class ImageDataGenerator:
         }  # fmt: skip
 
     def apply_transform(self, x: Array, transform_parameters: dict[str, Nest]) -> Array:
-        """A picture changed so; what the dict does not name is left as it is."""
+        """A picture changed so; what the dict does not name is left as it is.
+
+        Args:
+            x: `[height, width, channels]`.
+            transform_parameters: as `get_random_transform` gives them.
+        """
         chosen = transform_parameters
         affine = {key: chosen[key] for key in ("theta", "tx", "ty", "shear", "zx", "zy") if key in chosen}
         rows, columns, channels = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
@@ -237,7 +251,12 @@ class ImageDataGenerator:
         return x if chosen.get("brightness") is None else apply_brightness_shift(x, chosen["brightness"])
 
     def random_transform(self, x: Array, seed: int | None = None) -> Array:
-        """A picture, `[height, width, channels]`, changed at random."""
+        """A picture, `[height, width, channels]`, changed at random.
+
+        Args:
+            x: `[height, width, channels]`.
+            seed: as for `get_random_transform`.
+        """
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
     def fit(self, x: Nest, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:

@@ -110,7 +110,11 @@ class Tokenizer:
         return text_to_word_sequence(text, self.filters, self.lower, self.split)
 
     def fit_on_texts(self, texts: Iterable[str | Sequence[str]]) -> None:
-        """Count the words of texts and number them."""
+        """Count the words of texts and number them.
+
+        Args:
+            texts: texts, or lists of words.
+        """
         for text in texts:
             self.document_count += 1
             words = self._words(text)
@@ -122,11 +126,19 @@ class Tokenizer:
         self.index_word = {number: word for word, number in self.word_index.items()}
 
     def texts_to_sequences(self, texts: Iterable[str | Sequence[str]]) -> list[list[int]]:
-        """The words' numbers of each text."""
+        """The words' numbers of each text.
+
+        Args:
+            texts: texts, or lists of words.
+        """
         return list(self.texts_to_sequences_generator(texts))
 
     def texts_to_sequences_generator(self, texts: Iterable[str | Sequence[str]]) -> Iterator[list[int]]:
-        """The words' numbers of each text, one text after the other."""
+        """The words' numbers of each text, one text after the other.
+
+        Args:
+            texts: texts, or lists of words.
+        """
         unknown = None if self.oov_token is None else self.word_index.get(self.oov_token)
         for text in texts:
             numbers = (self._number(word, unknown) for word in self._words(text))
@@ -137,7 +149,11 @@ class Tokenizer:
         return unknown if number is None or (self.num_words and number >= self.num_words) else number
 
     def sequences_to_texts(self, sequences: Iterable[Sequence[int]]) -> list[str]:
-        """The texts of numbers."""
+        """The texts of numbers.
+
+        Args:
+            sequences: lists of the words' numbers.
+        """
         return [" ".join(word for word in map(self._word, numbers) if word is not None) for numbers in sequences]
 
     def _word(self, number: int) -> str | None:
@@ -145,11 +161,24 @@ class Tokenizer:
         return self.oov_token if word is None or (self.num_words and number >= self.num_words) else word
 
     def texts_to_matrix(self, texts: Iterable[str | Sequence[str]], mode: str = "binary") -> Array:
-        """A row for each text; see `sequences_to_matrix`."""
+        """A row for each text; see `sequences_to_matrix`.
+
+        Args:
+            texts: texts, or lists of words.
+            mode: "binary", "count", "freq" or "tfidf".
+        """
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode)
 
     def sequences_to_matrix(self, sequences: Sequence[Sequence[int]], mode: str = "binary") -> Array:
-        """A row for each sequence with what its words are worth: "binary", "count", "freq" or "tfidf"."""
+        """A row for each sequence with what its words are worth: `[sequences, num_words]`.
+
+        Args:
+            sequences: lists of the words' numbers.
+            mode: "binary" for 1, "count", "freq" for the part of the sequence, or "tfidf".
+
+        Raises:
+            ValueError: there is no such mode, nothing says how many words there are, or "tfidf" comes before texts were seen.
+        """
         if not self.num_words and not self.word_index:
             raise ValueError("Specify a dimension (`num_words` argument), or fit on some text data first.")
         if mode not in ("binary", "count", "freq", "tfidf"):
@@ -174,5 +203,9 @@ class Tokenizer:
         return {**{name: getattr(self, name) for name in names}, **words}
 
     def to_json(self, **kwargs: Options) -> str:
-        """The config as JSON."""
+        """The config as JSON.
+
+        Args:
+            kwargs: arguments of `json.dumps`.
+        """
         return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)

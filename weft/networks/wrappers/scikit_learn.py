@@ -45,7 +45,11 @@ class BaseWrapper:
         return self.build_fn
 
     def check_params(self, params: Config) -> None:
-        """Check that each argument has a taker; ValueError where one has none."""
+        """Check that each argument has a taker; ValueError where one has none.
+
+        Args:
+            params: arguments by name.
+        """
         takers: list[Callable[..., object]] = [Sequential.fit, Sequential.predict, Sequential.evaluate, self._builder()]
         known = {name for each in takers for name in inspect.signature(each).parameters}
         for name in params:
@@ -53,11 +57,22 @@ class BaseWrapper:
                 raise ValueError(f"{name} is not a legal parameter")
 
     def get_params(self, **params: Options) -> Config:
-        """The arguments, and `build_fn`; `params` are not used."""
+        """The arguments, and `build_fn`; `params` are not used.
+
+        Args:
+            params: taken and without effect.
+        """
         return {**copy.deepcopy(self.sk_params), "build_fn": self.build_fn}
 
     def set_params(self, **params: Options) -> Self:
-        """Change arguments; the wrapper."""
+        """Change arguments; the wrapper.
+
+        Args:
+            params: arguments of the function that builds the model, or of its `fit`, `predict` or `evaluate`.
+
+        Raises:
+            ValueError: none of these takes one of them.
+        """
         given = dict(params)
         self.build_fn = given.pop("build_fn", self.build_fn)
         self.check_params(given)
@@ -65,7 +80,12 @@ class BaseWrapper:
         return self
 
     def filter_sk_params(self, fn: Callable[..., Any], override: Config | None = None) -> Config:
-        """Those of the arguments that a function takes, and those given here."""
+        """Those of the arguments that a function takes, and those given here.
+
+        Args:
+            fn: the function.
+            override: arguments that come before those that are kept.
+        """
         wanted = inspect.signature(fn).parameters
         return {**{name: value for name, value in self.sk_params.items() if name in wanted}, **(override or {})}
 
@@ -112,18 +132,33 @@ class KerasClassifier(BaseWrapper):
         return super().fit(x, given, **kwargs)
 
     def predict(self, x: Array, **kwargs: Options) -> Array:
-        """The most probable class of each example; `kwargs` are arguments of the model's `predict`."""
+        """The most probable class of each example; `kwargs` are arguments of the model's `predict`.
+
+        Args:
+            x: `[examples, ...]`.
+            kwargs: arguments of the model's `predict`.
+        """
         proba = self.model.predict(x, **self.filter_sk_params(Sequential.predict, kwargs))
         found = np.argmax(proba, axis=-1) if proba.shape[-1] > 1 else (proba > 0.5).astype("int32")
         return self.classes_[found]
 
     def predict_proba(self, x: Array, **kwargs: Options) -> Array:
-        """The probabilities of the classes; `kwargs` are arguments of the model's `predict`."""
+        """The probabilities of the classes; `kwargs` are arguments of the model's `predict`.
+
+        Args:
+            x: `[examples, ...]`.
+            kwargs: arguments of the model's `predict`.
+        """
         probs = self.model.predict(x, **self.filter_sk_params(Sequential.predict, kwargs))
         return np.hstack([1 - probs, probs]) if probs.shape[1] == 1 else probs
 
     def score(self, x: Array, y: Array, **kwargs: Options) -> float:
         """The accuracy; `kwargs` are arguments of the model's `evaluate`.
+
+        Args:
+            x: `[examples, ...]`.
+            y: `[examples]` or `[examples, outputs]`, the targets.
+            kwargs: arguments of the model's `evaluate`.
 
         Raises:
             ValueError: the model was compiled without accuracy.
@@ -144,10 +179,21 @@ class KerasRegressor(BaseWrapper):
     """A model of numbers with scikit-learn's methods."""
 
     def predict(self, x: Array, **kwargs: Options) -> Array:
-        """The predictions; `kwargs` are arguments of the model's `predict`."""
+        """The predictions; `kwargs` are arguments of the model's `predict`.
+
+        Args:
+            x: `[examples, ...]`.
+            kwargs: arguments of the model's `predict`.
+        """
         found: Array = np.squeeze(self.model.predict(x, **self.filter_sk_params(Sequential.predict, kwargs)), axis=-1)
         return found
 
     def score(self, x: Array, y: Array, **kwargs: Options) -> float:
-        """The loss, with the other sign: more is better; `kwargs` are arguments of the model's `evaluate`."""
+        """The loss, with the other sign: more is better; `kwargs` are arguments of the model's `evaluate`.
+
+        Args:
+            x: `[examples, ...]`.
+            y: `[examples]` or `[examples, outputs]`, the targets.
+            kwargs: arguments of the model's `evaluate`.
+        """
         return -self._score(x, y, kwargs)[0]

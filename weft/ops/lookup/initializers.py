@@ -45,7 +45,14 @@ class TableInitializerBase:
         return ""
 
     def initialize(self, table: object) -> Operation:
-        """The operation that fills a table, which `tf.tables_initializer` runs."""
+        """The operation that fills a table, which `tf.tables_initializer` runs.
+
+        Args:
+            table: the table.
+
+        Raises:
+            NotImplementedError: the derived class does not say how.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say how to fill a table")
 
     def _register(self, table: object, node: Operation) -> Operation:

@@ -97,6 +97,9 @@ class RaggedTensor:
             row_splits: `[nrows + 1]` int32 or int64, ascending from 0 to `nvals`.
             name: the name scope.
             validate: whether the run checks the splits; what is known while the graph is built is checked at once.
+
+        Raises:
+            ValueError: `row_splits` is an empty list, or what is known of the splits is wrong.
         """
         if isinstance(row_splits, list | tuple) and not row_splits:
             raise ValueError("row_splits tensor may not be empty.")
@@ -106,21 +109,39 @@ class RaggedTensor:
     def from_row_lengths(
         cls, values: ValuesLike, row_lengths: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows of these lengths, `[nrows]`, one after the other."""
+        """Rows of these lengths, `[nrows]`, one after the other.
+
+        Args:
+            values: `[nvals, ...]`, perhaps ragged itself.
+            row_lengths: `[nrows]` int32 or int64, of which the sum is `nvals`.
+            validate: whether the run checks the lengths.
+        """
         return cls._partitioned(ROW_LENGTHS, values, row_lengths, name, validate)
 
     @classmethod
     def from_row_starts(
         cls, values: ValuesLike, row_starts: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows that begin at these places, `[nrows]`, and end where the next begins."""
+        """Rows that begin at these places, `[nrows]`, and end where the next begins.
+
+        Args:
+            values: `[nvals, ...]`, perhaps ragged itself.
+            row_starts: `[nrows]` int32 or int64, ascending from 0.
+            validate: whether the run checks the starts.
+        """
         return cls._partitioned(ROW_STARTS, values, row_starts, name, validate)
 
     @classmethod
     def from_row_limits(
         cls, values: ValuesLike, row_limits: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows that end at these places, `[nrows]`, and begin where the one before ends."""
+        """Rows that end at these places, `[nrows]`, and begin where the one before ends.
+
+        Args:
+            values: `[nvals, ...]`, perhaps ragged itself.
+            row_limits: `[nrows]` int32 or int64, ascending to `nvals`.
+            validate: whether the run checks the limits.
+        """
         return cls._partitioned(ROW_LIMITS, values, row_limits, name, validate)
 
     @classmethod
@@ -133,6 +154,12 @@ class RaggedTensor:
         validate: bool = True,
     ) -> RaggedTensor:
         """Rows by the number of each value's row, `[nvals]`, ascending; without `nrows` the last one has a value.
+
+        Args:
+            values: `[nvals, ...]`, perhaps ragged itself.
+            value_rowids: `[nvals]` int32 or int64, ascending.
+            nrows: how many rows there are, of the type of `value_rowids`.
+            validate: whether the run checks the row numbers.
 
         Raises:
             ValueError: `nrows` is less than the row numbers ask for.
@@ -168,14 +195,32 @@ class RaggedTensor:
     def from_nested_row_splits(
         cls, flat_values: ValuesLike, nested_row_splits: Sequence[TensorLike], name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """A ragged dimension for each of the splits, the outermost first."""
+        """A ragged dimension for each of the splits, the outermost first.
+
+        Args:
+            flat_values: `[nvals, ...]`, the innermost values.
+            nested_row_splits: `[rows + 1]` int32 or int64 each, one for each ragged dimension.
+            validate: whether the run checks the splits.
+
+        Raises:
+            TypeError: the splits are no list of tensors.
+        """
         return cls._nested(cls.from_row_splits, "RaggedFromNestedRowSplits", flat_values, nested_row_splits, name, validate)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: ValuesLike, nested_row_lengths: Sequence[TensorLike], name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """A ragged dimension for each of the lengths, the outermost first."""
+        """A ragged dimension for each of the lengths, the outermost first.
+
+        Args:
+            flat_values: `[nvals, ...]`, the innermost values.
+            nested_row_lengths: `[rows]` int32 or int64 each, one for each ragged dimension.
+            validate: whether the run checks the lengths.
+
+        Raises:
+            TypeError: the lengths are no list of tensors.
+        """
         return cls._nested(cls.from_row_lengths, "RaggedFromNestedRowlengths", flat_values, nested_row_lengths, name, validate)
 
     @classmethod
@@ -206,7 +251,18 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """A ragged dimension for each of the lists of row numbers, the outermost first."""
+        """A ragged dimension for each of the lists of row numbers, the outermost first.
+
+        Args:
+            flat_values: `[nvals, ...]`, the innermost values.
+            nested_value_rowids: `[values]` int32 or int64 each, one for each ragged dimension.
+            nested_nrows: how many rows each dimension has; as many as have a value when None.
+            validate: whether the run checks the row numbers.
+
+        Raises:
+            ValueError: `nested_nrows` has another length than `nested_value_rowids`.
+            TypeError: one of these is no list of tensors.
+        """
         _check_flag(validate)
         _check_list(nested_value_rowids, "nested_value_rowids")
         if nested_nrows is None:
@@ -245,6 +301,7 @@ class RaggedTensor:
 
         Raises:
             ValueError: both `lengths` and `padding` are given, or the ragged rank does not fit.
+            TypeError: `ragged_rank` is no int.
         """
         splits_type = as_dtype(row_splits_dtype)
         if lengths is not None and padding is not None:
@@ -267,7 +324,15 @@ class RaggedTensor:
     def from_sparse(
         cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: DTypeLike = dtypes.int64
     ) -> RaggedTensor:
-        """The rows of a sparse matrix whose elements stand at the left of their rows; the run checks that they do."""
+        """The rows of a sparse matrix whose elements stand at the left of their rows; the run checks that they do.
+
+        Args:
+            st_input: a SparseTensor of rank 2.
+            row_splits_dtype: int32 or int64.
+
+        Raises:
+            TypeError: it is no SparseTensor.
+        """
         if not isinstance(st_input, SparseTensor):
             raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
         with input_scope(name, "RaggedFromSparse", [st_input.indices]):
@@ -338,7 +403,11 @@ class RaggedTensor:
             return tuple(row_ids_node(splits) for splits in self.nested_row_splits)
 
     def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
-        """The number of rows, a scalar."""
+        """The number of rows, a scalar.
+
+        Args:
+            out_type: int32 or int64; that of the splits when None.
+        """
         kind = self._row_splits.dtype if out_type is None else as_dtype(out_type)
         with input_scope(name, "RaggedNRows", [self._row_splits]):
             return nrows_of(self._row_splits, kind) - 1
@@ -354,7 +423,11 @@ class RaggedTensor:
             return self._row_splits[1:]
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Nest:
-        """The lengths of the rows along a dimension, of the shape of those before it."""
+        """The lengths of the rows along a dimension, of the shape of those before it.
+
+        Args:
+            axis: the dimension; 0 gives the number of rows.
+        """
         with input_scope(name, "RaggedRowLengths", [self._row_splits]):
             axis = positive_axis(axis, self.shape.ndims)
             if axis == 0:
@@ -374,7 +447,12 @@ class RaggedTensor:
     def bounding_shape(
         self, axis: TensorLike | None = None, name: str | None = None, out_type: DTypeLike | None = None
     ) -> Tensor:
-        """The shape of the least tensor that holds this one, or its sizes along `axis`."""
+        """The shape of the least tensor that holds this one, or its sizes along `axis`.
+
+        Args:
+            axis: a dimension, or a tensor of several; the whole shape when None.
+            out_type: int32 or int64; that of the splits when None.
+        """
         kind = self._row_splits.dtype if out_type is None else as_dtype(out_type)
         with input_scope(name, "RaggedBoundingBox", [self._row_splits]):
             if isinstance(axis, int) and axis == 0:
@@ -389,7 +467,11 @@ class RaggedTensor:
     # The same rows with something else.
 
     def with_values(self, new_values: ValuesLike) -> RaggedTensor:
-        """The same rows with other values."""
+        """The same rows with other values.
+
+        Args:
+            new_values: as many as there are, `[nvals, ...]`, perhaps ragged.
+        """
         values = convert_to_tensor_or_ragged_tensor(new_values)
         values.shape.with_rank_at_least(1)
         values.shape[:1].assert_is_compatible_with(self._values.shape[:1])
@@ -399,13 +481,20 @@ class RaggedTensor:
         return RaggedTensor(values, splits, internal=True)
 
     def with_flat_values(self, new_values: ValuesLike) -> RaggedTensor:
-        """The same rows, in all ragged dimensions, with other innermost values."""
+        """The same rows, in all ragged dimensions, with other innermost values.
+
+        Args:
+            new_values: as many as there are innermost values, `[nvals, ...]`.
+        """
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """The same tensor with splits of another type.
+
+        Args:
+            dtype: int32 or int64.
 
         Raises:
             ValueError: the type is neither int32 nor int64.
@@ -419,7 +508,11 @@ class RaggedTensor:
         return RaggedTensor(values, cast(self._row_splits, kind), internal=True)
 
     def to_tensor(self, default_value: TensorLike | None = None, name: str | None = None) -> Tensor:
-        """The least tensor that holds the rows, filled up with the default value, zero or '' by default."""
+        """The least tensor that holds the rows, filled up with the default value, zero or '' by default.
+
+        Args:
+            default_value: a scalar of the dtype of the values, or of the shape of an innermost value.
+        """
         with input_scope(name, "RaggedToTensor", [self._row_splits]):
             return dense.padded(self.flat_values, self.nested_row_splits, default_value)
 
@@ -442,7 +535,15 @@ class RaggedTensor:
         )
 
     def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> RaggedTensorValue:
-        """Run the graph up to this tensor in the session given or the default one, and return its value."""
+        """Run the graph up to this tensor in the session given or the default one, and return its value.
+
+        Args:
+            feed_dict: values by tensor, as for `Session.run`.
+            session: the session; the default one when None.
+
+        Raises:
+            ValueError: there is no session.
+        """
         session = default_sessions.get_default() if session is None else session
         if session is None:
             raise ValueError(

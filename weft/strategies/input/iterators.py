@@ -50,7 +50,11 @@ class InputContext:
         return self._num_input_pipelines
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """The size of each replica's part of a batch; ValueError when it cannot be divided."""
+        """The size of each replica's part of a batch; ValueError when it cannot be divided.
+
+        Args:
+            global_batch_size: how many examples all replicas take together.
+        """
         if global_batch_size % self._num_replicas_in_sync:
             raise ValueError(
                 f"The `global_batch_size` {global_batch_size!r} is not divisible by `num_replicas_in_sync` "

@@ -120,6 +120,10 @@ class CrossDeviceOps:
     def batch_reduce(self, reduce_op: ReduceOp, value_destination_pairs: Sequence[tuple[Value, Value]]) -> list[Value]:
         """`reduce` for each pair of a value and its destinations.
 
+        Args:
+            reduce_op: SUM or MEAN.
+            value_destination_pairs: pairs as the arguments of `reduce`.
+
         Raises:
             ValueError: an item is no pair.
         """
@@ -131,22 +135,43 @@ class CrossDeviceOps:
         return self.batch_reduce_implementation(reduce_op, [(as_per_replica(value), to) for value, to in pairs])
 
     def broadcast(self, tensor: Value, destinations: Value) -> Value:
-        """The tensor on the devices of `destinations`."""
+        """The tensor on the devices of `destinations`.
+
+        Args:
+            tensor: the tensor.
+            destinations: a variable, a tensor or the name of a device.
+        """
         devices_of(destinations)
         return self.broadcast_implementation(tensor, destinations)
 
     def reduce_implementation(self, reduce_op: ReduceOp, per_replica_value: PerReplica, destinations: Value) -> Value:
-        """How one value is reduced; for derived classes."""
+        """How one value is reduced; for derived classes.
+
+        Args:
+            reduce_op: SUM or MEAN.
+            per_replica_value: the values.
+            destinations: a variable, a tensor or the name of a device.
+        """
         raise NotImplementedError("_reduce method must be implemented in descendants.")
 
     def batch_reduce_implementation(
         self, reduce_op: ReduceOp, value_destination_pairs: Sequence[tuple[PerReplica, Value]]
     ) -> list[Value]:
-        """How several values are reduced, one after the other unless a derived class knows better."""
+        """How several values are reduced, one after the other unless a derived class knows better.
+
+        Args:
+            reduce_op: SUM or MEAN.
+            value_destination_pairs: pairs as the arguments of `reduce_implementation`.
+        """
         return [self.reduce_implementation(reduce_op, value, to) for value, to in value_destination_pairs]
 
     def broadcast_implementation(self, tensor: Value, destinations: Value) -> Value:
-        """How a tensor is put on several devices."""
+        """How a tensor is put on several devices.
+
+        Args:
+            tensor: the tensor.
+            destinations: a variable, a tensor or the name of a device.
+        """
         return broadcast(tensor, destinations)
 
 

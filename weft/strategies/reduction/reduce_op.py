@@ -16,7 +16,11 @@ class ReduceOp(enum.Enum):
 
     @staticmethod
     def from_variable_aggregation(aggregation: VariableAggregation) -> ReduceOp:
-        """The reduction that an aggregation of variables means; ValueError for one that is none."""
+        """The reduction that an aggregation of variables means; ValueError for one that is none.
+
+        Args:
+            aggregation: `tf.VariableAggregation.SUM` or `MEAN`.
+        """
         for each in (ReduceOp.SUM, ReduceOp.MEAN):
             if each.name == aggregation.name:
                 return each

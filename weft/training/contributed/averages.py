@@ -40,7 +40,11 @@ class MovingAverageOptimizer(Optimizer):
         self._is_sequential = sequential_update
 
     def compute_gradients(self, *args: Nest, **kwargs: Nest) -> PairList:
-        """Those of the other optimizer."""
+        """Those of the other optimizer.
+
+        Args:
+            args, kwargs: those of the other optimizer's `compute_gradients`.
+        """
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def get_slot(self, var: Variable, name: str) -> Nest:

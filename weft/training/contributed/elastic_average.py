@@ -112,7 +112,11 @@ class ElasticAverageOptimizer(Optimizer):
         self._local_step = own_step_counter(ea_custom_getter.worker_device)
 
     def compute_gradients(self, loss: Tensor, var_list: Nest = None, *args: Nest, **kwargs: Nest) -> PairList:
-        """The gradients of the loss with the copies' distances from the centre; see Optimizer.compute_gradients."""
+        """The gradients of the loss with the copies' distances from the centre; see Optimizer.compute_gradients.
+
+        Args:
+            args, kwargs: the further ones of the other optimizer's `compute_gradients`.
+        """
         copies = list(var_list or trainable_variables())
         distances = [l2_loss(copy - self._local_centers[copy.op.name]) for copy in copies]
         whole = loss + self._rho * add_n(distances)
@@ -151,6 +155,9 @@ class ElasticAverageOptimizer(Optimizer):
     def get_init_op(self, task_index: int) -> Operation:
         """An operation that gives the copies the centre's values; with `synchronous` it waits for all workers.
 
+        Args:
+            task_index: the number of this worker; 0 is the chief.
+
         Raises:
             ValueError: no variable was made by the getter.
         """
@@ -187,6 +194,10 @@ class ElasticAverageOptimizer(Optimizer):
 
     def swapping_saver(self, var_list: Nest = None, name: str = "swapping_saver", **kwargs: Nest) -> Saver:
         """A Saver that writes the centre's values under the names of the copies.
+
+        Args:
+            var_list: variables, or a dict of them by the names to write; all that are trained when None.
+            kwargs: arguments of `tf.train.Saver`.
 
         Raises:
             RuntimeError: no variable was made by the getter.

@@ -60,7 +60,12 @@ class LARSOptimizer(Optimizer):
         self._momentum_tensor = self._hyperparameter(self._momentum, "momentum")
 
     def compute_lr(self, grad: Tensor, var: VariableLike) -> tuple[TensorLike, Tensor]:
-        """The learning rate for a variable, and its gradient with the decay."""
+        """The learning rate for a variable, and its gradient with the decay.
+
+        Args:
+            grad: the gradient, of the variable's shape.
+            var: the variable.
+        """
         if self._skip_list is not None and any(part in var.name for part in self._skip_list):
             return self._learning_rate, grad
         weights, gradient = norm(var, ord=2), norm(grad, ord=2)

@@ -89,7 +89,11 @@ class ModelAverageOptimizer(Optimizer):
         self._local_step = own_step_counter(ma_custom_getter.worker_device)
 
     def compute_gradients(self, *args: Nest, **kwargs: Nest) -> PairList:
-        """The other optimizer's gradients; see Optimizer.compute_gradients."""
+        """The other optimizer's gradients; see Optimizer.compute_gradients.
+
+        Args:
+            args, kwargs: those of the other optimizer's `compute_gradients`.
+        """
         pairs: PairList = self._opt.compute_gradients(*args, **kwargs)
         return pairs
 

@@ -37,7 +37,13 @@ class DecoupledWeightDecayExtension:
     def minimize(
         self, loss: Tensor, *args: Nest, decay_var_list: Iterable[Variable] | None = None, **kwargs: Nest
     ) -> Operation:
-        """See Optimizer.minimize; `decay_var_list` are the variables that decay, all of them when None."""
+        """See Optimizer.minimize.
+
+        Args:
+            loss: the scalar to make small.
+            args, kwargs: the further arguments of `Optimizer.minimize`.
+            decay_var_list: the variables that decay; all when None.
+        """
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         done: Operation = Optimizer.minimize(self, loss, *args, **kwargs)  # type: ignore[arg-type]
         return done
@@ -46,7 +52,13 @@ class DecoupledWeightDecayExtension:
         self, grads_and_vars: Pairs, global_step: Variable | None = None, name: str | None = None,
         decay_var_list: Iterable[Variable] | None = None,
     ) -> Operation:  # fmt: skip
-        """See Optimizer.apply_gradients; `decay_var_list` are the variables that decay, all of them when None."""
+        """See Optimizer.apply_gradients.
+
+        Args:
+            grads_and_vars: pairs of a gradient and its variable.
+            global_step: a variable that is counted up after the update.
+            decay_var_list: the variables that decay; all when None.
+        """
         if decay_var_list:
             self._decay_var_list = set(decay_var_list)
         applied: Operation = super().apply_gradients(grads_and_vars, global_step=global_step, name=name)  # type: ignore[misc]

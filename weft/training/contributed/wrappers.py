@@ -56,15 +56,27 @@ class VariableClippingOptimizer(Optimizer):
         self._colocates = colocate_clip_ops_with_vars
 
     def compute_gradients(self, *args: Nest, **kwargs: Nest) -> PairList:
-        """Those of the other optimizer."""
+        """Those of the other optimizer.
+
+        Args:
+            args, kwargs: those of the other optimizer's `compute_gradients`.
+        """
         return self._opt.compute_gradients(*args, **kwargs)
 
     def get_slot(self, *args: Nest, **kwargs: Nest) -> Nest:
-        """That of the other optimizer."""
+        """That of the other optimizer.
+
+        Args:
+            args, kwargs: those of the other optimizer's `get_slot`.
+        """
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args: Nest, **kwargs: Nest) -> list[str]:
-        """Those of the other optimizer."""
+        """Those of the other optimizer.
+
+        Args:
+            args, kwargs: those of the other optimizer's `get_slot_names`.
+        """
         return self._opt.get_slot_names(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Pairs, global_step: Variable | None = None, name: str | None = None) -> Operation:
@@ -113,7 +125,11 @@ class DropStaleGradientOptimizer(Optimizer):
         self._local_step: VariableLike = None
 
     def compute_gradients(self, loss: Tensor, *args: Nest, **kwargs: Nest) -> PairList:
-        """Those of the other optimizer, of a loss before which the global step is read."""
+        """Those of the other optimizer, of a loss before which the global step is read.
+
+        Args:
+            args, kwargs: the further ones of the other optimizer's `compute_gradients`.
+        """
         graph = get_default_graph()
         step: VariableLike = get_global_step()
         with graph.colocate_with(loss):
@@ -122,11 +138,19 @@ class DropStaleGradientOptimizer(Optimizer):
             return self._opt.compute_gradients(identity(loss), *args, **kwargs)
 
     def get_slot(self, *args: Nest, **kwargs: Nest) -> Nest:
-        """That of the other optimizer."""
+        """That of the other optimizer.
+
+        Args:
+            args, kwargs: those of the other optimizer's `get_slot`.
+        """
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args: Nest, **kwargs: Nest) -> list[str]:
-        """Those of the other optimizer."""
+        """Those of the other optimizer.
+
+        Args:
+            args, kwargs: those of the other optimizer's `get_slot_names`.
+        """
         return self._opt.get_slot_names(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Pairs, global_step: VariableLike = None, name: str | None = None) -> Nest:

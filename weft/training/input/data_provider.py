@@ -17,7 +17,12 @@ class DataDecoder(ABC):
 
     @abstractmethod
     def decode(self, data: TensorLike, items: Sequence[str] | None = None) -> list[Nest]:
-        """The items of a record, a scalar string, as tensors."""
+        """The items of a record, a scalar string, as tensors.
+
+        Args:
+            data: `[]` string, the record.
+            items: names out of `list_items()`; all when None.
+        """
 
     @abstractmethod
     def list_items(self) -> Collection[str]:
@@ -65,6 +70,9 @@ class DataProvider:
 
     def get(self, items: Sequence[str]) -> list[Nest]:
         """The tensors of some items.
+
+        Args:
+            items: names out of `list_items()`.
 
         Raises:
             ValueError: these are no list or tuple, or an item is not there.

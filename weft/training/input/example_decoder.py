@@ -47,7 +47,11 @@ class ItemHandler(ABC):
 
     @abstractmethod
     def tensors_to_item(self, keys_to_tensors: Features) -> Nest:
-        """The item, of the features' tensors by name."""
+        """The item, of the features' tensors by name.
+
+        Args:
+            keys_to_tensors: the features' tensors, dense or sparse, by name.
+        """
 
 
 class ItemHandlerCallback(ItemHandler):
@@ -227,7 +231,12 @@ class TFExampleDecoder(DataDecoder):
         return list(self._items_to_handlers)
 
     def decode(self, serialized_example: TensorLike, items: Sequence[str] | None = None) -> list[Nest]:
-        """The items of an example, a scalar string; all of them when `items` is None."""
+        """The items of an example, a scalar string; all of them when `items` is None.
+
+        Args:
+            serialized_example: `[]` string, a `tf.train.Example`.
+            items: names out of `list_items()`; all when None or empty.
+        """
         example = parse_single_example(serialized_example, self._keys_to_features)
         for key, feature in sorted(self._keys_to_features.items()):
             if isinstance(feature, FixedLenFeature):

@@ -136,7 +136,11 @@ class Checkpoint:
         return path
 
     def count(self, session: BaseSession) -> int:
-        """Add one to `save_counter`, initializing it when it is made for this, and return it."""
+        """Add one to `save_counter`, initializing it when it is made for this, and return it.
+
+        Args:
+            session: the session to count in.
+        """
         own = self._state
         with session.graph.as_default():
             if own.counter is None:

@@ -93,7 +93,13 @@ class DataSet:
         return self._epochs_completed
 
     def next_batch(self, batch_size: int, fake_data: bool = False, shuffle: bool = True) -> tuple[Any, Any]:
-        """The next images and labels; a batch over an epoch's end has the rest of it and the start of the next one."""
+        """The next images and labels; a batch over an epoch's end has the rest of it and the start of the next one.
+
+        Args:
+            batch_size: how many examples.
+            fake_data: whether to give images of ones and labels of the class 0 instead.
+            shuffle: whether each epoch has an order of its own.
+        """
         if fake_data or self._fake:
             label: Any = [1] + [0] * 9 if self.one_hot else 0
             return [[1] * _PIXELS for _ in range(batch_size)], [label for _ in range(batch_size)]

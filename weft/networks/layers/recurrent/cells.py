@@ -52,13 +52,21 @@ class Cell(Layer):
         self.built = True
 
     def kernel_shapes(self, input_shape: ShapeLike) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shapes of the kernels of inputs and of states."""
+        """The shapes of the kernels of inputs and of states.
+
+        Args:
+            input_shape: `[batch, depth]`, of the inputs of a step.
+        """
         width = self.units * self.gates
         depth: Any = TensorShape(input_shape).as_list()[-1]
         return (depth, width), (self.units, width)
 
     def zero_states(self, first: Tensor) -> list[Tensor]:
-        """States of zeros for the inputs of the first step."""
+        """States of zeros for the inputs of the first step.
+
+        Args:
+            first: `[batch, ...]`, the inputs of the first step.
+        """
         return zeros_like_batch(first, self.state_size if isinstance(self.state_size, list) else [self.state_size])
 
     def _bias_shape(self) -> tuple[int, ...]:
@@ -72,18 +80,36 @@ class Cell(Layer):
         return self.bias
 
     def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
-        """The output and the new states of one step."""
+        """The output and the new states of one step.
+
+        Args:
+            inputs: `[batch, depth]`.
+            states: `[batch, units]` each.
+            masks: what inputs and state are multiplied by, as `masks_for` gives it.
+        """
         raise NotImplementedError
 
     def masks_for(self, inputs: Tensor, state: Tensor, training: TensorLike | None) -> list[Tensor | None]:
-        """The dropout masks of inputs and state for a whole call, None where nothing is dropped."""
+        """The dropout masks of inputs and state for a whole call, None where nothing is dropped.
+
+        Args:
+            inputs: `[batch, depth]`, of any step.
+            state: `[batch, units]`, the first one.
+            training: whether to drop; Keras' learning phase when None.
+        """
         made: list[Tensor | None] = []
         for rate, like in ((self.dropout, inputs), (self.recurrent_dropout, state)):
             made.append(_dropped(like, rate, training) if rate else None)
         return made
 
     def get_initial_state(self, inputs: Nest = None, batch_size: Nest = None, dtype: Nest = None) -> Nest:
-        """The state of zeros."""
+        """The state of zeros.
+
+        Args:
+            inputs: `[batch, ...]`, from which the batch's size and the dtype are taken.
+            batch_size: int32, how many examples; for when there are no inputs.
+            dtype: the type of the state, for when there are no inputs.
+        """
         if inputs is not None:
             batch_size, dtype = shape_of(inputs)[0], inputs.dtype
         sizes = self.state_size if isinstance(self.state_size, list) else [self.state_size]
@@ -150,7 +176,15 @@ class SimpleRNNCell(Cell):
         return output, [output]
 
     def call(self, inputs: Nest, states: Nest, training: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """One step."""
+        """One step.
+
+        Args:
+            states: `[batch, units]` each, of the step before.
+            training: whether to drop; Keras' learning phase when None.
+
+        Returns:
+            The output, `[batch, units]`, and the list of new states.
+        """
         return self.step(inputs, states, self.masks_for(inputs, states[0], training))
 
 
@@ -216,7 +250,15 @@ class GRUCell(Cell):
         return output, [output]
 
     def call(self, inputs: Nest, states: Nest, training: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """One step."""
+        """One step.
+
+        Args:
+            states: `[batch, units]` each, of the step before.
+            training: whether to drop; Keras' learning phase when None.
+
+        Returns:
+            The output, `[batch, units]`, and the list of new states.
+        """
         return self.step(inputs, states, self.masks_for(inputs, states[0], training))
 
 
@@ -276,7 +318,15 @@ class LSTMCell(Cell):
         return output, [output, kept]
 
     def call(self, inputs: Nest, states: Nest, training: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """One step."""
+        """One step.
+
+        Args:
+            states: `[batch, units]` each, of the step before.
+            training: whether to drop; Keras' learning phase when None.
+
+        Returns:
+            The output, `[batch, units]`, and the list of new states.
+        """
         return self.step(inputs, states, self.masks_for(inputs, states[0], training))
 
 
@@ -307,7 +357,15 @@ class StackedRNNCells(Layer):
         self.built = True
 
     def call(self, inputs: Nest, states: Nest, training: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """One step of each."""
+        """One step of each.
+
+        Args:
+            states: `[batch, units]` each, of the step before.
+            training: whether to drop; Keras' learning phase when None.
+
+        Returns:
+            The output, `[batch, units]`, and the list of new states.
+        """
         left, made = list(states), []
         for cell, count in zip(self.cells, self._counts, strict=True):
             inputs, new = cell.call(inputs, left[:count])
@@ -317,7 +375,11 @@ class StackedRNNCells(Layer):
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-        """Cells of their configs."""
+        """Cells of their configs.
+
+        Args:
+            custom_objects: classes of cells by the names that the config has for them.
+        """
         given = dict(config)
         return cls([deserialize_cell(each, custom_objects) for each in given.pop("cells")], **given)
 

@@ -82,7 +82,11 @@ class RNN(Layer):
         ]
 
     def state_shapes(self, batch: int) -> list[tuple[int, ...]]:
-        """The shapes of the states that are kept."""
+        """The shapes of the states that are kept.
+
+        Args:
+            batch: how many examples.
+        """
         return [(batch, size) for size in self._sizes()]
 
     @property
@@ -119,7 +123,12 @@ class RNN(Layer):
             self.input_spec = spec
 
     def call(self, inputs: Nest, mask: Nest = None, training: TensorLike | None = None) -> Nest:
-        """The outputs, and the last states if they are asked for."""
+        """The outputs, and the last states if they are asked for.
+
+        Args:
+            mask: `[batch, steps]` bool: a step that does not count leaves state and output as they were.
+            training: whether the cell drops; Keras' learning phase when None.
+        """
         states = None
         if isinstance(inputs, list | tuple):
             inputs, states = inputs[0], list(inputs[1:])
@@ -162,7 +171,11 @@ class RNN(Layer):
         return [made, *([None] * len(self._sizes()))] if self.return_state else made
 
     def reset_states(self, states: Nest = None) -> None:
-        """Forget the states, or set them; AttributeError unless the layer is stateful."""
+        """Forget the states, or set them; AttributeError unless the layer is stateful.
+
+        Args:
+            states: arrays `[batch, units]`; zeros when None.
+        """
         if not self.stateful or self.states is None:
             raise AttributeError("Layer must be stateful.")
         given = [np.zeros(each.shape.as_list()) for each in self.states] if states is None else nest.flatten(states)
@@ -179,7 +192,11 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-        """A layer of its config."""
+        """A layer of its config.
+
+        Args:
+            custom_objects: classes of cells by the names that the config has for them.
+        """
         given = dict(config)
         if "cell" in given:
             given["cell"] = deserialize_cell(given["cell"], custom_objects)

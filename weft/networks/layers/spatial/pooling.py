@@ -82,7 +82,11 @@ class GlobalAveragePooling1D(_GlobalPool):
     rank, supports_masking = 1, True
 
     def call(self, inputs: Tensor, mask: Nest = None) -> Tensor:
-        """The means."""
+        """The means.
+
+        Args:
+            mask: `[batch, steps]` bool, which steps count; all when None.
+        """
         if mask is None:
             return super().call(inputs)
         axis = self._axes()[0]
