@@ -15,8 +15,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-PACKAGES: Final = ("golang-1.19-go", "etcd-server", "dpkg-dev")
+PACKAGES: Final = ("golang-1.19-go", "etcd-server", "dpkg-dev", "golang-github-modern-go-reflect2-dev")
 GO: Final = Path("/usr/lib/go-1.19/bin/go")
+_REFLECTION: Final = "github.com/modern-go/reflect2"
 _VERSION: Final = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
 _TYPES: Final = (
     "api",
@@ -37,11 +38,12 @@ def main() -> int:
     if os.getuid() or not shutil.which("apt-get"):
         print("kube-apiserver cannot be built here: it takes root and apt-get", file=sys.stderr)
         return 1
-    if not GO.exists() or not shutil.which("etcd"):
+    if not (GO.exists() and shutil.which("etcd") and _packaged_reflection().exists()):
         subprocess.run(["apt-get", "update", "-qq"], check=True)
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES], check=True)
     if not source.exists():
         _unpack(folder / "apt", source)
+        _renew_reflection(source)
     build(folder, source)
     return 0
 
@@ -67,6 +69,17 @@ def _unpack(apt: Path, source: Path) -> None:
     (description,) = apt.glob("kubernetes_*.dsc")
     source.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["dpkg-source", "--no-check", "-x", str(description), str(source)], check=True)
+
+
+def _packaged_reflection() -> Path:
+    return Path("/usr/share/gocode/src") / _REFLECTION
+
+
+def _renew_reflection(source: Path) -> None:
+    """Take Debian's reflect2 for the vendored one, which walks maps as Go did before 1.18: a server with it dies of that."""
+    vendored = source / "vendor" / _REFLECTION
+    shutil.rmtree(vendored)
+    shutil.copytree(_packaged_reflection(), vendored)
 
 
 def build(folder: Path, source: Path) -> None:

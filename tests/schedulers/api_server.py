@@ -20,6 +20,7 @@ ROOT: Final = Path(__file__).parents[2]
 _TOKEN: Final = "of-the-administrator"
 _PLURALS: Final = {
     "Secret": "secrets", "Service": "services", "Job": "jobs", "PodDisruptionBudget": "poddisruptionbudgets", "Pod": "pods",
+    "JobSet": "jobsets", "TFJob": "tfjobs",
 }  # fmt: skip
 _STARTS_S: Final = 120.0
 
@@ -116,6 +117,20 @@ class ApiServer:
         """Whether a type has a field in its own description, such as the `grpc` of io.k8s.api.core.v1.Probe."""
         return field in self.ask("GET", "/openapi/v2")["definitions"][definition]["properties"]
 
+    def define(self, definition: Object) -> None:
+        """Give it a CustomResourceDefinition, and wait until it serves the kind."""
+        self.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        gives_up_at = time.monotonic() + _STARTS_S
+        kind = {"apiVersion": _api_version(definition), "kind": definition["spec"]["names"]["kind"]}
+        while True:
+            try:
+                self.ask("GET", _path(kind))
+                return
+            except RefusedError:
+                if time.monotonic() > gives_up_at:
+                    raise
+                time.sleep(0.1)
+
     def create(self, made: Object, *, is_dry: bool = False) -> Object:
         """Give it an object, as `kubectl apply` does; returns what it keeps."""
         answer: Object = self.ask("POST", f"{_path(made)}{'?dryRun=All' if is_dry else ''}", made)
@@ -132,6 +147,10 @@ class ApiServer:
             process.terminate()
             process.wait()
         self._log.close()
+
+
+def _api_version(definition: Object) -> str:
+    return f"{definition['spec']['group']}/{definition['spec']['versions'][0]['name']}"
 
 
 def _path(made: Object) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from tests.jobs.kubernetes.definitions import definition
 from tests.schedulers.api_server import ApiServer, Object, RefusedError, what_is_missing
 from weft.cli.command_line import main
 
@@ -90,6 +91,19 @@ def test_a_job_with_certificates_is_valid_too(server: ApiServer, tmp_path: Path,
     for sent in as_it_knows_them(server, manifest(capsys, "--ps=1", "--worker=2", f"--credentials={keys}")):
         may_be_lost = {"Secret": {".stringData"}, "Job": later_fields(server)}.get(sent["kind"], set())
         assert lost(sent, server.create(sent, is_dry=True)) <= may_be_lost
+
+
+@pytest.mark.parametrize("kind", ["JobSet", "TFJob"])
+def test_operators_kinds_are_valid_by_their_definitions_and_kept_with_all_their_fields(
+    server: ApiServer, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.define(definition(kind))
+    for options in JOBS.values():
+        (sent,) = (each for each in manifest(capsys, f"--kind={kind.lower()}", *options) if each["kind"] == kind)
+        assert lost(sent, server.create(sent, is_dry=True)) == set()
+        sent["spec"]["successPolicy"] = 3
+        with pytest.raises(RefusedError, match="successPolicy"):
+            server.create(sent, is_dry=True)
 
 
 def test_the_jobs_label_finds_all_that_was_created(server: ApiServer, capsys: pytest.CaptureFixture[str]) -> None:

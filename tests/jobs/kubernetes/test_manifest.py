@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 
+import jsonschema
 import kubernetes_validate
 import pytest
 
+from tests.jobs.kubernetes.definitions import JOB_SET, REPLICA_TYPES, TF_JOB, closed
 from weft.jobs.description import JobDescription, JobError, Restart, Role
 from weft.jobs.kubernetes.manifest import manifest
 from weft.jobs.kubernetes.pods import Placement
@@ -121,6 +123,7 @@ def test_a_job_set_has_a_job_for_each_role_whose_pods_have_its_names():
     secret, job_set, budget = manifest(JOB, PLACEMENT, "jobset")
     assert (secret["kind"], budget["kind"]) == ("Secret", "PodDisruptionBudget")
     spec = job_set["spec"]
+    jsonschema.validate(spec, closed(JOB_SET))
     assert [each["name"] for each in spec["replicatedJobs"]] == ["ps", "worker", "evaluator"]
     assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": ["worker", "evaluator"]}
     for each in spec["replicatedJobs"]:
@@ -133,9 +136,27 @@ def test_a_job_set_has_a_job_for_each_role_whose_pods_have_its_names():
     assert json.loads(told["WEFT_CLUSTER"])["worker"][1] == "train-worker-0-1.train:2222"
 
 
+@pytest.mark.parametrize(
+    ("schema", "wrong"),
+    [
+        (JOB_SET, {"replicatedJobs": [{"name": "ps"}]}),
+        (JOB_SET, {"replicatedJobs": [], "restarts": 2}),
+        (JOB_SET, {"successPolicy": {"operator": "all"}}),
+        (TF_JOB, {}),
+        (TF_JOB, {"tfReplicaSpecs": {"PS": {"restartPolicy": "On failure"}}}),
+        (TF_JOB, {"tfReplicaSpecs": {"PS": {"count": 2}}}),
+    ],
+)
+def test_the_definitions_see_what_is_wrong(schema, wrong):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, closed(schema))
+
+
 def test_a_tf_job_leaves_the_cluster_to_its_operator():
     _, tf_job, _ = manifest(JOB, PLACEMENT, "tfjob")
+    jsonschema.validate(tf_job["spec"], closed(TF_JOB))
     replicas = tf_job["spec"]["tfReplicaSpecs"]
+    assert replicas.keys() <= REPLICA_TYPES
     assert {name: each["replicas"] for name, each in replicas.items()} == {"PS": 2, "Worker": 3, "Evaluator": 1}
     [container] = replicas["Worker"]["template"]["spec"]["containers"]
     # By these names the operator finds the container and its port.
