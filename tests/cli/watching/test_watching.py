@@ -18,12 +18,14 @@ from weft.cli.watching import charts, sections
 from weft.cli.watching.cluster_view import ClusterView, TaskView
 from weft.cli.watching.page import LivePage
 from weft.cli.watching.rates import Rates, rates_between
+from weft.cli.watching.top import table
 from weft.distributed.client.observation.task_report import (
     FailureReport,
     GraphReport,
     PeerReport,
     QueueReport,
     TaskReport,
+    UpdateReport,
     VariableReport,
 )
 from weft.distributed.rpc.pages.http_door import HttpDoor
@@ -59,6 +61,20 @@ def test_rates_are_what_happened_between_two_reports() -> None:
 
 def test_a_task_that_was_restarted_begins_with_nothing() -> None:
     assert rates_between(report(100, steps=1000), report(1, steps=3)) == Rates(1001)
+
+
+def test_an_update_names_the_replica_whose_gradient_is_missing() -> None:
+    late = UpdateReport("", "grad", 17, 2, 3, {"/job:worker/task:1": "late 12 s"}, 12.0)
+    silent = UpdateReport("", "other", 17, 2, 3, {}, 5.0)
+    fresh = UpdateReport("", "passing", 17, 2, 3, {"/job:worker/task:1": "late 0 s"}, 0.01)
+    view = a_view(TaskView("ps:0", "x:1", TaskReport.from_json(report(1, late_updates=[late, silent, fresh]).as_json())))
+    shown = sections.waits(view)
+    assert "<td class='n'>2 of 3</td><td>worker:1 (late 12 s)</td>" in shown
+    assert "<td>replicas that have given none so far</td>" in shown
+    assert "passing" not in shown
+    lines = list(table(view))[2:]
+    assert lines[0] == "ps:0: 'grad' has 2 of 3 gradients for step 17; missing: worker:1 (late 12 s)"
+    assert len(lines) == 2
 
 
 def test_what_tasks_tell_is_no_markup() -> None:

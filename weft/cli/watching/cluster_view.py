@@ -9,10 +9,12 @@ from typing import Final
 
 from weft.cli.watching.rates import Rates, rates_between
 from weft.distributed.client.observation.observing import ClusterObserver
-from weft.distributed.client.observation.task_report import TaskReport, short_name
+from weft.distributed.client.observation.task_report import TaskReport, UpdateReport, short_name
 from weft.errors import OpError
 
 _KEPT: Final = 120
+# An update of a running job waits for moments; that for which no replica was heard of for so long waits for somebody.
+_LATE_S: Final = 1.0
 
 
 @dataclass
@@ -84,3 +86,13 @@ class ClusterView:
         """Let go of the tasks."""
         with contextlib.suppress(OpError):
             self._observer.close()
+
+    def late_updates(self) -> list[tuple[str, UpdateReport]]:
+        """The updates of replicas in step that wait for somebody, each with the task that keeps its accumulator."""
+        return [
+            (task.name, update)
+            for task in self.tasks.values()
+            if task.report is not None
+            for update in task.report.late_updates
+            if update.idle_s >= _LATE_S
+        ]

@@ -94,7 +94,18 @@ def waits(view: ClusterView) -> str:
         for wait, name in longest[:_MOST_ROWS]
     ]
     note = '<p class="small">steps that wait at a time, on average; a row waits for a column</p>'
-    return f"{matrix}{note}{_table(('task', 'step', 'for', 'waits for, or at'), lines) if lines else ''}"
+    steps = _table(("task", "step", "for", "waits for, or at"), lines) if lines else ""
+    return f"{matrix}{note}{steps}{_late_updates(view)}"
+
+
+def _late_updates(view: ClusterView) -> str:
+    """The updates of replicas in step that wait, and whose gradients they lack."""
+    rows = [
+        f"<td>{escape(name)}</td><td>{escape(update.name)}</td><td class='n'>{update.step}</td>"
+        f"<td class='n'>{update.count} of {update.needed}</td><td>{escape(update.missing_text)}</td>"
+        for name, update in view.late_updates()[:_MOST_ROWS]
+    ]
+    return _table(("task", "update by", "step", "gradients", "missing"), rows) if rows else ""
 
 
 def traffic(view: ClusterView) -> str:

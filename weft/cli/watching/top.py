@@ -25,6 +25,7 @@ task that is named does not answer.
 _HEAD: Final = (
     "TASK", "STATE", "STEPS/S", "STEP", "PARTS/S", "CPUS", "MEMORY", "SENT/S", "RECEIVED/S", "QUEUED", "VARIABLES", "WAITS FOR",
 )  # fmt: skip
+_MOST_UPDATES: Final = 4
 _CLEAR: Final = "\x1b[H\x1b[2J"
 
 
@@ -71,6 +72,9 @@ def table(view: ClusterView) -> Iterator[str]:
         elif task.report is not None and task.report.failures:
             failure = task.report.failures[-1]
             yield f"{task.name}: {task.report.failed_steps} steps failed, the last by {failure.kind}: {failure.message[:120]}"
+    for name, update in view.late_updates()[:_MOST_UPDATES]:
+        has = f"{update.count} of {update.needed} gradients"
+        yield f"{name}: {update.name!r} has {has} for step {update.step}; missing: {update.missing_text}"
 
 
 def _row(task: TaskView) -> list[str]:

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -16,11 +16,20 @@ from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
-from weft.ops.data_flow.contributors import Contributors
+from weft.ops.data_flow.contributors import Contributors, ReplicaReport
 from weft.ops.data_flow.row_order import RowOrder
 from weft.platform.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.accumulators")
+
+
+class AccumulatorReport(TypedDict):
+    """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
+
+    step: int
+    count: int
+    needed: int | None
+    replicas: list[ReplicaReport]
 
 
 class AccumulatorState:
@@ -76,10 +85,15 @@ class AccumulatorState:
         with self._changed:
             return self._dropped
 
-    def report(self) -> dict[str, Any]:
-        """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
+    def report(self) -> AccumulatorReport:
+        """As `looked_at`, for somebody who tells of updates that wait: the accumulator itself tells no more of them."""
         with self._changed:
             self._is_watched = True
+        return self.looked_at()
+
+    def looked_at(self) -> AccumulatorReport:
+        """How far it is with the gradients of its step."""
+        with self._changed:
             needed = self._needed(self._takers[0][1]) if self._takers else None
             replicas = self._contributors.report(time.monotonic())
             return {"step": self._step, "count": self._count, "needed": needed, "replicas": replicas}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from weft.framework.op_context import StepOwner
 
@@ -18,6 +19,33 @@ class _Contribution:
     count: int = 0
     has_given: bool = False
     has_ended: bool = False
+
+
+class ReplicaReport(TypedDict):
+    """What is known of one session.
+
+    - `count`: how many gradients it gave for this update; `has_given`: whether it ever gave one;
+    - `age_s`: how long ago its last came;
+    - `has_left`: whether the session is closed, or its process dead or cut off; `has_ended`: whether it said that it ends.
+    """
+
+    name: str
+    count: int
+    has_given: bool
+    age_s: float
+    has_left: bool
+    has_ended: bool
+
+
+def late_replicas(replicas: Sequence[ReplicaReport]) -> dict[str, str]:
+    """The tasks whose gradient an update lacks, of those that `Contributors.report` tells of, each with how late it is."""
+    late = [replica for replica in replicas if not replica["count"]]
+    return {task_of(each): "left" if each["has_left"] else f"late {each['age_s']:.0f} s" for each in late}
+
+
+def task_of(replica: ReplicaReport) -> str:
+    """The task of a session's name: /job:worker/task:1 of /job:worker/replica:0/task:1#2a."""
+    return replica["name"].partition("#")[0].replace("/replica:0", "")
 
 
 class Contributors:
@@ -58,13 +86,8 @@ class Contributors:
         for known in self._known.values():
             known.count = 0
 
-    def report(self, now: float) -> list[dict[str, Any]]:
-        """What is known of each session: its name, and
-
-        - `count`: how many gradients it gave for this update; `has_given`: whether it ever gave one;
-        - `age_s`: how long ago its last came;
-        - `has_left`: whether the session is closed, or its process dead or cut off; `has_ended`: whether it said that it ends.
-        """
+    def report(self, now: float) -> list[ReplicaReport]:
+        """What is known of each session."""
         self._known = {
             name: known
             for name, known in self._known.items()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-Report = Mapping[str, Any]
+from weft.ops.data_flow.accumulator_state import AccumulatorReport
+from weft.ops.data_flow.contributors import ReplicaReport, task_of
 
 _NAMED: Final = 4
 
@@ -45,7 +46,7 @@ class Quorum:
         self._gone: set[str] = set()
         self.count = self._count(0)
 
-    def look(self, reports: Sequence[Report], now: float) -> str | None:
+    def look(self, reports: Sequence[AccumulatorReport], now: float) -> str | None:
         """Follow what is reported now; `count` in words when it has changed, with the replicas that it changed for.
 
         Args:
@@ -69,7 +70,7 @@ class Quorum:
             f"gradients from now on ({self._aggregate} when all {self._total} replicas are there)"
         )
 
-    def _follow(self, task: str, known: Sequence[Report], now: float) -> None:
+    def _follow(self, task: str, known: Sequence[ReplicaReport], now: float) -> None:
         gives = any(_is_open(each) and each["has_given"] for each in known)
         if gives:
             self._come.add(task)
@@ -96,18 +97,17 @@ class Quorum:
         return Count(required, max(live, required))
 
 
-def _by_task(reports: Iterable[Report]) -> dict[str, list[Report]]:
+def _by_task(reports: Iterable[AccumulatorReport]) -> dict[str, list[ReplicaReport]]:
     """The sessions of each task; one that some task of the parameters can reach has not left: idle connections may be cut."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    found: dict[str, dict[str, ReplicaReport]] = {}
     for report in reports:
         for each in report["replicas"]:
-            task = each["name"].partition("#")[0].replace("/replica:0", "")
-            known = found.setdefault(task, {}).setdefault(each["name"], dict(each))
+            known = found.setdefault(task_of(each), {}).setdefault(each["name"], each.copy())
             known["has_left"] = known["has_left"] and each["has_left"]
-            for trait in ("has_ended", "has_given"):
-                known[trait] = known[trait] or each[trait]
+            known["has_ended"] = known["has_ended"] or each["has_ended"]
+            known["has_given"] = known["has_given"] or each["has_given"]
     return {task: list(sessions.values()) for task, sessions in found.items()}
 
 
-def _is_open(session: Report) -> bool:
+def _is_open(session: ReplicaReport) -> bool:
     return not (session["has_left"] or session["has_ended"])

@@ -6,17 +6,19 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from weft import errors
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike, TensorLike
+from weft.ops.data_flow.accumulator_state import AccumulatorReport
+from weft.ops.data_flow.contributors import late_replicas, task_of
 from weft.platform import tf_logging
 from weft.platform.wait_notice import RARELY_S, SECOND_S
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
-from weft.training.sessions.quorum import Count, Quorum, Report
+from weft.training.sessions.quorum import Count, Quorum
 from weft.training.sessions.silent_tasks import SilentTasks
 
 WATCH_EVERY_S: Final = 10.0
@@ -38,7 +40,7 @@ class StallWatch:
         self._last_told: tuple[object, ...] = ()
         self._quiet_until_s = 0.0
 
-    def look(self, reports: Sequence[Report]) -> str | None:
+    def look(self, reports: Sequence[AccumulatorReport]) -> str | None:
         """The stall in words, or None when steps go on or no chief waits for gradients.
 
         Args:
@@ -52,10 +54,10 @@ class StallWatch:
         is_stalled, self._last_step = slowest["step"] == self._last_step, slowest["step"]
         return self._told(slowest) if is_stalled and self._is_news(slowest) else None
 
-    def _is_news(self, report: Report) -> bool:
+    def _is_news(self, report: AccumulatorReport) -> bool:
         """Whether a stall is told of: at first, when others are missing, after a minute, and then every ten minutes."""
         now_s = time.monotonic()
-        told = (report["step"], report["count"], *(_task(each) for each in _late(report)))
+        told = (report["step"], report["count"], *late_replicas(report["replicas"]))
         is_first = told != self._last_told
         if not is_first and now_s < self._quiet_until_s:
             return False
@@ -63,24 +65,11 @@ class StallWatch:
         self._last_told = told
         return True
 
-    def _told(self, report: Report) -> str:
-        missing = [_replica(replica) for replica in _late(report)]
-        missing += self._silent({_task(replica) for replica in report["replicas"]})
+    def _told(self, report: AccumulatorReport) -> str:
+        missing = [f"{task} ({how})" for task, how in late_replicas(report["replicas"]).items()]
+        missing += self._silent({task_of(replica) for replica in report["replicas"]})
         names = ", ".join(missing) if missing else "replicas that have given none so far"
         return f"Step {report['step']} has {report['count']}/{report['needed']} gradients; missing: {names}"
-
-
-def _late(report: Report) -> list[Mapping[str, Any]]:
-    return [replica for replica in report["replicas"] if not replica["count"]]
-
-
-def _replica(replica: Mapping[str, Any]) -> str:
-    task = _task(replica)
-    return f"{task} (left)" if replica["has_left"] else f"{task} (late {replica['age_s']:.0f} s)"
-
-
-def _task(replica: Mapping[str, Any]) -> str:
-    return str(replica["name"]).partition("#")[0].replace("/replica:0", "")
 
 
 class WatchedQueueRunner(QueueRunner):
@@ -151,7 +140,7 @@ class WatchedQueueRunner(QueueRunner):
                 if told is not None:
                     tf_logging.warning("%s", told)
 
-    def _follow_replicas(self, sess: SessionLike, quorum: Quorum, reports: Sequence[Report]) -> None:
+    def _follow_replicas(self, sess: SessionLike, quorum: Quorum, reports: Sequence[AccumulatorReport]) -> None:
         before = quorum.count
         told = quorum.look(reports, time.monotonic())
         if quorum.count != before:

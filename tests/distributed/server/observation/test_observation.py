@@ -126,6 +126,33 @@ def test_a_step_that_waits_tells_for_whom(cluster: tf.LocalCluster) -> None:
     assert [(queue.name, queue.kind, queue.capacity) for queue in other.queues] == [("held", "FIFOQueue", 3)]
 
 
+def test_an_update_that_waits_tells_whose_gradient_is_missing(cluster: tf.LocalCluster) -> None:
+    server = cluster.target("ps", 0)
+    with tf.Graph().as_default() as graph, tf.device("/job:ps/task:0"):
+        gradients = tf.ConditionalAccumulator(tf.float32, [], shared_name="held_gradients")
+        give, take = gradients.apply_grad(1.0, 1), gradients.take_grad(2)
+    late = []
+    with (
+        tf.Session(cluster.target("worker", 0), graph=graph) as one,
+        tf.Session(cluster.target("worker", 1), graph=graph) as other,
+    ):
+        for each in (one, other):
+            each.run(give)
+        one.run(take)
+        taking = threading.Thread(target=one.run, args=(take,))
+        one.run(give)
+        taking.start()
+        deadline_s = time.monotonic() + 20
+        while not late and time.monotonic() < deadline_s:
+            late = report_of(server).late_updates
+        other.run(give)
+        taking.join()
+        assert report_of(server).late_updates == []
+    (update,) = late
+    assert (update.name, update.step, update.count, update.needed) == ("held_gradients", 1, 1, 2)
+    assert update.missing_text == "worker:1 (late 0 s)"
+
+
 def test_a_failed_step_leaves_its_first_cause(cluster: tf.LocalCluster) -> None:
     with tf.Graph().as_default() as graph, tf.device("/job:ps/task:0"):
         check = tf.check_numerics(tf.placeholder(tf.float32, [], name="fed"), "it is no number")

@@ -74,6 +74,29 @@ class WaitReport:
 
 
 @dataclass(frozen=True)
+class UpdateReport:
+    """An update of replicas in step that waits for gradients, by one accumulator.
+
+    `missing` has the tasks that have given gradients before and not this one, each with how late it is; `idle_s` is the time
+    since any replica was heard of.
+    """
+
+    container: str
+    name: str
+    step: int
+    count: int
+    needed: int
+    missing: dict[str, str] = field(default_factory=dict)
+    idle_s: float = 0.0
+
+    @property
+    def missing_text(self) -> str:
+        """Who is missing, in words."""
+        told = [f"{short_name(task)} ({how})" for task, how in self.missing.items()]
+        return ", ".join(told) or "replicas that have given none so far"
+
+
+@dataclass(frozen=True)
 class FailureReport:
     """A step that failed, by its first cause; the time is in seconds since the epoch."""
 
@@ -136,6 +159,8 @@ class TaskReport:
     queues: list[QueueReport] = field(default_factory=list)
     graphs: list[GraphReport] = field(default_factory=list)
     waits: list[WaitReport] = field(default_factory=list)
+    late_updates: list[UpdateReport] = field(default_factory=list)
+    """Those that wait for gradients, the first to come first."""
     failures: list[FailureReport] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
@@ -171,6 +196,7 @@ _LISTS: Final[Mapping[str, type]] = {
     "queues": QueueReport,
     "graphs": GraphReport,
     "waits": WaitReport,
+    "late_updates": UpdateReport,
     "failures": FailureReport,
 }
 

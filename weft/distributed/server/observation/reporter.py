@@ -20,12 +20,15 @@ from weft.distributed.client.observation.task_report import (
     PeerReport,
     QueueReport,
     TaskReport,
+    UpdateReport,
     VariableReport,
     WaitReport,
 )
 from weft.distributed.master.master import Master
 from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.worker.network.task_network import TaskNetwork
+from weft.ops.data_flow.accumulator_state import AccumulatorState
+from weft.ops.data_flow.contributors import late_replicas
 from weft.platform.recent_log import recent_log
 from weft.protocol.traffic import Traffic
 from weft.runtime.executor import Executor
@@ -71,7 +74,7 @@ class Reporter:
             compiled_s=totals.compiled_s, compile_s=totals.compile_s, codes=totals.codes,
             computing_s=self.sampler.computing_s, waiting_s=dict(self.sampler.waiting_s), updates=worker.updates,
             staleness=list(worker.staleness), devices=self._devices(), peers=self._peers(), variables=variables, queues=queues,
-            graphs=self._graphs(), waits=self._waits(),
+            graphs=self._graphs(), waits=self._waits(), late_updates=self._late_updates(),
             failures=[FailureReport(*failure) for failure in list(counts.failures)], log=recent_log.lines(),
         )  # fmt: skip
 
@@ -107,6 +110,18 @@ class Reporter:
                 queues.append(QueueReport(container, name, str(kind), size, int(capacity)))
         variables.sort(key=lambda each: (-each.size_bytes, each.name))
         return variables[:_MOST], sorted(queues, key=lambda each: each.name)[:_MOST]
+
+    def _late_updates(self) -> list[UpdateReport]:
+        found = []
+        for container, name, item in self._worker.resources.items():
+            if isinstance(item, AccumulatorState):
+                looked_at = item.looked_at()
+                needed, replicas = looked_at["needed"], looked_at["replicas"]
+                if needed is not None and looked_at["count"] < needed:
+                    idle_s = min((replica["age_s"] for replica in replicas), default=0.0)
+                    late = late_replicas(replicas)
+                    found.append(UpdateReport(container, name, looked_at["step"], looked_at["count"], needed, late, idle_s))
+        return sorted(found, key=lambda each: (each.step, each.count, each.name))[:_MOST]
 
     def _graphs(self) -> list[GraphReport]:
         found = [_graph_report(executor) for executor in self._worker.executors.values()]
