@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from weft.channel.outbox import Outbox
 from weft.channel.transport.unix import UnixTransport
+from weft.platform import wait_notice, wait_watch
 
 LIMIT_BYTES = 1 << 20
 LARGE = bytes(8 << 20)  # more than the sockets hold
@@ -140,3 +142,43 @@ def test_what_is_held_goes_out_before_the_end(peer: Peer) -> None:
     assert peer.end.recv(100, socket.MSG_WAITALL) == b"onegoodbye"
     assert not peer.outbox.hold([b"two"])
     assert not peer.outbox.is_holding
+
+
+class _Told(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.came = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+        self.came.set()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Told]:
+    """What is told of waits, which is soon here."""
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    # The thread of an earlier test may sleep for longer.
+    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
+    handler, log = _Told(), logging.getLogger("weft.waits")
+    log.addHandler(handler)
+    yield handler
+    log.removeHandler(handler)
+
+
+def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told) -> None:
+    peer.outbox.send([LARGE], block=False)
+    assert not told.came.wait(0.05)  # nobody waits yet
+    sender = threading.Thread(target=lambda: peer.outbox.send([b"more"], block=True))
+    sender.start()
+    assert told.came.wait(PATIENCE_S)
+    peer.read(len(LARGE) + len(b"more"))
+    sender.join(PATIENCE_S)
+    assert told.texts[0].startswith("Values wait to go to peer, and what makes more of them waits too: it has taken nothing")
+
+
+def test_a_stage_that_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told) -> None:
+    peer.outbox.send([LARGE], block=False)
+    assert peer.wait(1)
+    assert told.came.wait(PATIENCE_S)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.platform import wait_notice, wait_watch
 
 utils = tf.keras.utils
 
@@ -59,6 +62,28 @@ def test_batches_of_a_generator_that_has_ended_can_be_asked_for_again() -> None:
     assert len(list(enqueuer.get())) == 1
     assert list(enqueuer.get()) == []
     enqueuer.stop()
+
+
+@pytest.mark.timeout(20)
+def test_who_waits_for_a_batch_that_does_not_come_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
+    told = threading.Event()
+    caplog.handler.addFilter(lambda record: told.set() or True)
+
+    def batches() -> Iterator[np.ndarray]:
+        told.wait(10)
+        yield np.ones(1)
+
+    enqueuer = utils.GeneratorEnqueuer(batches())
+    enqueuer.start()
+    assert len(list(enqueuer.get())) == 1
+    enqueuer.stop()
+    assert (
+        "GeneratorEnqueuer.get has waited for a batch of generator for 0 s. Its `__getitem__`, or the generator" in caplog.text
+    )
 
 
 @pytest.mark.timeout(20)

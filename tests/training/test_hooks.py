@@ -13,6 +13,7 @@ import pytest
 from tensorboard.compat.proto import event_pb2
 
 import weft as tf
+from weft.platform import wait_notice
 from weft.training.hooks import hook_timer
 
 
@@ -230,6 +231,21 @@ def test_a_replica_waits_for_the_global_step() -> None:
 
     with tf.train.MonitoredSession(hooks=[Advance(), hook]) as session:
         assert session.run(step) >= 3
+
+
+def test_a_replica_that_is_held_back_says_for_what(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.0)
+    step = tf.train.get_or_create_global_step()
+    increment = step.assign_add(1)
+
+    class Advance(tf.train.SessionRunHook):
+        def after_create_session(self, session: Any, coord: Any) -> None:
+            tf.train.LooperThread.loop(coord, 0.01, session.run, args=(increment,))
+
+    with tf.train.MonitoredSession(hooks=[Advance(), tf.train.GlobalStepWaiterHook(wait_until_step=3)]) as session:
+        session.run(step)
+    assert "GlobalStepWaiterHook has held this replica back for 0 s: the global step is" in caplog.text
+    assert "and it begins at 3. The others bring it there" in caplog.text
 
 
 def test_final_ops_are_run_at_the_end() -> None:

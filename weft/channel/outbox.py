@@ -17,12 +17,17 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from weft.channel.transport.transport import Transport
+from weft.platform.wait_watch import Watched
 from weft.protocol.tensor_blob import Buffer
 
 MAX_QUEUED_BYTES: Final = 256 << 20
 """The default bound on what waits for a slow peer before senders that can wait are made to."""
 
 _MAX_BUFFERS: Final = 512  # how much of a long queue is looked at for one call
+_OF_PEERS: Final = (
+    "The peer lives and takes nothing from its connection: look at its log and at what its process does (`weft doctor`), and "
+    "at the network between."
+)
 
 
 class Outbox:
@@ -47,6 +52,7 @@ class Outbox:
         self._writer: threading.Thread | None = None
         self._waiting: deque[Callable[[], None]] = deque()  # what is to produce more, in order
         self._is_started = False  # the first of them has been started and has not gone on yet
+        self._blocked = 0  # how many senders wait for room
         self.sent_count = 0
         """How many messages were sent here; those of `hold`, too."""
         self.sent_bytes = 0
@@ -87,8 +93,7 @@ class Outbox:
         """
         with self._lock:
             if block:
-                while self._queued_bytes > self._max_queued_bytes and self._is_open:
-                    self._room.wait()
+                self._wait_until_room()
             if not self._is_open:
                 return False
             if buffers:
@@ -110,6 +115,21 @@ class Outbox:
                     return False
             self._put(buffers)
             return self._is_open
+
+    def _wait_until_room(self) -> None:
+        """The writer's notice tells of this wait."""
+        self._blocked += 1
+        try:
+            while self._queued_bytes > self._max_queued_bytes and self._is_open:
+                self._room.wait()
+        finally:
+            self._blocked -= 1
+
+    def _told(self) -> str:
+        """What to say of a write that the peer does not take; nothing while no one waits for it. Without the lock."""
+        if not self._blocked and not self._waiting:
+            return ""
+        return f"Values wait to go to {self._name}, and what makes more of them waits too: it has taken nothing"
 
     def hold(self, buffers: Sequence[Buffer]) -> bool:
         """Send a message just before the next one; return False if the outbox is closed.
@@ -189,7 +209,8 @@ class Outbox:
                     return
                 batch = list(itertools.islice(self._queue, _MAX_BUFFERS))
             try:
-                sent = self._transport.send(batch)
+                with Watched(self._told, _OF_PEERS):
+                    sent = self._transport.send(batch)
             except OSError as error:
                 with self._lock:
                     self._fail(error)

@@ -27,7 +27,8 @@ class Watched:
     Entering and leaving take about a microsecond. Each use is one object.
 
     Args:
-        describe: what has been doing what, up to `for 10 s`; called in another thread, and only when a notice is due.
+        describe: what has been doing what, up to `for 10 s`; called in another thread, and only when a notice is due. Empty
+            when nobody is kept waiting by it: then it is asked again at the next look.
         advice: what to look at.
     """
 
@@ -54,9 +55,11 @@ class Watched:
         """
         waited_s = self._notice.waited_s
         is_first = waited_s < wait_notice.SECOND_S
-        if not self._notice.is_due():
+        if self._notice.left_s:
             return
         what, now_s = self._describe(), time.monotonic()
+        if not what or not self._notice.is_due():
+            return
         if is_first and now_s < told_until_s.get(what, 0.0):
             return
         if len(told_until_s) >= _MOST_TOLD:

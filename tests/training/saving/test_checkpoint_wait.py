@@ -9,6 +9,7 @@ import pytest
 import weft as tf
 from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_state import update_checkpoint_state
+from weft.platform import wait_notice
 from weft.training.saving import checkpoint_wait
 from weft.training.saving.checkpoint_wait import wait_for_new_checkpoint
 
@@ -49,6 +50,18 @@ def test_a_new_checkpoint_is_waited_for(clock: Clock, tmp_path: Path) -> None:
     assert wait_for_new_checkpoint(str(tmp_path), first) == str(tmp_path / "m-2")
     assert wait_for_new_checkpoint(str(tmp_path), str(tmp_path / "m-2"), timeout=10) is None
     assert clock.now <= 19.0
+
+
+def test_who_waits_for_the_first_checkpoint_is_told_where(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.0)
+    wait_for_new_checkpoint(tmp_path / "none", timeout=3)
+    assert f"for a new checkpoint in '{tmp_path}/none'. There is no such folder: look whether the training runs" in caplog.text
+    caplog.clear()
+    # The next one is awaited for as long as lies between two saves.
+    wait_for_new_checkpoint(tmp_path, str(tmp_path / "m-1"), timeout=3)
+    assert "for a new checkpoint" not in caplog.text
 
 
 def test_an_iterator_yields_what_is_new_until_it_times_out(clock: Clock, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft.platform import wait_notice
 from weft.training.saving.saver import Saver
 from weft.training.sessions.presence import presence_of
 from weft.training.sessions.step_gate import StepGate
@@ -27,6 +28,18 @@ def test_a_closed_gate_holds_steps_until_it_is_opened() -> None:
     gate.open()
     assert passed.wait(10)
     thread.join(10)
+
+
+def test_a_step_that_waits_at_the_gate_says_for_whom(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.0)
+    gate, told = StepGate(), threading.Event()
+    caplog.handler.addFilter(lambda record: told.set() or True)
+    gate.close(0.0)
+    opener = threading.Thread(target=lambda: (told.wait(10), gate.open()))
+    opener.start()
+    gate.begin_step()
+    opener.join(10)
+    assert "A step has waited 0 s for the chief, which gives the model its values" in caplog.text
 
 
 def test_the_steps_of_all_threads_are_waited_for() -> None:

@@ -13,10 +13,13 @@ import numpy as np
 
 from weft.framework.aliases import Nest
 from weft.framework.printed import printed
+from weft.platform.wait_watch import Watched
 
 # How long a thread waits before it looks again whether it is to stop.
 _POLL_S: Final = 0.1
 _ENDED: Final = object()
+_OF_BATCHES: Final = "Its `__getitem__`, or the generator, has not come back yet: look at what it reads and waits for."
+_OF_STOPPING: Final = "They end when the batch that they work at is ready: look at what it reads and waits for."
 
 
 class SequenceEnqueuer:
@@ -62,26 +65,37 @@ class SequenceEnqueuer:
         """
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(timeout)
+            with Watched(lambda: f"{type(self).__name__}.stop has waited for its threads", _OF_STOPPING):
+                self._thread.join(timeout)
 
     def get(self) -> Iterator[Nest]:
         """The batches, as they become ready; what the sequence raises is raised here."""
         while self.is_running():
-            try:
-                ready = self.queue.get(timeout=_POLL_S)
-            except queue.Empty:
-                continue
-            if ready is _ENDED:
-                # For those who ask again.
-                self.queue.put_nowait(_ENDED)
-                return
-            try:
-                batch = ready.result() if isinstance(ready, Future) else ready
-            except BaseException:
-                self.stop(0)
-                raise
+            with Watched(self._told, _OF_BATCHES):
+                ready = self._taken()
+                if ready is _ENDED:
+                    # For those who ask again.
+                    self.queue.put_nowait(_ENDED)
+                    return
+                try:
+                    batch = ready.result() if isinstance(ready, Future) else ready
+                except BaseException:
+                    self.stop(0)
+                    raise
             if batch is not None:
                 yield batch
+
+    def _told(self) -> str:
+        return f"{type(self).__name__}.get has waited for a batch of {type(self.sequence).__name__}"
+
+    def _taken(self) -> Nest:
+        """What is next in the queue; None when the threads were told to end."""
+        while self.is_running():
+            try:
+                return self.queue.get(timeout=_POLL_S)
+            except queue.Empty:
+                continue
+        return None
 
     def _run(self) -> None:
         try:

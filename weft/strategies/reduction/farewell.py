@@ -7,11 +7,15 @@ holds a connection to the first one, which waits at its exit until all of them a
 from __future__ import annotations
 
 import atexit
+import logging
 import socket
 import time
 from collections.abc import Callable
 from typing import Final
 
+from weft.platform.wait_notice import WaitNotice
+
+_LOG: Final = logging.getLogger("weft.waits")
 # Others that train no more may still save or export.
 _LIMIT_S: Final = 60.0
 
@@ -42,10 +46,23 @@ class Farewell:
 
     def _wait(self) -> None:
         deadline_s = time.monotonic() + _LIMIT_S
+        notice = WaitNotice()
         for each in self._open:
-            each.settimeout(max(deadline_s - time.monotonic(), 0.01))
-            try:
-                each.recv(1)
-            except OSError:
-                # It has ended abruptly, or does not end: in neither case is there anybody to wait for any longer.
-                continue
+            while not _has_closed(each, min(notice.left_s, deadline_s - time.monotonic())) and time.monotonic() < deadline_s:
+                if notice.is_due():
+                    _LOG.warning(
+                        "The first process has waited %.0f s at its end for the others, which would end with it; %.0f s at "
+                        "most. Look whether one of them still trains, saves or exports.", notice.waited_s, _LIMIT_S,
+                    )  # fmt: skip
+
+
+def _has_closed(connection: socket.socket, limit_s: float) -> bool:
+    """Whether the process behind a connection has ended, also abruptly; waits for it."""
+    connection.settimeout(max(limit_s, 0.01))
+    try:
+        connection.recv(1)
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True

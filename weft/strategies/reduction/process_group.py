@@ -24,10 +24,16 @@ from weft.framework.aliases import Array
 from weft.framework.replica_values import Value
 from weft.platform.interrupts import deferred_interrupts
 from weft.platform.jax_modules import jax
+from weft.platform.wait_watch import Watched
 from weft.runtime.xla import engine_options, xla_process
 from weft.strategies.reduction.farewell import Farewell
 
 _START_LIMIT_S: Final = 300
+_OF_MEETING: Final = "Look whether all of them have been started, and whether this address reaches the first one."
+_OF_SUMS: Final = (
+    "All must make the same steps: look whether the others run, and whether one evaluates, saves or has ended (their logs, "
+    "`weft doctor`)."
+)
 # JAX compiles for each length: all shorter ones share the code of the next power of two.
 _SHORTEST: Final = 1024
 
@@ -39,6 +45,11 @@ class Place:
     address: str
     count: int
     index: int
+
+    @property
+    def told(self) -> str:
+        """Names this process in messages."""
+        return f"Process {self.index} of the {self.count} that train together"
 
 
 class ProcessGroup:
@@ -74,10 +85,11 @@ class ProcessGroup:
         engine_options.limit_platforms(uses_accelerators)
         jax.config.update("jax_enable_recoverability", True)  # type: ignore[no-untyped-call]
         try:
-            jax.distributed.initialize(
-                place.address, place.count, place.index, initialization_timeout=_START_LIMIT_S,
-                cluster_detection_method="deactivate",
-            )  # fmt: skip
+            with Watched(lambda: f"{place.told} has waited to meet the others at {place.address}", _OF_MEETING):
+                jax.distributed.initialize(
+                    place.address, place.count, place.index, initialization_timeout=_START_LIMIT_S,
+                    cluster_detection_method="deactivate",
+                )  # fmt: skip
         except RuntimeError as error:
             raise _failure(f"the processes did not meet at {place.address} within {_START_LIMIT_S} s: {error}") from error
         self._place = place
@@ -115,7 +127,7 @@ class ProcessGroup:
         Raises:
             FailedPreconditionError: another process has ended.
         """
-        with self._lock:
+        with self._lock, Watched(self._told_of_sum, _OF_SUMS):
             if self._sum is None:
                 self.start(uses_accelerators)
                 self._meet()
@@ -132,6 +144,9 @@ class ProcessGroup:
                     results[each] = total[start : start + size].reshape(arrays[each].shape)
                     start += size
             return results
+
+    def _told_of_sum(self) -> str:
+        return f"{self._place.told if self._place else 'A process'} has waited in a sum of all processes' values"
 
     def gathered(self, arrays: Sequence[Array], uses_accelerators: bool = False) -> list[Array]:
         """The arrays of all processes, of one length in each of them, joined along the first dimension."""

@@ -10,6 +10,7 @@ from weft import errors
 from weft.client.session import Session
 from weft.framework.aliases import Feeds, Fetches, FetchValue
 from weft.platform import tf_logging
+from weft.platform.wait_notice import WaitNotice
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
 
@@ -81,7 +82,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 
     def before_run(self, run_context: SessionRunContext) -> None:
         """Wait before the first run."""
-        log_due = time.monotonic()
+        log_due, notice = time.monotonic(), WaitNotice()
         while not self._worker_is_started:
             step = run_context.session.run(self._global_step_tensor)
             if step >= self._wait_until_step:
@@ -92,4 +93,9 @@ class GlobalStepWaiterHook(SessionRunHook):
                     "Waiting for global step %d before starting training. Current step is %d.", self._wait_until_step, step
                 )
                 log_due = time.monotonic() + _LOG_EVERY_S
+            if notice.is_due():
+                tf_logging.warning(
+                    "GlobalStepWaiterHook has held this replica back for %.0f s: the global step is %d, and it begins at %d. "
+                    "The others bring it there: look whether they train.", notice.waited_s, step, self._wait_until_step,
+                )  # fmt: skip
             time.sleep(_POLL_S)

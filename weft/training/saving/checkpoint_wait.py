@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from weft.checkpoint.checkpoint_state import latest_checkpoint
-from weft.platform import tf_logging
+from weft.platform import tf_logging, wait_notice
+from weft.platform.wait_notice import WaitNotice
 
 
 def wait_for_new_checkpoint(
@@ -25,6 +26,7 @@ def wait_for_new_checkpoint(
         timeout: after how many seconds to give up and return None.
     """
     tf_logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
+    notice = WaitNotice()
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         found = latest_checkpoint(os.fspath(checkpoint_dir))
@@ -33,7 +35,18 @@ def wait_for_new_checkpoint(
             return found
         if end is not None and time.monotonic() + seconds_to_sleep > end:
             return None
+        # The next one comes after the time between two saves; the first one may never come.
+        if notice.is_due() and (last_checkpoint is None or notice.waited_s >= wait_notice.RARELY_S):
+            _tell(os.fspath(checkpoint_dir), last_checkpoint, notice.waited_s)
         time.sleep(seconds_to_sleep)
+
+
+def _tell(folder: str, last: str | None, waited_s: float) -> None:
+    there = f"The last one is {last!r}" if last else "There is none" if os.path.isdir(folder) else "There is no such folder"
+    tf_logging.warning(
+        "An evaluation has waited %.0f s for a new checkpoint in %r. %s: look whether the training runs, how often it saves "
+        "(save_checkpoints_secs), and whether it does into this folder.", waited_s, folder, there,
+    )  # fmt: skip
 
 
 def checkpoints_iterator(

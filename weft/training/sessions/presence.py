@@ -26,6 +26,7 @@ from weft.framework.aliases import SessionLike
 from weft.framework.device_spec import DeviceSpec
 from weft.platform import tf_logging
 from weft.platform.process_name import this_process
+from weft.platform.wait_notice import WaitNotice
 from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import CAN, IS, LEASE_S, NO, BoardView, Replica
@@ -159,7 +160,7 @@ class Presence:
     def wait_for_others(self, limit_s: float) -> list[Replica]:
         """Block until the replicas of other processes have ended, or for so many seconds; returns those that have not."""
         deadline = time.monotonic() + limit_s
-        log_due = time.monotonic() + 1.0
+        log_due, notice = time.monotonic() + 1.0, WaitNotice()
         while True:
             left = [each for each in self.view.others() if each.state == "training" and each.process != this_process()]
             now = time.monotonic()
@@ -168,6 +169,11 @@ class Presence:
             if now >= log_due:
                 tf_logging.info("Waiting for %d replicas to end: %s", len(left), ", ".join(map(str, left)))
                 log_due = now + _LOG_EVERY_S
+            if notice.is_due():
+                tf_logging.warning(
+                    "The chief has waited %.0f s at its end for replicas that train on, %.0f s at most: %s. Look at their "
+                    "logs.", notice.waited_s, limit_s, ", ".join(map(str, left)),
+                )  # fmt: skip
             time.sleep(_POLL_S)
 
     def leave(self) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from typing import Final
 
+from weft.platform.wait_notice import WaitNotice
+
+_LOG: Final = logging.getLogger("weft.waits")
 _POLL_S: Final = 0.01
 
 
@@ -31,7 +35,13 @@ class StepGate:
             if self._open.is_set():
                 return
             self._in_step.discard(thread)
-            self._open.wait()
+            notice = WaitNotice()
+            while not self._open.wait(notice.left_s):
+                if notice.is_due():
+                    _LOG.warning(
+                        "A step has waited %.0f s for the chief, which gives the model its values, from a checkpoint or anew. "
+                        "It begins when they are there: look at the chief's log.", notice.waited_s,
+                    )  # fmt: skip
 
     def end_step(self) -> None:
         """Note that a step is over."""
