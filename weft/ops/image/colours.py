@@ -17,6 +17,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.stacking import stack
 from weft.ops.declaration import op, same_as_input
+from weft.ops.image.colour_gradients import of_hsv, of_rgb
 from weft.ops.image.transforms import convert_image_dtype
 from weft.ops.math.contraction import tensordot
 from weft.ops.math.trigonometry import cos, sin
@@ -79,7 +80,9 @@ def _shares(xp: ArrayModule, hue: Array) -> list[Array]:
     return [xp.clip(share, 0, 1) for share in (xp.abs(sixths - 3) - 1, 2 - xp.abs(sixths - 2), 2 - xp.abs(sixths - 4))]
 
 
-@op("RGBToHSV", "images: T -> output: T", infer=_coloured, gradient=vjp, types={"T": _FLOATS}, defaults={"T": dtypes.float32})
+@op(
+    "RGBToHSV", "images: T -> output: T", infer=_coloured, gradient=of_hsv, types={"T": _FLOATS}, defaults={"T": dtypes.float32}
+)
 def rgb_to_hsv(xp: ArrayModule, images: Array) -> Result:
     """Pixels in hue, saturation and value, all from 0 to 1: `[..., 3] -> [..., 3]`.
 
@@ -89,7 +92,9 @@ def rgb_to_hsv(xp: ArrayModule, images: Array) -> Result:
     return xp.stack(_to_hsv(xp, images), axis=-1).astype(images.dtype)
 
 
-@op("HSVToRGB", "images: T -> output: T", infer=_coloured, gradient=vjp, types={"T": _FLOATS}, defaults={"T": dtypes.float32})
+@op(
+    "HSVToRGB", "images: T -> output: T", infer=_coloured, gradient=of_rgb, types={"T": _FLOATS}, defaults={"T": dtypes.float32}
+)
 def hsv_to_rgb(xp: ArrayModule, images: Array) -> Result:
     """Pixels of hue, saturation and value in red, green and blue: `[..., 3] -> [..., 3]`.
 
