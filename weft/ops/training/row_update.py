@@ -82,6 +82,11 @@ def _check(table: Array, indices: Array, gradients: Array) -> None:
         raise InvalidArgumentError.of(
             f"Gradients of shape {gradients.shape} do not fit {len(indices)} rows of a variable of shape {table.shape}"
         )
+    check_row_numbers(indices, row_count)
+
+
+def check_row_numbers(indices: Array, row_count: int) -> None:
+    """Raise InvalidArgumentError unless all of the indices are rows."""
     if are_rows(indices, row_count):
         return
     offset = int(np.flatnonzero((indices < 0) | (indices >= row_count))[0])

@@ -27,7 +27,7 @@ from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.handle_shapes import handle_shape
 from weft.ops.math.elementwise import NUMBERS
-from weft.ops.training.row_update import Repetitions, repetitions_of, update_rows
+from weft.ops.training.row_update import Repetitions, check_row_numbers, repetitions_of, update_rows
 
 Rule = Callable[..., Sequence[Array]]
 _FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
@@ -132,7 +132,7 @@ class _Form:
         declared = op(
             name, f"{inputs} ->" if is_resource else f"{inputs} -> out: Ref(T)", infer=infer, gradient=None,
             stateful=True, updates=self._states, types=kinds,
-            by_row=self._sparse, ahead=self._ahead if self._sparse else None,
+            by_row=self._sparse, ahead=self._ahead if self._sparse else None, check=self._check_rows if self._sparse else None,
             by_element=() if self._sparse else (self._gradient,),
         )  # fmt: skip
         builder: Callable[..., Tensor | Operation] = declared(self._kernel(attrs, is_resource))
@@ -168,6 +168,11 @@ class _Form:
         shapes |= dict.fromkeys(self._states, "scalar resource" if is_resource else value)
         shapes[self._gradient] = "[n, *inner]" if self._sparse else value
         return f"{', '.join(shapes[name] for name in self._names)} ->" + ("" if is_resource else f" {value}")
+
+    def _check_rows(self, node: Operation, *inputs: Array) -> None:
+        table, indices = inputs[0], inputs[self._indices_at]
+        if table is not None and indices is not None:
+            check_row_numbers(indices, table.shape[0])
 
     def _ahead(self, *inputs: object) -> Repetitions:
         states = len(self._states)
