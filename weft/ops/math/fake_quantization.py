@@ -14,6 +14,7 @@ from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import REAL
+from weft.ops.traced_checks import note_wrong
 
 _FLOATS: Final = {"T": tuple(kind for kind in REAL if kind.is_floating)}
 
@@ -213,18 +214,44 @@ def _round(xp: ArrayModule, x: Array, mode: str) -> Array:
     return xp.round(x) if mode == "HALF_TO_EVEN" else xp.floor(x + 0.5)
 
 
+def _limits_shape(node: Operation, first: int) -> Dims:
+    """The shape of both limits of the range, the inputs from `first` on: numbers, or one for each entry along the axis."""
+    axis = node.attrs["axis"]
+    if axis < -1:
+        raise ValueError(f"axis should be at least -1, got {axis}")
+    rank = 0 if axis == -1 else 1
+    limits: Dims = (None,) * rank
+    for limit in node.inputs[first : first + 2]:
+        if rank_of(limit) not in (None, rank):
+            raise ValueError(f"Shape must be rank {rank} but is rank {rank_of(limit)}")
+        limits = merge_dims(limits, limit.dims)
+    dims = node.inputs[0].dims
+    if axis == -1 or dims is None:
+        return limits
+    if len(dims) <= axis:
+        raise ValueError(f"Shape must be at least rank {axis + 1} but is rank {len(dims)}")
+    return merge_dims(limits, dims[axis : axis + 1])
+
+
 def _and_back_shape(node: Operation) -> list[Dims]:
-    if node.attrs["axis"] < -1:
-        raise ValueError(f"axis should be at least -1, got {node.attrs['axis']}")
-    wanted = 0 if node.attrs["axis"] == -1 else 1
-    for limit in node.inputs[1:3]:
-        if rank_of(limit) not in (None, wanted):
-            raise ValueError(f"Shape must be rank {wanted} but is rank {rank_of(limit)}")
+    _limits_shape(node, 1)
     return same_as_input(node)
 
 
+def _check_range(xp: ArrayModule, low: Array, high: Array) -> None:
+    if xp is not np:
+        note_wrong(~(low <= high))
+    elif not np.all(low <= high):
+        raise InvalidArgumentError.of(f"Invalid range: input_min {low} > input_max {high}")
+
+
+def _check_given(node: Operation, input: Array, low: Array, high: Array) -> None:
+    if node.attrs["range_given"] and node.attrs["axis"] == -1 and low is not None and high is not None:
+        _check_range(np, low, high)
+
+
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
-    gradient=lambda node, grad: [grad, None, None], types=_FLOATS,
+    gradient=lambda node, grad: [grad, None, None], types=_FLOATS, check=_check_given, checks_traced=True,
     limits={"round_mode": ("HALF_TO_EVEN", "HALF_UP")})  # fmt: skip
 def quantize_and_dequantize_v2(
     xp: ArrayModule,
@@ -261,6 +288,8 @@ class _Levels(NamedTuple):
 
 def _and_back(xp: ArrayModule, input: Array, input_min: Array, input_max: Array, levels: _Levels) -> Array:
     signed_input, num_bits, range_given, round_mode, narrow_range, axis = levels
+    if range_given and axis == -1:
+        _check_range(xp, input_min, input_max)
     if not input.size:
         return input
     if not range_given:
@@ -279,8 +308,8 @@ def _and_back(xp: ArrayModule, input: Array, input_min: Array, input_max: Array,
 
 
 def _range_shapes(node: Operation) -> list[Dims]:
-    low, high = node.inputs[2].dims, node.inputs[3].dims
-    return [merge_dims(node.inputs[0].dims, node.inputs[1].dims), low, high]
+    limits = _limits_shape(node, 2)
+    return [merge_dims(node.inputs[0].dims, node.inputs[1].dims), limits, limits]
 
 
 @op("QuantizeAndDequantizeV4Grad", "gradients: T, input: T, input_min: T, input_max: T -> input_backprop: T, "
@@ -302,7 +331,8 @@ def _v4_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("QuantizeAndDequantizeV4", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
-    gradient=_v4_gradient, types=_FLOATS, limits={"round_mode": ("HALF_TO_EVEN", "HALF_UP")})  # fmt: skip
+    gradient=_v4_gradient, types=_FLOATS, check=_check_given, checks_traced=True,
+    limits={"round_mode": ("HALF_TO_EVEN", "HALF_UP")})  # fmt: skip
 def quantize_and_dequantize_v4(
     xp: ArrayModule, input: Array, input_min: Array, input_max: Array, *, signed_input: bool = True, num_bits: int = 8,
     range_given: bool = False, round_mode: str = "HALF_TO_EVEN", narrow_range: bool = False, axis: int = -1,
