@@ -24,3 +24,19 @@ def test_empty_diagonals_make_the_smallest_matrices(
     with tf.Session() as session:
         found = session.run(made, {fed: np.zeros(diagonal, np.float32)})
     np.testing.assert_array_equal(found, np.full(expected, 7, np.float32))
+
+
+@pytest.mark.parametrize("take", [tf.raw_ops.MatrixDiagPartV2, tf.raw_ops.MatrixDiagPartV3])
+def test_one_number_of_any_rank_is_a_padding_where_a_run_tells_it(take: Callable[..., Any]) -> None:
+    padding = tf.placeholder(tf.float32)
+    matrix = np.arange(1.0, 10.0, dtype=np.float32).reshape(3, 3)
+    made = take(input=matrix, k=[0, 1], padding_value=padding)
+    with tf.Session() as session:
+        found = [session.run(made, {padding: np.full(shape, 7, np.float32)}) for shape in ((), (1,), (1, 1))]
+        assert sorted(found[0].ravel().tolist()) == [1, 2, 5, 6, 7, 9]
+        np.testing.assert_array_equal(found[1], found[0])
+        np.testing.assert_array_equal(found[2], found[0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="padding_value must be a scalar"):
+            session.run(made, {padding: [7.0, 7.0]})
+    with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
+        take(input=matrix, k=[0, 1], padding_value=[7.0])

@@ -46,7 +46,7 @@ def matrix_diag_v2(
     return _DIAG.kernel(xp, diagonal, k, num_rows, num_cols, padding_value, align=_LEFT)
 
 
-@op("MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", ranks={"padding_value": 0},
+@op("MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T",
     infer=_DIAG_PART.infer, gradient=_DIAG_PART.gradient, static=("k",))  # fmt: skip
 def matrix_diag_part_v2(xp: ArrayModule, input: Array, k: Array, padding_value: Array) -> Result:
     """MatrixDiagPartV3 with short diagonals to the left.

@@ -6,6 +6,7 @@ main diagonal, then for those below: 'RIGHT_LEFT' (the default), 'LEFT_RIGHT', '
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, brackets
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.op_def import AtLeast, AtMost
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros_like
@@ -148,6 +150,11 @@ def matrix_diag_v3(
 
 
 def _packed_shape(node: Operation) -> list[Dims]:
+    padding = node.inputs[2].dims
+    if padding:
+        # TensorFlow's kernel takes one number of any rank, if only a run tells that.
+        text = f"Shape must be rank 0 but is rank {len(padding)} (padding_value)"
+        raise BuildMisfit(text, "The padding is one number: tf.reshape(padding_value, []).")
     dims, known = node.inputs[0].dims, _constants(node, 1)
     if dims is None or known is None:
         return [None]
@@ -159,12 +166,18 @@ def _packed_shape(node: Operation) -> list[Dims]:
     return [(*dims[:-2], longest) if lower == upper else (*dims[:-2], upper - lower + 1, longest)]
 
 
+def _padding(value: Array) -> Array:
+    if math.prod(value.shape) != 1:
+        raise InvalidArgumentError.of(f"padding_value must be a scalar, but has shape {brackets(value.shape)}")
+    return value.reshape(())
+
+
 def _packed_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [matrix_set_diag_v3(zeros_like(node.inputs[0]), grad, node.inputs[1], align=_align(node)), None, None]
 
 
 @op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T",
-    ranks={"padding_value": 0, "input": AtLeast(2), "k": AtMost(1)}, infer=_packed_shape,
+    ranks={"input": AtLeast(2), "k": AtMost(1)}, infer=_packed_shape,
     gradient=_packed_gradient, static=("k",))  # fmt: skip
 def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The diagonals of a band, packed.
@@ -174,7 +187,7 @@ def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: 
     rows, columns = input.shape[-2:]
     band = _Band(k, rows, columns, align)
     inside, row, column = band.in_packed()
-    packed = xp.where(inside, input[..., row, column], padding_value)
+    packed = xp.where(inside, input[..., row, column], _padding(padding_value))
     return packed[..., 0, :] if band.lower == band.upper else packed
 
 

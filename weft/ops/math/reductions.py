@@ -18,6 +18,7 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import BuildMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op, same_as_input
@@ -42,7 +43,9 @@ def _reduced(node: Operation) -> list[Dims]:
     dims, axes = node.inputs[0].dims, constant_value(node.inputs[1])
     keep = node.attrs["keep_dims"]
     if node.inputs[1].dims is not None and len(node.inputs[1].dims) > 1:
-        raise ValueError(f"Shape must be at most rank 1 but is rank {len(node.inputs[1].dims)}")
+        # TensorFlow's kernels take all numbers of such axes, if only a run tells their shape.
+        text = f"Shape must be at most rank 1 but is rank {len(node.inputs[1].dims)}"
+        raise BuildMisfit(text, "The axes are a number or a vector: flatten them.")
     if dims is None:
         return [None]
     if axes is None:
