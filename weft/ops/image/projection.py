@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
@@ -42,8 +43,12 @@ def _projected_shape(node: Operation) -> list[Dims]:
     if images is not None and len(images) != 4:
         raise ValueError(f"Shape must be rank 4 but is rank {len(images)}")
     batch, channels = (None, None) if images is None else (images[0], images[3])
-    rows, columns = (None, None) if size is None else (int(each) for each in size)
-    return [(batch, rows, columns, channels)]
+    return [(batch, *_known_sizes(size), channels)]
+
+
+def _known_sizes(size: Array) -> list[int | None]:
+    """A height and a width, where they are known; the kernel refuses negative ones."""
+    return [None, None] if size is None else [int(each) if each >= 0 else None for each in size]
 
 
 def _projected_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -98,6 +103,8 @@ def _projected(
     xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, interpolation: str, fill_mode: str, fill: Array
 ) -> Array:
     rows, columns = (int(each) for each in output_shape)
+    if rows <= 0 or columns <= 0:
+        raise InvalidArgumentError.of(f"output dimensions must be positive: output_shape is [{rows},{columns}]")
     x, y = np.arange(columns, dtype=np.float32), np.arange(rows, dtype=np.float32)[:, None]
     a0, a1, a2, b0, b1, b2, c0, c1 = (transforms[:, index, None, None] for index in range(8))
     scale = c0 * x + c1 * y + 1
@@ -109,8 +116,11 @@ def _projected(
         return _pixels(xp, images, _nearest(xp, down), _nearest(xp, across), is_seen, fill)
     left, top = xp.floor(across), xp.floor(down)
     right, bottom = (across - left)[..., None], (down - top)[..., None]
+    # TensorFlow interpolates pixels of all types in float32.
+    floats, beside = images.astype(np.float32), fill.astype(np.float32)
     tops, bottoms = (
-        (1 - right) * _pixels(xp, images, row, left, is_seen, fill) + right * _pixels(xp, images, row, left + 1, is_seen, fill)
+        (1 - right) * _pixels(xp, floats, row, left, is_seen, beside)
+        + right * _pixels(xp, floats, row, left + 1, is_seen, beside)
         for row in (top, top + 1)
     )
     made = ((1 - bottom) * tops + bottom * bottoms).astype(images.dtype)
@@ -124,16 +134,21 @@ def _inside(xp: ArrayModule, places: Array, length: int, fill_mode: str) -> Arra
     last = max(length - 1, 0)
     if fill_mode == "REFLECT" and last:
         period = 2 * length
-        before = xp.where(places < period, places + period * xp.trunc(-places / period), places)
+        before = xp.where(places < period, places + period * _turns(xp, -places / period), places)
         before = xp.where(before < -length, before + period, -before - 1)
-        behind = places - period * xp.trunc(places / period)
+        behind = places - period * _turns(xp, places / period)
         behind = xp.where(behind >= length, period - behind - 1, behind)
         places = xp.where(places < 0, before, xp.where(places > last, behind, places))
     elif fill_mode == "WRAP" and last:
-        before = places + length * (xp.trunc(-places / last) + 1)
-        behind = places - length * xp.trunc(places / last)
+        before = places + length * (_turns(xp, -places / last) + 1)
+        behind = places - length * _turns(xp, places / last)
         places = xp.where(places < 0, before, xp.where(places > last, behind, places))
     return xp.clip(places, 0, last).astype(np.float32)
+
+
+def _turns(xp: ArrayModule, count: Array) -> Array:
+    """The whole part; none where it is no 64-bit integer, as TensorFlow counts them: such places come to an end of the axis."""
+    return xp.where(xp.abs(count) < 2.0**63, xp.trunc(count), 0)
 
 
 def _nearest(xp: ArrayModule, places: Array) -> Array:
@@ -147,7 +162,8 @@ def _pixels(xp: ArrayModule, images: Array, rows: Array, columns: Array, is_seen
     inside = is_seen & (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     if not images.size:
         return xp.broadcast_to(fill, (batch, *rows.shape[1:], channels))
-    row, column = (xp.clip(places, 0, size - 1).astype(np.int32) for places, size in ((rows, height), (columns, width)))
+    # Places beside the images, those that are no number among them, are not looked up.
+    row, column = (xp.where(inside, places, 0).astype(np.int32) for places in (rows, columns))
     places = xp.broadcast_to(row * width + column, (batch, *rows.shape[1:])).reshape(batch, -1, 1)
     taken = xp.take_along_axis(images.reshape(batch, height * width, channels), places, axis=1)
     return xp.where(inside[..., None], taken.reshape(batch, *rows.shape[1:], channels), fill)
@@ -191,8 +207,7 @@ def transform(
             raise ValueError(f"output_shape must be a vector of 2 elements, new_height and new_width, but it is {size.shape}")
         maps = maps if maps.shape.ndims == 2 else reshape(maps, [1, -1])
         made = project(batch, maps, size, interpolation=interpolation.upper())
-        known = constant_value(size)
-        sizes = batch.shape[1:3] if output_shape is None else [None, None] if known is None else known.tolist()
+        sizes = batch.shape[1:3] if output_shape is None else _known_sizes(constant_value(size))
         made.set_shape([batch.shape[0], *sizes, batch.shape[3]])
         return made if given.shape.ndims == 4 else made[0] if given.shape.ndims == 3 else made[0, :, :, 0]
 
