@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims
-from weft.framework.dims import Dims, merge_dims
+from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
@@ -198,6 +199,9 @@ def conv2d_backprop_input(
     [batch, height, width, channels]`
     """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
+    if not filter.shape[2] and int(input_sizes[how.channel]):
+        found = brackets(filter.shape)
+        raise InvalidArgumentError.of(f"filter depth must be strictly greater than zero, but the filter is {found}")
     return to_input(xp, how, input_sizes, filter, out_backprop)
 
 
