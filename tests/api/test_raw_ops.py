@@ -1,0 +1,34 @@
+"""Arguments of raw ops have the names that they have in TensorFlow's Python, where its declarations name them otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.ops.both_ways import own_graph as own_graph
+
+_TABLE = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+
+
+def test_axes_and_branches_are_named_as_in_python() -> None:
+    raw = tf.raw_ops
+    found = [
+        raw.Sum(input=_TABLE, axis=[1], keep_dims=True), raw.ExpandDims(input=_TABLE, axis=0),
+        raw.Squeeze(input=_TABLE, axis=[0]), raw.Split(axis=1, value=_TABLE, num_split=2)[0],
+        raw.SplitV(value=_TABLE, size_splits=[1, 2], axis=2, num_split=2)[1],
+        raw.Select(condition=_TABLE > 2, x=_TABLE, y=-_TABLE), raw.Where(condition=_TABLE > 4),
+    ]  # fmt: skip
+    assert [each.op.type for each in found] == ["Sum", "ExpandDims", "Squeeze", "Split", "SplitV", "Select", "Where"]
+    with tf.Session() as session:
+        values = session.run(found)
+    assert [each.shape for each in values] == [(1, 1, 3), (1, 1, 2, 3), (2, 3), (1, 1, 3), (1, 2, 2), (1, 2, 3), (1, 3)]
+
+
+def test_the_names_of_the_declarations_are_refused() -> None:
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'axis'"):
+        tf.raw_ops.Max(input=_TABLE, reduction_indices=[0])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'squeeze_dims'"):
+        tf.raw_ops.Squeeze(input=_TABLE, squeeze_dims=[0])
+    with pytest.raises(TypeError, match="only takes keyword args \\(possible keys: \\['input', 'axis'"):
+        tf.raw_ops.Max(_TABLE, [0])
