@@ -99,6 +99,8 @@ class Campaign:
             if undefined.is_undefined(case):
                 continue
             entry = _record(case, definitions, writer, number % self._every == 0)
+            if entry is not None and undefined.has_undefined_gradient(case):
+                entry["gradient"] = None
             if entry is not None:
                 writer.add(entry)
                 kept.append(case)

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.differential.ops import known
 from tests.differential.ops.campaign import Finding, shared_ops
-from tests.differential.ops.undefined import UNDEFINED
+from tests.differential.ops.undefined import UNDEFINED, UNDEFINED_GRADIENTS
 
 _LISTED: Final = Path(__file__).parents[3] / "tools/tensorflow_ops_2.21.txt"
 
@@ -29,6 +29,11 @@ _REASONS: Final[Sequence[tuple[str, str, Mapping[str, str]]]] = (
         "What TensorFlow leaves open",
         "Cases are left out whose outcome nobody says: what their inputs are is looked at, case by case.",
         {op: reason for op, (_, reason) in UNDEFINED.items()},
+    ),
+    (
+        "Gradients that TensorFlow leaves open",
+        "The cases are compared, but for their gradients.",
+        {op: reason for op, (_, reason) in UNDEFINED_GRADIENTS.items()},
     ),
     ("More gradients", "The gradients that both have are compared.", known.MORE_GRADIENTS),
     ("Gradients of one output", "Gradients are asked of the first output alone.", known.GRADIENT_OF),

@@ -11,7 +11,7 @@ from tests.differential.ops.archive import Reader, Writer
 from tests.differential.ops.case import OpCase, Variable
 from tests.differential.ops.compare import STRICT, Slack, results, same, slack_of
 from tests.differential.ops.meant import is_meant
-from tests.differential.ops.undefined import is_undefined
+from tests.differential.ops.undefined import has_undefined_gradient, is_undefined
 
 _ONES = np.ones(3, np.float32)
 _NAN = np.full(3, np.nan, np.float32)
@@ -116,3 +116,12 @@ def test_of_equally_probable_sequences_the_probabilities_are_compared(tmp_path: 
     assert _compared(op, found(7, [-1, -1]), found(8, [-1, -1]), tmp_path, STRICT) is None
     assert _compared(op, found(7, [-1, -2]), found(8, [-1, -2]), tmp_path, STRICT) is not None
     assert _compared(op, found(7, [-1, -3]), found(7, [-1, -1]), tmp_path, STRICT) is not None
+
+
+def test_the_gradient_alone_is_left_open_where_a_segment_sum_has_no_indices() -> None:
+    data, some, none = np.ones((3, 2), np.float32), np.array([0, 2]), np.array([], np.int64)
+    case = OpCase("SparseSegmentSqrtN", [data, some, np.array([0, 0])])
+    assert not has_undefined_gradient(case)
+    assert has_undefined_gradient(case.but(inputs=[data, none, none]))
+    assert not is_undefined(case.but(inputs=[data, none, none]))
+    assert not has_undefined_gradient(OpCase("SegmentSum", [data[:0], none]))

@@ -224,10 +224,24 @@ UNDEFINED: Final[Mapping[str, tuple[_Rule, str]]] = {
 }  # fmt: skip
 """By the ops' names, when a case is undefined, and why."""
 
+UNDEFINED_GRADIENTS: Final[Mapping[str, tuple[_Rule, str]]] = dict.fromkeys(
+    (f"SparseSegment{kind}{suffix}" for kind in ("Sum", "Mean", "SqrtN") for suffix in ("", "WithNumSegments")),
+    (_is_empty(1), "TensorFlow leaves the gradient unwritten where there are no indices"),
+)
+"""By the ops' names, when the gradients alone are undefined, and why."""
+
 
 def is_undefined(case: OpCase) -> bool:
     """Whether TensorFlow leaves open what comes out of the case."""
-    rule = UNDEFINED.get(case.op)
+    return _holds(UNDEFINED.get(case.op), case)
+
+
+def has_undefined_gradient(case: OpCase) -> bool:
+    """Whether TensorFlow leaves open what the gradients of the case are."""
+    return _holds(UNDEFINED_GRADIENTS.get(case.op), case)
+
+
+def _holds(rule: tuple[_Rule, str] | None, case: OpCase) -> bool:
     if rule is None or case.inputs is None:
         return False
     try:
