@@ -8,6 +8,7 @@ from __future__ import annotations
 from weft import errors as errors
 from weft import examples as examples
 from weft.api import audio as audio
+from weft.api import autograph as autograph
 from weft.api import bitwise as bitwise
 from weft.api import compat as compat
 from weft.api import config as config
@@ -660,6 +661,7 @@ from weft.proto.messages import SessionLog as SessionLog
 from weft.proto.messages import Summary as Summary
 from weft.proto.messages import SummaryMetadata as SummaryMetadata
 from weft.proto.messages import TensorInfo as TensorInfo
+from weft.translation.functions.function import function as function
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 spectral = signal

@@ -36,9 +36,15 @@ def _sums(tf):
     return bool(abs(whole - by_parts) < 1e-4 * whole)
 
 
-@row("eager mode, `tf.function`")
+@row("eager mode")
 def _eager(tf):
-    return hasattr(tf, "function")
+    return hasattr(tf.contrib.eager, "enable_eager_execution")
+
+
+@row("`tf.function`, `tf.autograph`")
+def _function(tf):
+    double = tf.function(lambda x: x * 2)
+    return double(tf.constant(1)).op.type
 
 
 @row("gradients of `tf.py_function`")

@@ -18,7 +18,7 @@ _ANCHOR = re.compile(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.*)$", flags=re.M)
 _NAME = re.compile(r"`((?:tf|weft)(?:\.[A-Za-z_]\w*)+)")
 # What weft has not, and documents say so; and a word that stands for any name.
-_NO_NAMES = {"tf.config", "tf.function", "weft.NAME"}
+_NO_NAMES = {"tf.config", "weft.NAME"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -29,7 +29,6 @@ _RENAMED: Final = {
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
     "contrib.saved_model": "tf.saved_model",
     "random.set_seed": "tf.set_random_seed",
-    "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip
 _REASONS: Final = {
@@ -79,7 +78,6 @@ _REASONS: Final = {
         (f"contrib.factorization.{name}" for name in ("GMM", "GmmAlgorithm", "gmm")),
         "tf.contrib.factorization.KMeansClustering clusters.",
     ),
-    "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",
 }
 
 

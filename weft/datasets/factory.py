@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Callable
 from typing import Final
 
-from weft.datasets.traced import FunctionGraph
 from weft.framework import dtypes, scopes
 from weft.framework.attr_value import FunctionName
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.ops.control_flow.function_graph import FunctionGraph
 from weft.ops.declaration import Role
 
 _NUMBERS: Final = itertools.count()

@@ -2,77 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import as_leaf
-from weft.framework import scopes
 from weft.framework.aliases import Nest
-from weft.framework.attr_value import FunctionName
-from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.ops.array.identity import identity_node
-from weft.ops.declaration import Role, definition_of
+from weft.ops.control_flow.function_graph import FunctionGraph
+from weft.translation.calls import call
 
 _NUMBERS: Final = itertools.count()
-
-
-class FunctionGraph(FuncGraph):
-    """A function under construction. Its nodes' names are its own, so that those of the graph around it are what they were.
-
-    Args:
-        name: its name in the library.
-        outer_graph: the graph in which it is traced.
-    """
-
-    def __init__(self, name: str, outer_graph: Graph) -> None:
-        super().__init__(name, outer_graph)
-        self._names = {}
-        self._suffixes = {}
-
-    @property
-    def last_id(self) -> int:
-        # As TensorFlow counts, which seeds random nodes by it.
-        return len(self.operations)
-
-    @contextlib.contextmanager
-    def building(self) -> Iterator[FunctionGraph]:
-        """Build in this graph for the block, on the devices that are open around it and in no name scope."""
-        state = scopes.current(self.outer_graph)
-        with self.as_default(), scopes.entered(self, control_flow=self, devices=state.devices, device_name=state.device_name):
-            yield self
-
-    def _stand_in(self, tensor: Tensor) -> Tensor:
-        reference = read_reference(tensor)
-        if reference is None or not self._is_inside(tensor.op.graph):
-            return super()._stand_in(tensor)
-        # In TensorFlow the read that a variable makes of itself shares its memory, so functions see it as it is by then.
-        with self.building(), self.control_dependencies(None):
-            return identity_node(self.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
-
-    def finish(self, outputs: Sequence[Tensor]) -> FunctionName:
-        """Have it return these tensors, after all nodes that read or change state, and put it into the library."""
-        with self.building():
-            self.outputs = [self.output(tensor) for tensor in outputs]
-        self.control_outputs = [
-            op for op in self.get_operations() if op.op_def.stateful and op.op_def.role is not Role.ARGUMENT
-        ]
-        self.outer_graph.add_function(self.name, self)
-        self.finalize()
-        return FunctionName(self.name)
-
-
-def read_reference(tensor: Tensor) -> Tensor | None:
-    """The variable's reference of which a tensor is a read, None for any other tensor."""
-    op = tensor.op
-    is_read = op.op_def is definition_of(identity_node) and op.inputs[0].dtype.is_ref
-    return op.inputs[0] if is_read and op.inputs[0].op.op_def.role is Role.VARIABLE else None
 
 
 class Traced:
@@ -96,7 +40,7 @@ class Traced:
             ]
             element = structure.from_tensors(inputs, arguments)
             _check_takes(function, element, transformation)
-            result = function(*element) if type(element) is tuple else function(element)
+            result = call(function, element if type(element) is tuple else (element,), {})
             # A list that a function returns is that of a node's outputs, which need not have one shape.
             result = tuple(result) if isinstance(result, list) else result
             result = _converted(result, transformation)

@@ -22,6 +22,19 @@ _FRAME_LIMIT: Final = 24
 
 Stack = tuple[tuple[CodeType, int], ...]
 
+# Of lines of translated functions the program's: file, line, function.
+_ORIGINS: Final[dict[tuple[str, int], tuple[str, int, str]]] = {}
+
+
+def note_origin(file: str, line: int, origin: tuple[str, int, str]) -> None:
+    """Remember of which line of the program a line of a translated function is made."""
+    _ORIGINS[file, line] = origin
+
+
+def origin(file: str, line: int) -> tuple[str, int, str] | None:
+    """The program's file, line and function of a line of a translated function; None of any other line."""
+    return _ORIGINS.get((file, line))
+
 
 def capture_stack() -> Stack:
     """Code objects and lines of the calling program, innermost first; frames of weft itself are left out."""
@@ -64,7 +77,8 @@ def stack_text(stack: Stack) -> str:
 
 def entries(stack: Stack) -> list[tuple[str, int, str, str | None]]:
     """(file, line, function, source) from the outermost to the innermost."""
-    return [(c.co_filename, line, c.co_name, source_line(c.co_filename, line) or None) for c, line in reversed(stack)]
+    places = [_meant(code, line) for code, line in reversed(stack)]
+    return [(file, line, function, source_line(file, line) or None) for file, line, function in places]
 
 
 def source_line(file: str, line: int) -> str:
@@ -77,4 +91,9 @@ def _program_lines(stack: Iterable[tuple[CodeType, int]]) -> Iterator[tuple[str,
         if is_shell(code.co_filename):
             return
         if is_program_file(code.co_filename):
-            yield code.co_filename, line, code.co_name
+            yield _meant(code, line)
+
+
+def _meant(code: CodeType, line: int) -> tuple[str, int, str]:
+    """The program's line: of a translated function the one that it is made of."""
+    return _ORIGINS.get((code.co_filename, line)) or (code.co_filename, line, code.co_name)

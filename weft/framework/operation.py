@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from weft.framework import attr_value, built_at, device_spec
 from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
+from weft.framework.conversion_status import OperatorNotAllowedInGraphError, not_allowed
 from weft.framework.default_stack import default_sessions
 from weft.framework.dims import Dims, format_dims, merge_dims
 from weft.framework.dtypes import DType
@@ -166,8 +167,8 @@ def _no_length(self: Tensor) -> NoReturn:
 
 
 def _no_iterator(self: Tensor) -> NoReturn:
-    raise TypeError(
-        "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn. "
+    raise OperatorNotAllowedInGraphError(
+        f"{not_allowed('iterating over `tf.Tensor`')} To iterate over this tensor use tf.map_fn. "
         f"({self.name}, shape {format_dims(self.dims)}; tf.unstack makes a list of its parts where their "
         "number is known.)"
     )
@@ -182,8 +183,8 @@ def _no_array(self: Tensor, dtype: object = None, copy: object = None) -> NoRetu
 
 
 def _no_condition(self: Tensor) -> NoReturn:
-    raise TypeError(
-        "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test if a "
+    raise OperatorNotAllowedInGraphError(
+        f"{not_allowed('using a `tf.Tensor` as a Python `bool`')} Use `if t is not None:` instead of `if t:` to test if a "
         "tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a "
         f"tensor. The tensor is {self.name}; session.run({self.op.name}) returns its value."
     )

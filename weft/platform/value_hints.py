@@ -23,7 +23,7 @@ _SEQUENCE: Final = re.compile(
 )
 _NOT_A_TENSOR: Final = re.compile(r"not '?(Tensor|Variable|ResourceVariable)'?$")
 _UNPACKED: Final = re.compile(r"cannot unpack non-iterable|values to unpack \(expected|not enough values to unpack")
-_CONDITION: Final = "Using a `tf.Tensor` as a Python `bool`"
+_CONDITION: Final = "using a `tf.Tensor` as a Python `bool`"
 _NO_KEY: Final = re.compile(r"unhashable type: 'numpy\.ndarray'")
 _NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable) is not JSON serializable")
 _NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")

@@ -9,6 +9,8 @@ from weft.framework.behavior import executing_eagerly as executing_eagerly
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.training.tracking.checkpoint import Checkpoint as Checkpoint
+from weft.translation.functions.function import defun as defun
+from weft.translation.functions.function import function as function
 
 # Under names of their own: type checkers take a renamed import for the module's private business.
 in_eager_mode = executing_eagerly

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.api.data import experimental as experimental
+from weft.datasets import loops as _loops
 from weft.datasets.dataset import Dataset as Dataset
 from weft.datasets.inspection import get_output_classes as get_output_classes
 from weft.datasets.inspection import get_output_shapes as get_output_shapes

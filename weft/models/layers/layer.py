@@ -38,6 +38,7 @@ from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse, penalty_of
+from weft.translation.calls import call
 
 
 class Layer(Effects):
@@ -182,7 +183,7 @@ class Layer(Effects):
                 if not self.built:
                     self.build(nest.map_structure(lambda each: each.shape, inputs))
                     self.built = True
-                outputs = self.call(inputs, *args, **kwargs)
+                outputs: Tensor = call(self.call, (inputs, *args), kwargs)
                 if self.activity_regularizer is not None:
                     self.add_loss(self.activity_regularizer(outputs))
         self.note_call(inputs, outputs)

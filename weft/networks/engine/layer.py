@@ -27,6 +27,7 @@ from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
 from weft.networks.state.names import snake_case, unique_name
 from weft.platform.spelling import did_you_mean
+from weft.translation.calls import call
 
 _OPTIONS: Final = frozenset(
     ("input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer", "autocast", "input_dim",
@@ -143,7 +144,7 @@ class Layer(LayerState):
         with calling(self, invocation.training), get_default_graph().name_scope(self._name):
             check_inputs(self.input_spec, inputs, self.name)
             self._build_once(inputs)
-            outputs = self.call(inputs, *args, **invocation.arguments)
+            outputs = call(self.call, (inputs, *args), invocation.arguments)
             if outputs is None:
                 raise ValueError(
                     f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self.name})."

@@ -1,0 +1,1 @@
+"""tf.function: functions that are traced once for each signature, and called as nodes of the graph."""
