@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from weft.platform.collections import no_collections
 from weft.platform.interrupts import deferred_interrupts
 from weft.platform.later import Later
+from weft.platform.own_random import no_common_numbers
 
 __all__ = [
     "custom_derivatives", "export", "is_awaited", "jax", "jax_linalg", "jnp", "lax", "load", "special", "tree_util",
@@ -42,7 +43,7 @@ class _Import:
         self.waiting += 1
         try:
             # What an interrupt stops half-way cannot be imported again.
-            with deferred_interrupts(), self._lock:
+            with deferred_interrupts(), self._lock, no_common_numbers():
                 if not self._is_done:
                     with nullcontext() if "jax.numpy" in sys.modules else no_collections(is_beside=True):
                         importlib.import_module("jax.numpy")
