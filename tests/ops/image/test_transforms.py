@@ -72,6 +72,35 @@ def test_what_is_no_image_or_does_not_fit_is_told_when_the_graph_is_built() -> N
         tf.image.central_crop(IMAGE, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("change", "static", "wanted"),
+    [
+        (tf.image.flip_left_right, [None, None, None], IMAGE[:, ::-1]),
+        (tf.image.flip_up_down, [None, None, None], IMAGE[::-1]),
+        (tf.image.rot90, [None, None, None], np.rot90(IMAGE)),
+        (tf.image.transpose_image, [None, None, None], IMAGE.transpose(1, 0, 2)),
+        (lambda image: tf.image.resize_image_with_crop_or_pad(image, 4, 5), [4, 5, None], IMAGE[1:5]),
+        (lambda image: tf.image.crop_to_bounding_box(image, 1, 2, 3, 2), [3, 2, None], IMAGE[1:4, 2:4]),
+        (lambda image: tf.image.grayscale_to_rgb(image[..., :1]), None, np.repeat(IMAGE[..., :1], 3, axis=-1)),
+        (lambda image: tf.image.adjust_contrast(image, 1.0), None, IMAGE),
+    ],
+)
+def test_a_tensor_of_unknown_rank_counts_as_one_image(run: Callable[[Any], Any], change: Any, static: Any, wanted: Any) -> None:
+    image = tf.image.decode_image(run(tf.image.encode_png(IMAGE)))
+    assert image.shape.ndims is None
+    changed = change(image)
+    assert (changed.shape.as_list() if static else changed.shape.ndims) == static
+    assert np.array_equal(run(changed), wanted)
+
+
+def test_images_of_unknown_rank_are_mirrored_by_chance(run: Callable[[Any], Any]) -> None:
+    image = tf.placeholder_with_default(IMAGE, None)
+    flipped = run(tf.image.random_flip_left_right(image, seed=3))
+    assert np.array_equal(flipped, IMAGE) or np.array_equal(flipped, IMAGE[:, ::-1])
+    with pytest.raises(ValueError, match="rank = 3 or rank = 4"):
+        tf.image.central_crop(image, 0.5)
+
+
 @pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])
 def test_images_without_pixels_are_projected(run: Callable[[Any], Any], interpolation: str) -> None:
     for given, size in (((0, 3, 3, 1), (2, 2)), ((1, 0, 3, 1), (2, 2)), ((1, 3, 3, 0), (2, 2))):

@@ -23,10 +23,10 @@ _Size: TypeAlias = int | Tensor
 
 
 def image_batch(image: TensorLike, what: str = "image") -> tuple[Tensor, bool]:
-    """The images as a batch, and whether they were one.
+    """The images as a batch, and whether they were one; a tensor of unknown rank counts as one image.
 
     Raises:
-        ValueError: the rank is not 3 or 4.
+        ValueError: the rank is known, and not 3 or 4.
     """
     tensor, before = image_of(image, what)
     return (tensor, True) if before else (expand_dims(tensor, 0), False)
@@ -193,11 +193,16 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
         central_fraction: a number above 0, 1 at most.
 
     Raises:
-        ValueError: the fraction is not in (0, 1].
+        ValueError: the fraction is not in (0, 1], or the rank is not 3 or 4.
     """
     if not 0.0 < central_fraction <= 1.0:
         raise ValueError("central_fraction must be within (0, 1]")
     with get_default_graph().name_scope("central_crop"):
+        if convert_to_tensor(image).shape.ndims is None:
+            raise ValueError(
+                "`image` should either be a Tensor with rank = 3 or rank = 4. Had rank = None. Give it a shape with set_shape: "
+                "tf.image.decode_image tells none."
+            )
         images, is_batch = image_batch(image)
         if central_fraction == 1.0:
             return images if is_batch else squeeze(images, [0])

@@ -18,7 +18,10 @@ from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
+from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import shape
 from weft.ops.array.tiling import reverse, tile
 from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.cond import cond
@@ -34,18 +37,23 @@ _GREY: Final = [0.2989, 0.5870, 0.1140]
 
 
 def image_of(image: TensorLike, what: str = "image") -> tuple[Tensor, int]:
-    """The tensor, and how many dimensions come before the height.
+    """The tensor, and how many dimensions come before the height; a tensor of unknown rank counts as one image.
+
+    `tf.image.decode_image` gives such tensors: programs flip and crop what it gives without telling a shape.
 
     Raises:
-        ValueError: the rank is not 3 or 4.
+        ValueError: the rank is known, and not 3 or 4.
     """
     tensor = convert_to_tensor(image, name=what)
     rank = tensor.shape.ndims
+    if rank is None:
+        single = identity(tensor)
+        single.set_shape([None, None, None])
+        return single, 0
     if rank not in (3, 4):
-        found = "an unknown number of" if rank is None else rank
         raise ValueError(
             f"'{what}' must have either 3 or 4 dimensions, [height, width, channels] or with a batch before; {tensor.name!r} "
-            f"has {found} dimensions. Give it a shape with set_shape"
+            f"has {rank} dimensions"
         )
     return tensor, rank - 3
 
@@ -229,16 +237,13 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
     Returns:
         [..., 3] tensor of the same dtype.
-
-    Raises:
-        ValueError: the rank is not known.
     """
     with get_default_graph().name_scope(name or "grayscale_to_rgb"):
         tensor = convert_to_tensor(images, name="images")
-        rank = tensor.shape.ndims
-        if rank is None:
-            raise ValueError(f"grayscale_to_rgb: the rank of {tensor.name!r} is not known. Give it a shape with set_shape")
-        return tile(tensor, [*[1] * (rank - 1), 3])
+        before = tensor.shape.ndims
+        if before is not None:
+            return tile(tensor, [*[1] * (before - 1), 3])
+        return tile(tensor, concat([ones_like(shape(tensor)[:-1]), [3]], 0))
 
 
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
@@ -297,10 +302,14 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
 
     Returns:
         A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: the rank is known, and less than 3.
     """
     with get_default_graph().name_scope("adjust_contrast"):
-        tensor, before = image_of(images)
+        tensor = convert_to_tensor(images, name="images")
+        tensor.set_shape(tensor.shape.with_rank_at_least(3))
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
         _check_scalar("adjust_contrast", "contrast_factor", contrast_factor)
-        mean = reduce_mean(pixels, axis=[before, before + 1], keepdims=True)
+        mean = reduce_mean(pixels, axis=[-3, -2], keepdims=True)
         return convert_image_dtype((pixels - mean) * contrast_factor + mean, tensor.dtype, saturate=True)
