@@ -27,3 +27,12 @@ def test_stages_that_one_joins_stand_farther_in() -> None:
 def test_an_iterator_is_printed_with_its_name_and_its_elements() -> None:
     iterator = tf.data.Dataset.range(4).make_initializable_iterator()
     assert repr(iterator) == f"<tf.data.Iterator {iterator.resource.op.name!r} shapes: (), types: tf.int64>"
+
+
+def test_an_iterator_is_made_anew_from_the_names_of_its_graph_as_programs_do() -> None:
+    iterator = tf.data.Dataset.range(4).make_initializable_iterator()
+    handle = tf.get_default_graph().get_tensor_by_name(iterator._iterator_resource.name)
+    again = tf.data.Iterator(handle, None, iterator.output_types, iterator.output_shapes, iterator.output_classes)
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        assert [session.run(again.get_next()) for _ in range(2)] == [0, 1]

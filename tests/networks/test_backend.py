@@ -33,6 +33,13 @@ def test_a_function_of_the_backend(name: str) -> None:
     np.testing.assert_allclose([*made.shape, made.sum(), np.abs(made).max()], expected, rtol=1e-4)
 
 
+def test_rows_are_repeated_as_often_as_a_run_tells() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        times = tf.placeholder(tf.int32, [])
+        repeated = session.run(backend.repeat(tf.constant(_VALUES[0]), times), {times: 3})
+    np.testing.assert_array_equal(repeated, np.repeat(_VALUES[0][:, None], 3, axis=1))
+
+
 def test_convolutions_know_both_layouts_and_causal_ones_see_the_past_alone() -> None:
     images = np.random.RandomState(0).rand(1, 4, 4, 2).astype(np.float32)
     with tf.Graph().as_default(), tf.Session() as session:

@@ -53,11 +53,17 @@ class Iterator(Structured):
                 "specified."
             )
         super().__init__(structure.spec_of_legacy(output_types, output_shapes, output_classes))
-        self.resource = iterator_resource
+        # TensorFlow's name for it: programs that save a graph's names read it.
+        self._iterator_resource = iterator_resource
         self._initializer = initializer
         self._string_handle = nodes.iterator_to_string_handle(self.resource)
         self._calls = 0
         get_default_graph().add_to_collection(_GLOBAL_ITERATORS, self.resource)
+
+    @property
+    def resource(self) -> Tensor:
+        """The handle."""
+        return self._iterator_resource
 
     def __repr__(self) -> str:
         shapes = str(nest.map_structure(str, structure.legacy_shapes(self._spec))).replace("'", "")

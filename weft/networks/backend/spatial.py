@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.framework.aliases import Nest, Sizes
+from weft.framework.aliases import Nest, Sizes, TensorLike
 from weft.framework.operation import Tensor
 from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.networks.layers.spatial.borders import UpSampling2D
@@ -12,8 +12,10 @@ from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.joining import concat, split
 from weft.ops.array.padding import pad
+from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import reverse as reversed_along
+from weft.ops.array.tiling import tile
 from weft.ops.nn.convolution import convolution
 from weft.ops.nn.pool import pool
 
@@ -178,19 +180,22 @@ def resize_images(x: Tensor, height_factor: int, width_factor: int, data_format:
     return made
 
 
-def repeat(x: Tensor, n: int) -> Tensor:
+def repeat(x: Tensor, n: TensorLike) -> Tensor:
     """`[batch, depth] -> [batch, n, depth]`: each row again and again.
 
     Args:
         x: a matrix.
-        n: how many times.
+        n: how many times, an int or a scalar that only a run tells.
+
+    Returns:
+        The rows, in a new dimension in the middle.
 
     Raises:
         ValueError: `x` has another rank than 2.
     """
     if x.shape.ndims != 2:
         raise ValueError(f"repeat: x is [batch, depth], but has {x.shape.ndims} dimensions")
-    return stack([x] * n, axis=1)
+    return tile(expand_dims(x, 1), stack([1, n, 1]))
 
 
 def repeat_elements(x: Tensor, rep: int, axis: int) -> Tensor:
