@@ -41,6 +41,13 @@ def test_images_are_rows_between_zero_and_one_and_labels_numbers(directory: str)
     assert mnist.validation.labels.tolist() == [0, 1, 2, 3, 4]
 
 
+def test_the_files_are_named_as_they_are_read(directory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _read(directory)
+    lines = capsys.readouterr().out.splitlines()
+    names = [input_data.TRAIN_IMAGES, input_data.TRAIN_LABELS, input_data.TEST_IMAGES, input_data.TEST_LABELS]
+    assert lines == [f"Extracting {directory}/{name}" for name in names]
+
+
 def test_labels_may_have_a_one_per_class(directory: str) -> None:
     labels = _read(directory, one_hot=True).test.labels
     np.testing.assert_array_equal(labels, np.eye(10))

@@ -19,7 +19,7 @@ def read_images(file: IO[bytes]) -> NDArray[np.uint8]:
     Args:
         file: the open file.
     """
-    data = gzip.decompress(file.read())
+    data = _unpacked(file)
     count, rows, columns = _sizes(data, _IMAGES, 3, "MNIST image file", file)
     return np.frombuffer(data, np.uint8, offset=16).reshape(count, rows, columns, 1)
 
@@ -32,10 +32,16 @@ def read_labels(file: IO[bytes], one_hot: bool = False, num_classes: int = 10) -
         one_hot: whether rows with a one are wanted.
         num_classes: their size.
     """
-    data = gzip.decompress(file.read())
+    data = _unpacked(file)
     (count,) = _sizes(data, _LABELS, 1, "MNIST label file", file)
     labels = np.frombuffer(data, np.uint8, offset=8)[:count]
     return np.eye(num_classes)[labels] if one_hot else labels
+
+
+def _unpacked(file: IO[bytes]) -> bytes:
+    # TensorFlow's readers say so too, in the output of the programs that read digits.
+    print("Extracting", getattr(file, "name", file))
+    return gzip.decompress(file.read())
 
 
 def _sizes(data: bytes, magic: int, rank: int, what: str, file: object) -> tuple[int, ...]:
