@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -47,3 +48,17 @@ def test_classes_have_the_names_of_the_file_in_the_cache(tmp_path: Path) -> None
     (tmp_path / "models" / "imagenet_class_index.json").write_text(json.dumps(names), encoding="utf-8")
     found = applications.vgg16.decode_predictions(np.eye(1000)[7:8], top=1)
     assert found == [[("n7", "name 7", 1.0)]]
+
+
+@pytest.mark.slow
+def test_nasnets_layers_and_weights_have_tensorflows_names_and_order() -> None:
+    model = applications.NASNetMobile((32, 32, 3), weights=None, include_top=False, pooling="avg")
+    names = "\n".join([each.name for each in (*model.layers, *model.weights)])
+    assert (model.count_params(), len(model.layers), len(model.weights)) == (4269716, 770, 1124)
+    assert hashlib.sha256(names.encode()).hexdigest().startswith("02af0e7e100536da")
+
+
+def test_images_of_unknown_size_are_padded_as_even_ones() -> None:
+    model = applications.MobileNetV2(weights=None, include_top=False, alpha=0.35)
+    pads = [each.padding for each in model.layers if type(each).__name__ == "ZeroPadding2D"]
+    assert [tuple(map(tuple, each)) for each in pads] == [((0, 1), (0, 1))] * 5

@@ -38,15 +38,17 @@ _REASONS: Final = {
     "config.experimental_connect_to_cluster": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
     "config.experimental_connect_to_host": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
     **dict.fromkeys(
-        (f"keras.applications.{name}" for name in ("nasnet", "NASNetLarge", "NASNetMobile")),
-        "MobileNetV2 and InceptionResNetV2 of tf.keras.applications are networks of such sizes.",
+        (f"keras.experimental.{name}" for name in ("export_saved_model", "load_from_saved_model")),
+        "tf.saved_model.simple_save exports a model's graph, and model.save keeps a model in an HDF5 file.",
     ),
     "sysconfig": (
         "There are no headers or libraries to build operations against: tf.py_func runs a Python function, and "
         "weft.jax_function makes one of JAX an operation."
     ),
     "contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars quantizes weights and activations in training.",
-    "keras.mixed_precision": "tf.train.experimental.MixedPrecisionLossScaleOptimizer scales losses for gradients in float16.",
+    "keras.mixed_precision.experimental.LossScaleOptimizer": (
+        "tf.train.experimental.MixedPrecisionLossScaleOptimizer scales losses for gradients in float16."
+    ),
     **dict.fromkeys(
         ("data.experimental.StatsAggregator", "data.experimental.bytes_produced_stats", "data.experimental.latency_stats"),
         "weft.explain and `weft trace` tell where the time of steps and of their input goes.",

@@ -298,8 +298,8 @@ _CLASSES: Final = (
 )  # fmt: skip
 OBJECTS: Final[Config] = {**FUNCTIONS, **{each.__name__: each for each in _CLASSES}}
 
-deserialize = registry.deserializer(OBJECTS, "loss function")
-serialize = registry.serialize_keras_object
+deserialize = registry.deserializer(OBJECTS, "loss function", "name")
+serialize = registry.serializer("loss")
 
 
 def get(identifier: Nest) -> Nest:

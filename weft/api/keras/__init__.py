@@ -14,6 +14,7 @@ from weft.api.keras import initializers as initializers
 from weft.api.keras import layers as layers
 from weft.api.keras import losses as losses
 from weft.api.keras import metrics as metrics
+from weft.api.keras import mixed_precision as mixed_precision
 from weft.api.keras import models as models
 from weft.api.keras import optimizers as optimizers
 from weft.api.keras import preprocessing as preprocessing

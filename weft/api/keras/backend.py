@@ -33,6 +33,22 @@ from weft.networks.backend.inspection import is_keras_tensor as is_keras_tensor
 from weft.networks.backend.inspection import is_sparse as is_sparse
 from weft.networks.backend.inspection import ndim as ndim
 from weft.networks.backend.inspection import to_dense as to_dense
+from weft.networks.backend.keras_arguments import bias_add as bias_add
+from weft.networks.backend.keras_arguments import constant as constant
+from weft.networks.backend.keras_arguments import foldl as foldl
+from weft.networks.backend.keras_arguments import foldr as foldr
+from weft.networks.backend.keras_arguments import gather as gather
+from weft.networks.backend.keras_arguments import map_fn as map_fn
+from weft.networks.backend.keras_arguments import ones_like as ones_like
+from weft.networks.backend.keras_arguments import power as _power
+from weft.networks.backend.keras_arguments import reshape as reshape
+from weft.networks.backend.keras_arguments import shape as shape
+from weft.networks.backend.keras_arguments import squeeze as squeeze
+from weft.networks.backend.keras_arguments import stack as stack
+from weft.networks.backend.keras_arguments import stop_gradient as stop_gradient
+from weft.networks.backend.keras_arguments import tile as tile
+from weft.networks.backend.keras_arguments import transpose as transpose
+from weft.networks.backend.keras_arguments import zeros_like as zeros_like
 from weft.networks.backend.recurrence import rnn as rnn
 from weft.networks.backend.reductions import all_of as _all_of
 from weft.networks.backend.reductions import any_of as _any_of
@@ -110,21 +126,7 @@ from weft.networks.state.sessions import clear_session as clear_session
 from weft.networks.state.sessions import get_session as get_session
 from weft.networks.state.sessions import manual_variable_initialization as manual_variable_initialization
 from weft.networks.state.sessions import set_session as set_session
-from weft.ops.array.constant import constant as constant
-from weft.ops.array.filling import ones_like as ones_like
-from weft.ops.array.filling import zeros_like as zeros_like
-from weft.ops.array.gather_scatter import gather as gather
-from weft.ops.array.identity import stop_gradient as stop_gradient
-from weft.ops.array.shape_ops import reshape as reshape
-from weft.ops.array.shape_ops import shape as shape
-from weft.ops.array.shape_ops import squeeze as squeeze
-from weft.ops.array.stacking import stack as stack
-from weft.ops.array.tiling import tile as tile
 from weft.ops.array.topk import in_top_k as in_top_k
-from weft.ops.array.transposing import transpose as transpose
-from weft.ops.control_flow.functional import foldl as foldl
-from weft.ops.control_flow.functional import foldr as foldr
-from weft.ops.control_flow.functional import map_fn as map_fn
 from weft.ops.math.comparison import equal as equal
 from weft.ops.math.comparison import greater as greater
 from weft.ops.math.comparison import greater_equal as greater_equal
@@ -135,7 +137,6 @@ from weft.ops.math.comparison import minimum as minimum
 from weft.ops.math.comparison import not_equal as not_equal
 from weft.ops.math.complex_numbers import absolute as _absolute
 from weft.ops.math.complex_numbers import sign as sign
-from weft.ops.math.division import power as _power
 from weft.ops.math.elementwise import square as square
 from weft.ops.math.scans import cumprod as cumprod
 from weft.ops.math.scans import cumsum as cumsum
@@ -146,7 +147,6 @@ from weft.ops.math.unary import log as log
 from weft.ops.math.unary import round_to_integer as _round_to_integer
 from weft.ops.math.unary import sigmoid as sigmoid
 from weft.ops.math.unary import tanh as tanh
-from weft.ops.nn.bias import bias_add as bias_add
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 all = _all_of

@@ -136,7 +136,7 @@ def sequence_input_layer(
     Raises:
         ValueError: a column is none of sequences, two have one name, or a feature is missing.
     """
-    columns = _sequence_columns(feature_columns)
+    columns = sequence_columns(feature_columns)
     state = ScopeStateManager(weight_collections, trainable)
     with variable_scope(None, default_name="sequence_input_layer", values=tensors_of(features)):
         cache = FeatureTransformationCache(features)
@@ -150,11 +150,12 @@ def sequence_input_layer(
                 lengths.append(length)
         check_batch_sizes(outputs, columns)
         check_batch_sizes(lengths, columns)
-        common = _equal(lengths)
+        common = common_length(lengths)
         return concat(outputs, -1), common
 
 
-def _sequence_columns(feature_columns: object) -> list[SequenceDenseColumn]:
+def sequence_columns(feature_columns: object) -> list[SequenceDenseColumn]:
+    """The columns in order of their names; ValueError for one that is none of sequences."""
     columns: list[SequenceDenseColumn] = []
     for column in column_list(feature_columns):
         if not isinstance(column, SequenceDenseColumn):
@@ -166,7 +167,7 @@ def _sequence_columns(feature_columns: object) -> list[SequenceDenseColumn]:
     return columns
 
 
-def _equal(lengths: Sequence[Tensor]) -> Tensor:
+def common_length(lengths: Sequence[Tensor]) -> Tensor:
     """The lengths that all columns agree on."""
     with get_default_graph().name_scope("assert_all_equal"):
         if len(lengths) == 1:

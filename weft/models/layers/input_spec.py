@@ -40,6 +40,19 @@ class InputSpec:
         fields = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
         return f"InputSpec({', '.join(f'{name}={getattr(self, name)}' for name in fields if getattr(self, name))})"
 
+    def get_config(self) -> dict[str, Nest]:
+        """The arguments, as plain data."""
+        return {name: getattr(self, name) for name in ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Nest]) -> InputSpec:
+        """A spec of its config.
+
+        Args:
+            config: what `get_config` gave.
+        """
+        return cls(**config)
+
 
 def check_inputs(spec: Nest, inputs: Nest, layer_name: str) -> None:
     """ValueError when the inputs of a layer are not as its spec says."""

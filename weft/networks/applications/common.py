@@ -226,3 +226,14 @@ def convolved(
     if activation is not None:
         x = Activation(activation, name=None if name is None else f"{name}_ac")(x)
     return x
+
+
+def correction(x: Tensor, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Zeros around images before a window with stride 2: one less in front of an even size, or of an unknown one.
+
+    Args:
+        x: the images.
+        size: the window's rows and columns.
+    """
+    before = [size // 2 - (1 if rows is None else 1 - rows % 2) for rows in x.shape.as_list()[1:3]]
+    return ((before[0], size // 2), (before[1], size // 2))

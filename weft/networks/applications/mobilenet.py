@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
-from weft.networks.applications.common import Sizes, Wanted
+from weft.networks.applications.common import Sizes, Wanted, correction
 from weft.networks.layers.activation_layers import ReLU
 from weft.networks.layers.core import Activation, Dropout, Reshape
 from weft.networks.layers.merging import Add
@@ -93,7 +93,7 @@ def _inverted(x: Tensor, filters: int, stride: int, number: int) -> Tensor:
         x = Conv2D(6 * channels, 1, padding="same", use_bias=False, activation=None, name=f"{prefix}expand")(x)
         x = _relu6(_slow_norm(x, f"{prefix}expand_BN"), f"{prefix}expand_relu")
     if stride == 2:
-        x = ZeroPadding2D(padding=_correction(x), name=f"{prefix}pad")(x)
+        x = ZeroPadding2D(padding=correction(x, 3), name=f"{prefix}pad")(x)
     x = DepthwiseConv2D(
         3, strides=stride, activation=None, use_bias=False, padding="same" if stride == 1 else "valid",
         name=f"{prefix}depthwise",
@@ -107,12 +107,6 @@ def _inverted(x: Tensor, filters: int, stride: int, number: int) -> Tensor:
 def _slow_norm(x: Tensor, name: str) -> Tensor:
     made: Tensor = BatchNormalization(axis=-1, epsilon=1e-3, momentum=0.999, name=name)(x)
     return made
-
-
-def _correction(x: Tensor) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Zeros around images before a window of 3 with stride 2: one less in front of an even size."""
-    even = [1 - (size or 1) % 2 for size in x.shape.as_list()[1:3]]
-    return ((1 - even[0], 1), (1 - even[1], 1))
 
 
 def MobileNetV2(
@@ -130,7 +124,7 @@ def MobileNetV2(
     """
     wanted = Wanted(include_top, weights, input_tensor, input_shape, pooling, classes)
     inputs = wanted.inputs(224, 32)
-    x = ZeroPadding2D(padding=_correction(inputs), name="Conv1_pad")(inputs)
+    x = ZeroPadding2D(padding=correction(inputs, 3), name="Conv1_pad")(inputs)
     x = Conv2D(_divisible(32 * alpha), 3, strides=(2, 2), padding="valid", use_bias=False, name="Conv1")(x)
     x = _relu6(_slow_norm(x, "bn_Conv1"), "Conv1_relu")
     number = 0

@@ -80,6 +80,14 @@ class EarlyStopping(_Monitor):
         self.wait, self.stopped_epoch = 0, 0
         self.best_weights: list[Array] | None = None
 
+    def get_monitor_value(self, logs: Logs | None) -> float | None:
+        """The value that is watched; None, with a warning, when an epoch has none of its name.
+
+        Args:
+            logs: the epoch's values by name.
+        """
+        return self.value(logs)
+
     def on_train_begin(self, logs: Logs | None = None) -> None:
         """Begin to wait."""
         self.wait, self.stopped_epoch = 0, 0
@@ -87,7 +95,7 @@ class EarlyStopping(_Monitor):
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Look at the epoch's value."""
-        value = self.value(logs)
+        value = self.get_monitor_value(logs)
         if value is None:
             return
         if self.is_better(value):
@@ -243,6 +251,10 @@ class ReduceLROnPlateau(_Monitor):
         super().__init__(monitor, mode, kwargs.pop("epsilon", min_delta))
         self.factor, self.patience, self.verbose, self.cooldown, self.min_lr = factor, patience, verbose, cooldown, min_lr
         self.wait, self.cooling = 0, 0
+
+    def in_cooldown(self) -> bool:
+        """Whether the rate was made smaller less than `cooldown` epochs ago."""
+        return self.cooling > 0
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Look at the epoch's value."""

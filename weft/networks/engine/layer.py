@@ -25,6 +25,7 @@ from weft.networks.engine.calls.record import CallRecord, SharedByCalls, single,
 from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
+from weft.networks.objects.policy import Policy, type_of_layer
 from weft.networks.state.names import snake_case, unique_name
 from weft.platform.spelling import did_you_mean
 from weft.translation.calls import call
@@ -44,7 +45,7 @@ class Layer(LayerState):
     Args:
         trainable: whether its variables are trained.
         name: its name; the class's name in snake case with a number when None.
-        dtype: the type of its variables; that of the first inputs when None.
+        dtype: the type of its variables, or a policy of types; that of the first inputs when None.
         dynamic: refused when true: weft builds graphs.
         kwargs: `input_shape` without the batch or `batch_input_shape` for the first layer of a Sequential, `batch_size`,
             `weights` to begin with, `activity_regularizer`.
@@ -59,7 +60,7 @@ class Layer(LayerState):
     __repr__ = printed("tf.keras.layers", told_size)
 
     def __init__(
-        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, dynamic: bool = False,
+        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | Policy | None = None, dynamic: bool = False,
         **kwargs: Options,
     ) -> None:  # fmt: skip
         for unknown in kwargs.keys() - _OPTIONS:
@@ -74,6 +75,8 @@ class Layer(LayerState):
             raise ValueError(
                 "dynamic=True asks for eager execution, which weft does not have: write `call` with graph operations"
             )
+        if isinstance(dtype, Policy):
+            dtype = type_of_layer(dtype)
         self._start()
         self.call_record = CallRecord()
         GraphLayer.__init__(self, trainable, name, dtype, regularizers.get(kwargs.get("activity_regularizer")))

@@ -62,4 +62,4 @@ def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None
     return registry.deserialize_keras_object(config, LAYERS, custom_objects, "layer")
 
 
-serialize = registry.serialize_keras_object
+serialize = registry.serializer("layer")

@@ -1,14 +1,15 @@
-"""DenseFeatures: feature columns as a layer of a model."""
+"""DenseFeatures and SequenceFeatures: feature columns as a layer of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from weft.framework.aliases import DTypeLike, Initializer, Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
-from weft.models.feature_columns.column import DenseColumn, FeatureColumn
+from weft.models.feature_columns.column import DenseColumn, FeatureColumn, SequenceDenseColumn
 from weft.models.feature_columns.column_checks import column_list, element_count
+from weft.models.feature_columns.sequence_layer import common_length, sequence_columns
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
 from weft.networks.config import Config, KerasObject, Options
 from weft.networks.engine.layer import Layer
@@ -42,7 +43,32 @@ class _LayerState:
         """Do nothing: the graph's collections have the table."""
 
 
-class DenseFeatures(Layer):
+class _ColumnLayer(Layer):
+    """Columns with their variables, called on features by name."""
+
+    # Told by subclasses, which know what kind their columns are of.
+    _columns: Sequence[DenseColumn] | Sequence[SequenceDenseColumn] = ()
+    _state: _LayerState
+
+    def build(self, input_shape: Nest) -> None:
+        """Make the columns' variables."""
+        for column in self._columns:
+            with get_default_graph().name_scope(column.name):
+                column.create_state(self._state)
+        self.built = True
+
+    def get_config(self) -> Config:
+        """Refuse: columns have no config."""
+        raise NotImplementedError(f"{self.name}: feature columns have no config; build the model by its program")
+
+
+def _cache_of(features: Nest) -> FeatureTransformationCache:
+    if not isinstance(features, Mapping):
+        raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
+    return FeatureTransformationCache(features)
+
+
+class DenseFeatures(_ColumnLayer):
     """The tensors of all columns, in order of their names, as one `[batch, width]` float32; called on features by name.
 
     Args:
@@ -57,39 +83,64 @@ class DenseFeatures(Layer):
 
     def __init__(self, feature_columns: object, trainable: bool = True, name: str | None = None, **kwargs: Options) -> None:
         super().__init__(trainable=trainable, name=name, **kwargs)
-        self._columns: list[DenseColumn] = []
+        columns: list[DenseColumn] = []
         for column in column_list(feature_columns):
             if not isinstance(column, DenseColumn):
                 raise ValueError(
                     "Items of feature_columns must be a DenseColumn. You can wrap a categorical column with an "
                     f"embedding_column or indicator_column. Given: {column}"
                 )
-            self._columns.append(column)
+            columns.append(column)
+        self._columns: list[DenseColumn] = columns
         self._state = _LayerState(self)
 
-    def build(self, input_shape: Nest) -> None:
-        """Make the columns' variables."""
-        for column in self._columns:
-            with get_default_graph().name_scope(column.name):
-                column.create_state(self._state)
-        self.built = True
-
-    def call(self, features: Nest) -> Tensor:
+    def call(self, features: Nest, cols_to_output_tensors: dict[FeatureColumn, Tensor] | None = None) -> Tensor:
         """The columns' tensors, side by side; ValueError unless features come by name.
 
         Args:
-            features: tensors by the names that the columns ask for.
+            features: tensors by name.
+            cols_to_output_tensors: a dict that gets the part of each column.
         """
-        if not isinstance(features, Mapping):
-            raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
-        cache = FeatureTransformationCache(features)
+        cache = _cache_of(features)
         made = []
         for column in self._columns:
             with get_default_graph().name_scope(column.name):
                 tensor = column.get_dense_tensor(cache, self._state)
                 made.append(reshape(tensor, [shape(tensor)[0], element_count(column.variable_shape)]))
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = made[-1]
         return concat(made, 1)
 
-    def get_config(self) -> Config:
-        """Refuse: columns have no config."""
-        raise NotImplementedError(f"{self.name}: feature columns have no config; build the model by its program")
+
+class SequenceFeatures(_ColumnLayer):
+    """The sequences of all columns, in order of their names, side by side; called on sparse features by name.
+
+    A call gives the sequences, `[batch, time, width]` float32, and their lengths, `[batch]` int64; a step fails where columns
+    have sequences of different lengths.
+
+    Args:
+        feature_columns: columns of sequences: numbers, or ids as indicators or embeddings.
+        trainable: whether the columns' variables are trained.
+        name: the layer's name.
+        kwargs: see Layer.
+
+    Raises:
+        ValueError: a column is none of sequences, or two have one name.
+    """
+
+    def __init__(self, feature_columns: object, trainable: bool = True, name: str | None = None, **kwargs: Options) -> None:
+        super().__init__(trainable=trainable, name=name, **kwargs)
+        self._columns: list[SequenceDenseColumn] = sequence_columns(feature_columns)
+        self._state = _LayerState(self)
+
+    def call(self, features: Nest) -> Nest:
+        """The sequences and their lengths; ValueError unless features come by name."""
+        cache = _cache_of(features)
+        made, lengths = [], []
+        for column in self._columns:
+            with get_default_graph().name_scope(column.name):
+                steps, length = column.get_sequence_dense_tensor(cache, self._state)
+                sizes = shape(steps)
+                made.append(reshape(steps, [sizes[0], sizes[1], element_count(column.variable_shape)]))
+                lengths.append(length)
+        return concat(made, -1), common_length(lengths)

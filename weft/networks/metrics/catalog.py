@@ -137,7 +137,7 @@ OBJECTS: Final[Config] = {
 }  # fmt: skip
 
 deserialize = registry.deserializer(OBJECTS, "metric function")
-serialize = registry.serialize_keras_object
+serialize = registry.serializer("metric")
 
 
 def get(identifier: Nest) -> Nest:

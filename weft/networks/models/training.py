@@ -64,8 +64,7 @@ class Trainable(Network):
             raise NotImplementedError(
                 "compile(distribute=...): make the model under a strategy's scope, or train by an Estimator"
             )
-        if kwargs.pop("run_eagerly", False):
-            raise ValueError("run_eagerly=True: weft builds graphs; use `py_function` where Python must run")
+        self.run_eagerly = kwargs.pop("run_eagerly", False)
         for unknown in kwargs.keys() - {"experimental_run_tf_function", "cloning"}:
             raise TypeError("Invalid keyword argument(s) in `compile`:", unknown)
         self.strategy = self.strategy or placement.strategy_in_scope()
@@ -79,6 +78,19 @@ class Trainable(Network):
         if self.outputs is not None:
             with placement.scope_of(self.strategy):
                 self._compilation.program()
+
+    @property
+    def run_eagerly(self) -> bool:
+        """Whether Python runs in each step: never; setting it to true is a ValueError."""
+        return False
+
+    @run_eagerly.setter
+    def run_eagerly(self, value: bool | None) -> None:
+        if value:
+            raise ValueError(
+                "You can only set `run_eagerly=True` if eager execution is enabled: weft builds graphs; use `py_function` "
+                "where Python must run"
+            )
 
     # What compile makes.
 

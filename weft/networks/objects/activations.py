@@ -190,4 +190,4 @@ def serialize(activation: Nest) -> Nest:
     return registry.serialize_keras_object(activation)
 
 
-deserialize = registry.deserializer(OBJECTS, "activation function")
+deserialize = registry.deserializer(OBJECTS, "activation function", "name")

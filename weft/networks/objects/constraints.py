@@ -147,4 +147,4 @@ OBJECTS: Final = {
 
 get = registry.getter(OBJECTS, "constraint")
 deserialize = registry.deserializer(OBJECTS, "constraint")
-serialize = registry.serialize_keras_object
+serialize = registry.serializer("constraint")

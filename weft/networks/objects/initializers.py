@@ -77,7 +77,7 @@ _FUNCTIONS: Final = {
 
 _get = registry.getter(OBJECTS, "initializer")
 deserialize = registry.deserializer(OBJECTS, "initializer")
-serialize = registry.serialize_keras_object
+serialize = registry.serializer("initializer")
 
 
 def get(identifier: Nest) -> Nest:

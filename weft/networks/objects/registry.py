@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -178,8 +179,8 @@ def getter(module_objects: Mapping[str, object], what: str) -> Callable[[Nest], 
     return get
 
 
-def deserializer(module_objects: Mapping[str, object], what: str) -> Callable[..., Nest]:
-    """A function that makes an object of its config or name."""
+def deserializer(module_objects: Mapping[str, object], what: str, argument: str = "config") -> Callable[..., Nest]:
+    """A function that makes an object of its config or name, which is its argument of the name given."""
 
     def deserialize(config: Nest, custom_objects: Mapping[str, object] | None = None) -> Nest:
         """The object that a config or a name stands for.
@@ -190,4 +191,37 @@ def deserializer(module_objects: Mapping[str, object], what: str) -> Callable[..
         """
         return deserialize_keras_object(config, module_objects, custom_objects, what)
 
-    return deserialize
+    return deserialize if argument == "config" else renamed_argument(deserialize, "config", argument)
+
+
+def serializer(argument: str) -> Callable[..., Nest]:
+    """A function like `serialize_keras_object`, whose argument has another name, as each kind of objects has its own."""
+
+    def serialize(instance: Nest) -> Nest:
+        """The config of an object with `get_config`, the name of a function.
+
+        Args:
+            instance: an object, a function, or None for None.
+
+        Raises:
+            ValueError: it is anything else.
+        """
+        return serialize_keras_object(instance)
+
+    return renamed_argument(serialize, "instance", argument)
+
+
+def renamed_argument(function: Callable[..., Nest], name: str, argument: str) -> Callable[..., Nest]:
+    """A function whose first argument has another name, also where programs look at its signature."""
+
+    @functools.wraps(function)
+    def called(*args: Nest, **kwargs: Nest) -> Nest:
+        if argument in kwargs:
+            kwargs[name] = kwargs.pop(argument)
+        return function(*args, **kwargs)
+
+    signature = inspect.signature(function)
+    first, *rest = signature.parameters.values()
+    called.__signature__ = signature.replace(parameters=[first.replace(name=argument), *rest])  # type: ignore[attr-defined]
+    called.__doc__ = (function.__doc__ or "").replace(f"{name}:", f"{argument}:")
+    return called

@@ -95,7 +95,7 @@ OBJECTS: Final[dict[str, Callable[..., L1L2]]] = {"L1L2": L1L2, "l1": l1, "l2": 
 
 _get = registry.getter(OBJECTS, "regularizer")
 deserialize = registry.deserializer(OBJECTS, "regularizer")
-serialize = registry.serialize_keras_object
+serialize = registry.serializer("regularizer")
 
 
 def get(identifier: Nest) -> Nest:

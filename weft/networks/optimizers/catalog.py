@@ -15,6 +15,7 @@ from weft.networks.optimizers.adaptive import Adadelta, Adagrad, RMSprop
 from weft.networks.optimizers.descent import SGD, Ftrl
 from weft.networks.optimizers.moments import Adam, Adamax, Nadam
 from weft.networks.optimizers.optimizer import Optimizer
+from weft.networks.optimizers.parts import OptimizersOfParts
 from weft.networks.state.graph_state import state_of, track_variable
 from weft.ops.array.constant import constant
 from weft.ops.variables.variable import Variable
@@ -71,7 +72,7 @@ OBJECTS: Final[Config] = {
     **{each.__name__: each for each in _CLASSES}, **{each.__name__.lower(): each for each in _CLASSES},
 }  # fmt: skip
 
-serialize = registry.serialize_keras_object
+serialize = registry.serializer("optimizer")
 
 
 def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
@@ -93,7 +94,7 @@ def get(identifier: Nest) -> Nest:
     Args:
         identifier: a name such as "adam", a config, or an optimizer of tf.keras or tf.train.
     """
-    if isinstance(identifier, Optimizer | TFOptimizer):
+    if isinstance(identifier, Optimizer | TFOptimizer | OptimizersOfParts):
         return identifier
     if isinstance(identifier, GraphOptimizer):
         return TFOptimizer(identifier)

@@ -105,7 +105,7 @@ class Iterator(Sequence):
         raise NotImplementedError
 
 
-class _SavedPictures:
+class SavedPictures:
     """Where batches are written for a look at them, if anywhere."""
 
     def __init__(self, folder: str | None, prefix: str, form: str, layout: str, hashes: float) -> None:
@@ -171,7 +171,7 @@ class NumpyArrayIterator(Iterator):
         self.sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         self.image_data_generator = image_data_generator
         self.data_format = data_format
-        self._saved = _SavedPictures(save_to_dir, save_prefix, save_format, data_format, 1e4)
+        self._saved = SavedPictures(save_to_dir, save_prefix, save_format, data_format, 1e4)
         super().__init__(len(self.x), batch_size, shuffle, seed)
 
     def _get_batches_of_transformed_samples(self, index_array: Array) -> Nest:
@@ -259,8 +259,6 @@ class DirectoryIterator(Iterator):
         save_to_dir: str | None = None, save_prefix: str = "", save_format: str = "png", follow_links: bool = False,
         subset: str | None = None, interpolation: str = "nearest", dtype: str = "float32",
     ) -> None:  # fmt: skip
-        if color_mode not in ("rgb", "rgba", "grayscale"):
-            raise ValueError("Invalid color mode:", color_mode, '; expected "rgb", "rgba", or "grayscale".')
         if class_mode not in self.allowed_class_modes:
             raise ValueError(f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}")
         self.directory = directory
@@ -271,14 +269,12 @@ class DirectoryIterator(Iterator):
         self.data_format = data_format
         self.interpolation = interpolation
         self.dtype = dtype
-        depth = {"rgb": 3, "rgba": 4, "grayscale": 1}[color_mode]
-        sizes = self.target_size
-        self.image_shape = (*sizes, depth) if data_format == "channels_last" else (depth, *sizes)
+        self.image_shape = image_shape(color_mode, self.target_size, data_format)
         folders = list(classes or sorted(each.name for each in Path(directory).iterdir() if each.is_dir()))
         self.num_classes = len(folders)
         self.class_indices = {name: number for number, name in enumerate(folders)}
-        self._read_names(folders, _split(subset, image_data_generator.validation_split), follow_links)
-        self._saved = _SavedPictures(save_to_dir, save_prefix, save_format, data_format, 1e7)
+        self._read_names(folders, split_of(subset, image_data_generator.validation_split), follow_links)
+        self._saved = SavedPictures(save_to_dir, save_prefix, save_format, data_format, 1e7)
         print(f"Found {self.samples} images belonging to {self.num_classes} classes.")
         super().__init__(self.samples, batch_size, shuffle, seed)
 
@@ -309,13 +305,8 @@ class DirectoryIterator(Iterator):
         return
 
     def _get_batches_of_transformed_samples(self, index_array: Array) -> Nest:
-        batch = np.zeros((len(index_array), *self.image_shape), self.dtype)
-        for place, number in enumerate(index_array):
-            path = os.path.join(self.directory, self.filenames[number])
-            size = (self.target_size[0], self.target_size[1])
-            with load_img(path, color_mode=self.color_mode, target_size=size, interpolation=self.interpolation) as picture:
-                pixels = img_to_array(picture, self.data_format)
-            batch[place] = _changed(self.image_data_generator, pixels)
+        paths = [os.path.join(self.directory, self.filenames[number]) for number in index_array]
+        batch = read_pictures(self, self.image_data_generator, paths)
         self._saved.write(batch, index_array)
         classes = self.classes[index_array]
         if self.class_mode == "input":
@@ -327,7 +318,56 @@ class DirectoryIterator(Iterator):
         return batch
 
 
-def _split(subset: str | None, validation: float) -> tuple[float, float]:
+def image_shape(color_mode: str, sizes: SequenceType[int], data_format: str) -> tuple[int, ...]:
+    """The shape of one picture; ValueError for an unknown color mode.
+
+    Args:
+        color_mode: "rgb", "rgba" or "grayscale".
+        sizes: rows and columns.
+        data_format: "channels_last" or "channels_first".
+    """
+    if color_mode not in ("rgb", "rgba", "grayscale"):
+        raise ValueError("Invalid color mode:", color_mode, '; expected "rgb", "rgba", or "grayscale".')
+    depth = {"rgb": 3, "rgba": 4, "grayscale": 1}[color_mode]
+    return (*sizes, depth) if data_format == "channels_last" else (depth, *sizes)
+
+
+class PictureBatches(Protocol):
+    """How an iterator over files reads them."""
+
+    image_shape: tuple[int, ...]
+    target_size: tuple[int, ...]
+    color_mode: str
+    interpolation: str
+    data_format: str
+    dtype: str
+
+
+def read_pictures(batches: PictureBatches, generator: Generator, paths: SequenceType[str]) -> Array:
+    """The pictures of files in one array, changed as the generator says.
+
+    Args:
+        batches: tells the pictures' size and form.
+        generator: what changes them.
+        paths: the files.
+    """
+    made = np.zeros((len(paths), *batches.image_shape), batches.dtype)
+    size = (batches.target_size[0], batches.target_size[1])
+    for row, path in zip(made, paths, strict=True):
+        with load_img(
+            path, color_mode=batches.color_mode, target_size=size, interpolation=batches.interpolation
+        ) as picture:  # fmt: skip
+            row[...] = _changed(generator, img_to_array(picture, batches.data_format))
+    return made
+
+
+def split_of(subset: str | None, validation: float) -> tuple[float, float]:
+    """The fractions of the files between which a subset lies; ValueError for an unknown one.
+
+    Args:
+        subset: "training", "validation", or None for all.
+        validation: the fraction to validate with, which comes first.
+    """
     splits = {None: (0, 1), "validation": (0, validation), "training": (validation, 1)}
     if subset not in splits:
         raise ValueError(f'Invalid subset name: {subset};expected "training" or "validation"')

@@ -10,7 +10,9 @@ import numpy as np
 
 from weft.framework.aliases import Array, Nest
 from weft.framework.printed import printed
+from weft.networks.config import Options
 from weft.networks.preprocessing.image_batches import DirectoryIterator, NumpyArrayIterator
+from weft.networks.preprocessing.image_frames import DataFrameIterator
 from weft.networks.preprocessing.picture_transforms import (
     apply_affine_transform,
     apply_brightness_shift,
@@ -172,6 +174,49 @@ class ImageDataGenerator:
             data_format=self.data_format, batch_size=batch_size, shuffle=shuffle, seed=seed, save_to_dir=save_to_dir,
             save_prefix=save_prefix, save_format=save_format, follow_links=follow_links, subset=subset,
             interpolation=interpolation, dtype=self.dtype,
+        )  # fmt: skip
+
+    def flow_from_dataframe(
+        self, dataframe: Nest, directory: str | None = None, x_col: str = "filename", y_col: str | Sequence[str] = "class",
+        weight_col: str | None = None, target_size: tuple[int, int] = (256, 256), color_mode: str = "rgb",
+        classes: Sequence[str] | None = None, class_mode: str | None = "categorical", batch_size: int = 32,
+        shuffle: bool = True, seed: int | None = None, save_to_dir: str | None = None, save_prefix: str = "",
+        save_format: str = "png", subset: str | None = None, interpolation: str = "nearest",
+        validate_filenames: bool = True, **kwargs: Options,
+    ) -> DataFrameIterator:  # fmt: skip
+        """Batches without end of the picture files that a table names, with labels of its columns.
+
+        Args:
+            dataframe: the table: a DataFrame of pandas, or columns by name.
+            directory: the folder of the files; None where the table has whole paths.
+            x_col, y_col, weight_col: the columns of files, of labels (a list of columns for several) and of weights.
+            target_size: height and width of the batches.
+            color_mode: "grayscale", "rgb" or "rgba".
+            classes: the labels that count; all when None. Their numbers go by the alphabet.
+            class_mode: "categorical", "binary" or "sparse" for named classes, "raw" for the column's values, "multi_output"
+                for a list of columns' values, "input" for the pictures themselves, None for no labels.
+            batch_size, shuffle, seed, save_to_dir, save_prefix, save_format, subset: see `flow`.
+            interpolation: see `load_img`.
+            validate_filenames: whether rows whose file is no picture are left out, with a warning.
+            kwargs: what former versions took, without effect.
+
+        Raises:
+            ValueError: an argument has no such value. TypeError: a column has other values than its use needs.
+        """
+        if "has_ext" in kwargs:
+            warnings.warn("has_ext is deprecated, filenames in the dataframe have to match the exact filenames in disk.",
+                          DeprecationWarning, stacklevel=2)  # fmt: skip
+        if class_mode == "other":
+            warnings.warn(
+                '`class_mode` "other" is deprecated, please use `class_mode` "raw".', DeprecationWarning, stacklevel=2
+            )
+            class_mode = "raw"
+        return DataFrameIterator(
+            dataframe, directory, self, x_col=x_col, y_col=y_col, weight_col=weight_col, target_size=target_size,
+            color_mode=color_mode, classes=classes, class_mode=class_mode, data_format=self.data_format,
+            batch_size=batch_size, shuffle=shuffle, seed=seed, save_to_dir=save_to_dir, save_prefix=save_prefix,
+            save_format=save_format, subset=subset, interpolation=interpolation, dtype=self.dtype,
+            validate_filenames=validate_filenames,
         )  # fmt: skip
 
     def standardize(self, x: Array) -> Array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 
 from weft.framework.aliases import Array, Nest
+from weft.networks.config import Config, Options
 from weft.networks.fitting.sequence import Sequence as BatchSequence
 
 
@@ -108,3 +110,13 @@ class TimeseriesGenerator(BatchSequence):
             rows = np.arange(first, min(first + self.batch_size * self.stride, self.end_index + 1), self.stride)
         windows = np.array([self.data[row - self.length : row : self.sampling_rate] for row in rows])
         return (windows[:, ::-1, ...] if self.reverse else windows), np.array([self.targets[row] for row in rows])
+
+    def get_config(self) -> Config:
+        """The arguments, as plain data; data and targets as text in JSON."""
+        names = ("length", "sampling_rate", "stride", "end_index", "shuffle", "reverse", "batch_size")
+        series = {name: json.dumps(np.asarray(getattr(self, name)).tolist()) for name in ("data", "targets")}
+        return {**series, "start_index": self.start_index, **{name: getattr(self, name) for name in names}}
+
+    def to_json(self, **kwargs: Options) -> str:
+        """The config as JSON; `kwargs` go to `json.dumps`."""
+        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)

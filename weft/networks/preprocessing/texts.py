@@ -102,6 +102,8 @@ class Tokenizer:
         self.word_docs: Counter[str] = Counter()
         self.word_index: dict[str, int] = {}
         self.index_word: dict[int, str] = {}
+        # In how many texts, or sequences of numbers, each number is.
+        self.index_docs: Counter[int] = Counter()
 
     def _words(self, text: str | Sequence[str]) -> list[str]:
         if self.char_level or isinstance(text, list):
@@ -124,6 +126,13 @@ class Tokenizer:
         names = [*([] if self.oov_token is None else [self.oov_token]), *(word for word, _ in ordered)]
         self.word_index = {word: number for number, word in enumerate(names, 1)}
         self.index_word = {number: word for word, number in self.word_index.items()}
+        self.index_docs = Counter({self.word_index[word]: count for word, count in self.word_docs.items()})
+
+    def fit_on_sequences(self, sequences: Iterable[Sequence[int]]) -> None:
+        """Count in how many sequences of numbers each is, for "tfidf" of numbers without texts."""
+        for numbers in sequences:
+            self.document_count += 1
+            self.index_docs.update(set(numbers))
 
     def texts_to_sequences(self, texts: Iterable[str | Sequence[str]]) -> list[list[int]]:
         """The words' numbers of each text.
@@ -154,7 +163,16 @@ class Tokenizer:
         Args:
             sequences: lists of the words' numbers.
         """
-        return [" ".join(word for word in map(self._word, numbers) if word is not None) for numbers in sequences]
+        return list(self.sequences_to_texts_generator(sequences))
+
+    def sequences_to_texts_generator(self, sequences: Iterable[Sequence[int]]) -> Iterator[str]:
+        """The texts of numbers, one after the other.
+
+        Args:
+            sequences: lists of the words' numbers.
+        """
+        for numbers in sequences:
+            yield " ".join(word for word in map(self._word, numbers) if word is not None)
 
     def _word(self, number: int) -> str | None:
         word = self.index_word.get(number)
@@ -192,14 +210,17 @@ class Tokenizer:
 
     def _worth(self, number: int, count: int, length: int, mode: str) -> float:
         if mode == "tfidf":
-            documents = self.word_docs.get(self.index_word.get(number, ""), 0)
+            documents = self.index_docs.get(number, 0)
             return float((1 + np.log(count)) * np.log(1 + self.document_count / (1 + documents)))
         return {"binary": 1.0, "count": float(count), "freq": count / length}[mode]
 
     def get_config(self) -> Config:
         """The arguments and the words, as plain data."""
         names = ("num_words", "filters", "lower", "split", "char_level", "oov_token", "document_count")
-        words = {name: json.dumps(getattr(self, name)) for name in ("word_counts", "word_docs", "index_word", "word_index")}
+        words = {
+            name: json.dumps(getattr(self, name))
+            for name in ("word_counts", "word_docs", "index_docs", "index_word", "word_index")
+        }
         return {**{name: getattr(self, name) for name in names}, **words}
 
     def to_json(self, **kwargs: Options) -> str:

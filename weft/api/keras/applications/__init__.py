@@ -8,6 +8,7 @@ from weft.api.keras.applications import inception_resnet_v2 as inception_resnet_
 from weft.api.keras.applications import inception_v3 as inception_v3
 from weft.api.keras.applications import mobilenet as mobilenet
 from weft.api.keras.applications import mobilenet_v2 as mobilenet_v2
+from weft.api.keras.applications import nasnet as nasnet
 from weft.api.keras.applications import resnet as resnet
 from weft.api.keras.applications import resnet50 as resnet50
 from weft.api.keras.applications import resnet_v2 as resnet_v2
@@ -21,6 +22,8 @@ from weft.networks.applications.inception import InceptionV3 as InceptionV3
 from weft.networks.applications.inception_resnet import InceptionResNetV2 as InceptionResNetV2
 from weft.networks.applications.mobilenet import MobileNet as MobileNet
 from weft.networks.applications.mobilenet import MobileNetV2 as MobileNetV2
+from weft.networks.applications.nasnet import NASNetLarge as NASNetLarge
+from weft.networks.applications.nasnet import NASNetMobile as NASNetMobile
 from weft.networks.applications.resnet import ResNet50 as ResNet50
 from weft.networks.applications.resnet import ResNet50V2 as ResNet50V2
 from weft.networks.applications.resnet import ResNet101 as ResNet101

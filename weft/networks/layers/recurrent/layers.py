@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from weft.framework.aliases import Nest
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.input_spec import InputSpec
@@ -39,7 +41,24 @@ def over(cell_class: Named, what: str, doc: str, module: str = __name__) -> type
         depth = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()[-1]
         self.input_spec = [InputSpec(shape=(None, None, depth))]
 
-    return type(what, (RNN,), {"__init__": __init__, "build": build, "__doc__": doc, "__module__": module})
+    of_cell = {name: _of_cell(name) for name in _names(cell_class) if name != "units"}
+    return type(what, (RNN,), {**of_cell, "__init__": __init__, "build": build, "__doc__": doc, "__module__": module})
+
+
+def _names(cell_class: Named) -> list[str]:
+    """The names of a cell's own arguments."""
+    kinds = list(inspect.signature(cell_class.__init__).parameters.values())[1:]
+    return [each.name for each in kinds if each.kind is each.POSITIONAL_OR_KEYWORD]
+
+
+def _of_cell(name: str) -> property:
+    """An argument of the cell, as a property of the layer over it."""
+
+    def value(layer: RNN) -> Nest:
+        cell: Named = layer.cell
+        return getattr(cell, name) if hasattr(cell, name) else cell.kept_arguments[name]
+
+    return property(value, doc=f"The cell's `{name}`.")
 
 
 _DOC = """{a_cell} over sequences: `[batch, steps, size] -> [batch, units]`, or `[batch, steps, units]`.

@@ -81,6 +81,14 @@ class RNN(Layer):
             for index, shape in enumerate(self.state_shapes(batch))
         ]
 
+    def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
+        """The states to begin with, zeros as a rule.
+
+        Args:
+            inputs: the sequences.
+        """
+        return _zero_states(self.cell, self._sizes(), inputs[0] if self.time_major else inputs[:, 0])
+
     def state_shapes(self, batch: int) -> list[tuple[int, ...]]:
         """The shapes of the states that are kept.
 
@@ -137,8 +145,7 @@ class RNN(Layer):
             states = [identity(each) for each in self.states or ()]
         steps_first = self.time_major
         if states is None:
-            first = inputs[0] if steps_first else inputs[:, 0]
-            states = _zero_states(self.cell, self._sizes(), first)
+            states = self.get_initial_state(inputs)
         outputs, last = scanned(
             self._step_of(inputs, states, training), inputs, states, mask, self.go_backwards, self.unroll, steps_first
         )
