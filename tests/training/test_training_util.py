@@ -4,6 +4,7 @@ import pytest
 
 import weft as tf
 from weft.training import training_util
+from weft.training.training_util import counting_step
 
 
 def test_it_is_an_int64_variable_that_is_not_trained():
@@ -98,3 +99,18 @@ def test_an_operation_adds_to_it():
         session.run(step.initializer)
         session.run(added)
         assert session.run(step) == 3
+
+
+def test_a_step_in_floats_counts_for_weft_and_is_refused_where_tensorflow_refuses_it():
+    step = tf.get_variable("global_step", [], initializer=tf.constant_initializer(0))
+    assert counting_step(tf.get_default_graph()) is tf.get_default_graph().get_tensor_by_name("global_step:0")
+    with pytest.raises(TypeError, match="does not have integer type"):
+        tf.train.get_global_step()
+    tf.add_to_collection(tf.GraphKeys.GLOBAL_STEP, step)
+    assert counting_step(tf.get_default_graph()) is step
+
+
+@pytest.mark.parametrize("initial", ["text", [0, 0], True], ids=["text", "several", "bool"])
+def test_what_is_no_number_does_not_count(initial):
+    tf.constant(initial, name="global_step")
+    assert counting_step(tf.get_default_graph()) is None

@@ -43,19 +43,37 @@ def get_global_step(graph: Graph | None = None) -> Variable | OrNone:
     True
     """
     graph = graph or get_default_graph()
-    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
-    if len(found) > 1:
+    if len(graph.get_collection(GraphKeys.GLOBAL_STEP)) > 1:
         tf_logging.error("Multiple tensors in global_step collection.")
         return None
-    if found:
-        step = found[0]
-    else:
-        try:
-            step = graph.get_tensor_by_name("global_step:0")
-        except KeyError:
-            return None
-    assert_global_step(step)
+    step = _only_step(graph)
+    if step is not None:
+        assert_global_step(step)
     return step
+
+
+def counting_step(graph: Graph) -> Variable | OrNone:
+    """The global step of a graph whatever its type; None where there is none, or no single number.
+
+    For what weft itself tells of a step. Programs count in floats too (`tf.get_variable("global_step", [],
+    initializer=tf.constant_initializer(0))`); only what adds to the step, or stops at one, may refuse that, as TensorFlow does.
+
+    Args:
+        graph: the graph to look in.
+    """
+    step = _only_step(graph)
+    is_number = isinstance(step, Variable | Tensor) and (step.dtype.is_integer or step.dtype.is_floating)
+    return step if is_number and step.get_shape().ndims == 0 else None
+
+
+def _only_step(graph: Graph) -> Variable | OrNone:
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if found:
+        return found[0] if len(found) == 1 else None
+    try:
+        return graph.get_tensor_by_name("global_step:0")
+    except KeyError:
+        return None
 
 
 def create_global_step(graph: Graph | None = None) -> Variable:

@@ -176,3 +176,15 @@ def test_old_names_still_work() -> None:
         supervisor.WaitForStop()
         assert supervisor.ShouldStop()
         supervisor.Stop()
+
+
+def test_a_step_in_floats_counts_on_a_server(tmp_path: Path) -> None:
+    step = tf.get_variable("global_step", [], initializer=tf.constant_initializer(0), trainable=False)
+    weight = tf.get_variable("w", [2])
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(weight), global_step=step)
+    supervisor = tf.train.Supervisor(logdir=str(tmp_path), global_step=step, save_model_secs=0)
+    with tf.train.Server.create_local_server() as server, supervisor.prepare_or_wait_for_session(server.target) as session:
+        session.run(train)
+        assert session.run([train, step])[1] in (1.0, 2.0)
+        supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-2")

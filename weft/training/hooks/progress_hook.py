@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
+from weft.framework.graph import get_default_graph
 from weft.platform.launcher_link import TaskNews, has_launcher, tell_launcher
-from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.hooks.stop_hooks import NanTensorHook, StopAtStepHook
-from weft.training.training_util import get_global_step
+from weft.training.training_util import counting_step
 
 _EVERY_S: Final = 1.0
 
@@ -29,7 +29,7 @@ class ProgressHook(SessionRunHook):
 
     def begin(self) -> None:
         """Find the global step."""
-        self._global_step = global_step_read("ProgressHook")
+        self._global_step = counting_step(get_default_graph())
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Tell the step when it is time."""
@@ -47,4 +47,4 @@ class ProgressHook(SessionRunHook):
 
 def progress_hooks(hooks: Iterable[SessionRunHook]) -> list[ProgressHook]:
     """The hook for a session with these others: none without a launcher, or without a global step."""
-    return [ProgressHook(hooks)] if has_launcher() and get_global_step() is not None else []
+    return [ProgressHook(hooks)] if has_launcher() and counting_step(get_default_graph()) is not None else []

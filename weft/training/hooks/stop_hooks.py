@@ -11,7 +11,7 @@ from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
-from weft.training.training_util import get_global_step
+from weft.training.training_util import counting_step
 
 
 class StopAtStepHook(SessionRunHook):
@@ -124,5 +124,5 @@ _REMEDY = "A smaller learning rate or tf.clip_by_global_norm may help; tf.add_ch
 
 
 def _step_of(run_context: SessionRunContext) -> str:
-    step = get_global_step(run_context.session.graph)
+    step = counting_step(run_context.session.graph)
     return "" if step is None else f", with the global step at {run_context.session.run(step)}"

@@ -13,7 +13,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.state.reference_state import is_variable_initialized
 from weft.ops.state.resource_state import var_is_initialized_op
 from weft.training.saving.saver import Saver
-from weft.training.training_util import get_global_step
+from weft.training.training_util import counting_step
 
 
 class ModelValues:
@@ -48,7 +48,7 @@ class ModelValues:
 
     def live_step(self, session: Session, missing: Collection[Operation]) -> int | None:
         """The global step, or None when it has no value."""
-        step = get_global_step(self._graph)
+        step = counting_step(self._graph)
         return None if step is None or step.op in missing else int(session.run(step))
 
     def restore(self, session: Session, path: str, missing: set[Operation]) -> set[Operation]:

@@ -24,7 +24,7 @@ from weft.training.saving.saver import Saver
 from weft.training.sessions.model_values import ModelValues, tasks_of
 from weft.training.sessions.presence import Presence
 from weft.training.sessions.revival import ModelFound, Revival, revival_of
-from weft.training.training_util import get_global_step
+from weft.training.training_util import counting_step
 
 _POSTED_S = 2.0
 
@@ -90,7 +90,7 @@ class Reviver:
         )
 
     def _step_of(self, checkpoint: str) -> int | None:
-        step = get_global_step(self._session.graph)
+        step = counting_step(self._session.graph)
         try:
             reader = NewCheckpointReader(checkpoint)
             return int(reader.get_tensor(step.op.name)) if reader.has_tensor(step.op.name) else None
