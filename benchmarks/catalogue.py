@@ -161,6 +161,7 @@ MEASURES = (
     Measure("until_100_static_rnn", "first_steps:static_rnn", "Until 100 steps are done: static RNN", Unit.SECONDS, 1.0),
     Measure("until_100_dynamic_rnn", "first_steps:dynamic_rnn", "Until 100 steps are done: dynamic RNN", Unit.SECONDS, 1.0),
     Measure("until_100_embedding", "first_steps:embedding", "Until 100 steps are done: embedding", Unit.SECONDS, 1.0),
+    Measure("until_1000_deep_q", "first_steps:deep_q", "Until 1,000 steps are done: deep Q network", Unit.SECONDS, 1.0),
     Measure("initial_uniform", "initial_values:uniform", "CPU of 43 million initial values: uniform", Unit.SECONDS, 1.0),
     Measure("initial_normal", "initial_values:normal", "CPU of 43 million initial values: normal", Unit.SECONDS, 1.0),
     Measure("initial_truncated", "initial_values:truncated", "CPU of 43 million initial values: truncated", Unit.SECONDS, 1.0),

@@ -14,7 +14,7 @@ from benchmarks.framework import framework
 from benchmarks.programs import models
 from benchmarks.timing import Sample, once
 
-STEPS = 100
+STEPS, AGENT_STEPS = 100, 1000
 
 
 def mlp() -> Sample:
@@ -40,6 +40,22 @@ def dynamic_rnn() -> Sample:
 def embedding() -> Sample:
     """Seconds of the first 100 steps of 256 of 10,000x16 looked-up rows and two dense layers, with Adagrad."""
     return _until_100_steps(_looked_up)
+
+
+def deep_q() -> Sample:
+    """Seconds of the first 1,000 steps of an agent whose deep Q network answers one observation and trains on 32."""
+    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    tf = framework()
+    seen, values, step, batch = _deep_q(tf)
+    observation = np.zeros([1, 4], np.float32)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        start = time.perf_counter()
+        with profile.whole():
+            for _ in range(AGENT_STEPS):
+                session.run(values, {seen: observation})
+                session.run(step, batch)
+        return once(time.perf_counter() - start)
 
 
 def gradient_check() -> Sample:
@@ -175,6 +191,24 @@ def _actor_critic(tf: Any) -> tuple[Any, Any, Any, Any]:
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 40.0)
     step = tf.train.AdamOptimizer(0.001).apply_gradients(list(zip(gradients, variables, strict=True)))
     return seen, returns, actions, step
+
+
+def _deep_q(tf: Any) -> tuple[Any, Any, Any, dict[Any, Any]]:
+    """Two layers of 64 that value two actions, and the same once more with older weights for what comes after; with Adam."""
+    seen, seen_then = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.float32, [None, 4])
+    actions, rewards = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None])
+
+    def valued(name: str, x: Any) -> Any:
+        hidden = tf.nn.relu(models.dense(tf, f"{name}_first", x, 4, 64))
+        return models.dense(tf, f"{name}_values", tf.nn.relu(models.dense(tf, f"{name}_second", hidden, 64, 64)), 64, 2)
+
+    values = valued("online", seen)
+    wanted = tf.stop_gradient(rewards + 0.99 * tf.reduce_max(valued("target", seen_then), 1))
+    loss = tf.reduce_mean(tf.square(wanted - tf.reduce_sum(values * tf.one_hot(actions, 2), 1)))
+    step = tf.train.AdamOptimizer(0.001).minimize(loss)
+    generator = np.random.default_rng(0)
+    looks = {each: generator.random((32, 4), np.float32) for each in (seen, seen_then)}
+    return seen, values, step, {**looks, actions: generator.integers(0, 2, 32), rewards: generator.random(32, np.float32)}
 
 
 def _looked_up(tf: Any) -> tuple[Any, dict[Any, Any]]:

@@ -22,8 +22,8 @@ from weft.platform.later import Later
 from weft.platform.own_random import no_common_numbers
 
 __all__ = [
-    "custom_derivatives", "export", "is_awaited", "jax", "jax_linalg", "jnp", "lax", "load", "special", "tree_util",
-    "xla_client",
+    "custom_derivatives", "export", "is_awaited", "is_imported", "jax", "jax_linalg", "jnp", "lax", "load", "special",
+    "tree_util", "xla_client",
 ]  # fmt: skip
 
 
@@ -45,7 +45,7 @@ class _Import:
             # What an interrupt stops half-way cannot be imported again.
             with deferred_interrupts(), self._lock, no_common_numbers():
                 if not self._is_done:
-                    with nullcontext() if "jax.numpy" in sys.modules else no_collections(is_beside=True):
+                    with nullcontext() if is_imported() else no_collections(is_beside=True):
                         importlib.import_module("jax.numpy")
                     self._is_done = True
         finally:
@@ -53,6 +53,11 @@ class _Import:
 
 
 _IMPORT = _Import()
+
+
+def is_imported() -> bool:
+    """Whether JAX is there already."""
+    return "jax.numpy" in sys.modules
 
 
 def is_awaited() -> bool:

@@ -76,6 +76,8 @@ class Stage:
         self.host = HostWay(program, kind, wiring, may_block=may_block, only_updates=rules.only_updates, times=times)
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)
         self._choice = rules.fixed
+        self._price_s: float | None = None
+        """What its code costs, where it runs on the host until its runs have taken as long."""
         # None until it is settled. A method of this stage would keep it alive until a garbage collection.
         self._way: _Run | None = None if rules.fixed is None else self.host.run
 
@@ -140,18 +142,21 @@ class Stage:
         return outputs
 
     def _run_undecided(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
-        host = self.host
-        waits = session.waits_for_code or self.rules.waits_for_code
-        choice = self.rules.choose(
-            self.times.host.runs,
-            host.work,
-            session.compile_at_once,
-            session.never_compile,
-            None if waits else host.counted_s,
-            host.fed_bytes,
-            host.least_s,
+        host, rules = self.host, self.rules
+        if self._price_s is not None and host.counted.seconds < self._price_s:
+            return host.run_paying(inputs, session, context)
+        waits = session.waits_for_code or rules.waits_for_code
+        choice = rules.choose(
+            host.counted,
+            is_beside=not waits,
+            compiles_at_once=session.compile_at_once,
+            never_compiles=session.never_compile,
         )
         self._choice = choice
+        if choice.way is Way.UNPAID:
+            self._price_s = rules.code_s
+            self.times.note_host()
+            return host.run_paying(inputs, session, context)
         if choice.way is Way.COMPILED:
             if waits:
                 return self._run_first(inputs, session, context)

@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
+from weft.runtime.choice import compile_rules
 from weft.runtime.choice.compile_rules import (
     BESIDE_RUNS,
     BESIDE_S,
@@ -17,7 +18,9 @@ from weft.runtime.choice.compile_rules import (
     COLD_RUNS,
     COLD_UPDATE_BYTES,
     HOST_UPDATE_BYTES,
+    IMPORT_S,
     LIGHT_BYTES,
+    NODE_CODE_S,
     ONLY_XLA_NODES,
     SMALL_BYTES,
     SMALL_S,
@@ -25,6 +28,7 @@ from weft.runtime.choice.compile_rules import (
     CompileRules,
     Way,
 )
+from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
 
@@ -35,7 +39,11 @@ def rules_of(make_parts: MakeParts, fetches: Any = (), feeds: Any = (), targets:
 
 
 def choose(rules: CompileRules, runs: int = 0, work: int = 0, at_once: bool = False, never: bool = False) -> Choice:
-    return rules.choose(runs, work, at_once, never)
+    return rules.choose(CountedRuns(runs, work), compiles_at_once=at_once, never_compiles=never)
+
+
+def choose_beside(rules: CompileRules, runs: int, work: int = 0, **more: Any) -> Choice:
+    return rules.choose(CountedRuns(runs, work, **more), is_beside=True)
 
 
 @pytest.fixture
@@ -57,14 +65,25 @@ def test_runs_or_work_make_it_warm(doubled: CompileRules, runs: int, work: int, 
 
 
 def test_short_runs_are_compiled_later_where_steps_go_on(doubled: CompileRules) -> None:
-    choice = doubled.choose(BESIDE_RUNS - 1, COLD_BYTES + 1, False, False, beside_s=0.25)
+    choice = choose_beside(doubled, BESIDE_RUNS - 1, COLD_BYTES + 1, seconds=0.25)
     assert choice == (Way.UNDECIDED, f"cold: {BESIDE_RUNS - 1} of {BESIDE_RUNS} runs, 0.25 of 1 s")
-    assert doubled.choose(BESIDE_RUNS, 0, False, False, beside_s=0.0).way is Way.COMPILED
+    assert choose_beside(doubled, BESIDE_RUNS, seconds=doubled.code_s).way is Way.COMPILED
+
+
+def test_runs_pay_for_code_before_it_is_made_where_steps_go_on(doubled: CompileRules, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_rules, "is_imported", lambda: True)
+    nodes = len(doubled._program.nodes)
+    assert doubled.code_s == nodes * NODE_CODE_S
+    choice = choose_beside(doubled, 10 * BESIDE_RUNS, seconds=0.9 * doubled.code_s)
+    assert choice.way is Way.UNPAID
+    assert choice.why == f"warm: it has run 100 times, for less than the {nodes * NODE_CODE_S:.2g} s that code takes to make"
+    monkeypatch.setattr(compile_rules, "is_imported", lambda: False)
+    assert doubled.code_s == IMPORT_S + nodes * NODE_CODE_S
 
 
 def test_runs_that_have_taken_long_are_compiled_at_once_where_steps_go_on(doubled: CompileRules) -> None:
-    assert doubled.choose(COLD_RUNS - 1, 0, False, False, beside_s=2 * BESIDE_S).way is Way.UNDECIDED
-    choice = doubled.choose(COLD_RUNS, 0, False, False, beside_s=BESIDE_S)
+    assert choose_beside(doubled, COLD_RUNS - 1, seconds=2 * BESIDE_S).way is Way.UNDECIDED
+    choice = choose_beside(doubled, COLD_RUNS, seconds=BESIDE_S)
     assert choice == (Way.COMPILED, "warm: its runs have taken 1 s")
 
 
@@ -73,7 +92,7 @@ def test_a_large_network_need_not_be_compiled_at_once_where_steps_go_on(make_par
     for _ in range(COLD_NODES // 2):
         y = tf.tanh(y) * x
     rules = rules_of(make_parts, [y + 1.0, y], [x])
-    assert rules.choose(0, 0, False, False, beside_s=0.0).way is Way.UNDECIDED
+    assert choose_beside(rules, 0).way is Way.UNDECIDED
 
 
 def test_the_session_may_decide(doubled: CompileRules) -> None:
@@ -93,7 +112,7 @@ def test_a_large_network_with_ops_that_only_xla_has_need_not_wait(make_parts: Ma
         y = tf.tanh(y) * x
     rules = rules_of(make_parts, [tf.digamma(y)], [x])
     assert not rules.waits_for_code
-    assert rules.choose(0, 0, False, False, beside_s=0.0).way is Way.UNDECIDED
+    assert choose_beside(rules, 0).way is Way.UNDECIDED
 
 
 def test_a_large_network_is_compiled_at_once(make_parts: MakeParts) -> None:
@@ -133,19 +152,20 @@ def test_a_sum_of_much_is_no_arithmetic_on_a_few_numbers(make_parts: MakeParts) 
 
 
 @pytest.mark.parametrize(
-    ("work", "least_s", "beside_s", "way"),
+    ("work", "least_s", "is_beside", "way"),
     [
-        (SMALL_BYTES, SMALL_S, 0.1, Way.SMALL),
-        (SMALL_BYTES + 1, SMALL_S, 0.1, Way.COMPILED),
-        (SMALL_BYTES, 2 * SMALL_S, 0.1, Way.COMPILED),
+        (SMALL_BYTES, SMALL_S, True, Way.SMALL),
+        (SMALL_BYTES + 1, SMALL_S, True, Way.COMPILED),
+        (SMALL_BYTES, 2 * SMALL_S, True, Way.COMPILED),
         # Where steps wait for code, work alone decides, and when.
-        (SMALL_BYTES, SMALL_S, None, Way.COMPILED),
+        (SMALL_BYTES, SMALL_S, False, Way.COMPILED),
     ],
 )
 def test_what_takes_less_than_calling_xla_stays_on_the_host(
-    doubled: CompileRules, work: int, least_s: float, beside_s: float | None, way: Way
+    doubled: CompileRules, work: int, least_s: float, is_beside: bool, way: Way
 ) -> None:
-    choice = doubled.choose(BESIDE_RUNS, BESIDE_RUNS * work, False, False, beside_s, least_s=least_s)
+    counted = CountedRuns(BESIDE_RUNS, BESIDE_RUNS * work, seconds=BESIDE_S, least_s=least_s)
+    choice = doubled.choose(counted, is_beside=is_beside)
     assert choice.way is way
     if way is Way.SMALL:
         assert choice.why == "small: 200 KB of work a run, less than calling XLA"
@@ -154,7 +174,8 @@ def test_what_takes_less_than_calling_xla_stays_on_the_host(
 def test_a_stage_whose_arrays_are_as_large_as_a_fed_number_says_is_not_small(make_parts: MakeParts) -> None:
     n = tf.placeholder(tf.int32, [])
     tiled = tf.tile(tf.ones([1, 1]), [n, n])
-    choice = rules_of(make_parts, [tf.matmul(tiled, tiled)], [n]).choose(BESIDE_RUNS, 0, False, False, 0.1, least_s=0.0)
+    rules = rules_of(make_parts, [tf.matmul(tiled, tiled)], [n])
+    choice = choose_beside(rules, BESIDE_RUNS, seconds=BESIDE_S, least_s=0.0)
     assert choice.way is Way.COMPILED
 
 
@@ -164,7 +185,7 @@ def test_a_large_array_that_is_fed_stays_on_the_host_where_little_is_made_of_it(
 
     def way(y: Any, made: int) -> Choice:
         work = BESIDE_RUNS * (fed + made)
-        return rules_of(make_parts, [y], [x]).choose(BESIDE_RUNS, work, False, False, beside_s=0.1, fed=BESIDE_RUNS * fed)
+        return choose_beside(rules_of(make_parts, [y], [x]), BESIDE_RUNS, work, fed=BESIDE_RUNS * fed, seconds=BESIDE_S)
 
     assert way(x[0] + x[-1], 1000) == (Way.HOST, "fed 100 MB a run, of which little is made")
     assert way(x * 2.0, fed).way is Way.COMPILED

@@ -13,7 +13,8 @@ from tests.runtime.conftest import MakeParts
 from tests.runtime.test_stage import Staged, jit
 from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.runtime.choice import compile_rules
-from weft.runtime.choice.compile_rules import COLD_RUNS, updates_only
+from weft.runtime.choice.compile_rules import COLD_RUNS
+from weft.runtime.choice.program_traits import updates_only
 from weft.runtime.host.frame import PLAIN
 from weft.runtime.host.host_program import HostProgram
 

@@ -10,19 +10,16 @@ November 2026) NumPy made about 2 GB in a second, and a node cost 5 µs beside t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import Enum
 from typing import Final, NamedTuple
 
 from weft.framework import device_spec
-from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
 from weft.passes.stage import Kind
-from weft.runtime.program.program import Instruction, Program
-
-NODE_BYTES: Final = 10 << 10
-"""What a node costs on the host besides its results: as much as so many bytes of them."""
+from weft.platform.jax_modules import is_imported
+from weft.runtime.choice.counted_runs import CountedRuns
+from weft.runtime.choice.program_traits import computes, is_bound_by_memory, is_wide, updates_only
+from weft.runtime.program.program import Program
 
 # When a cold stage is compiled. The first limit is counted; the others are judgement, each for the reason given with it.
 #
@@ -42,6 +39,15 @@ from the sixth run on, 0.19 s of one that is unrolled (412 nodes), 0.10 s of 784
 cores, November 2026. Such code comes when it comes, so that this may be a time; its unit was bytes, which do not tell how long
 a convolution takes: with 12 MB a run, code for two of them was made from the sixth run on, and the first 100 steps took 1.8 s
 for 0.3."""
+NODE_CODE_S: Final = 4e-3
+IMPORT_S: Final = 0.5
+"""What code costs: so much for each node, and the import of JAX where nothing has imported it. Code for 46, 69, 115 and 207
+nodes took 0.18, 0.27, 0.32 and 0.6 s of CPU, with the import 0.6 s more (two loaded cores, November 2026).
+
+Where steps go on meanwhile, what has run often is compiled when its runs have taken as long: code that is never used enough to
+save what it cost has then cost no more than the runs did, and what would have paid at once is late by as much. The first 1,000
+steps of a deep Q network, 140 nodes of 0.45 ms, took 1.15 s of CPU with code made from the hundredth on, and 0.43 s so
+(TensorFlow 0.65)."""
 COLD_BYTES: Final = 400 << 20
 """A stage that has made as much is compiled before it has run often. Judgement: it takes NumPy 0.2 s, eight of the shortest
 compilations. It decides nothing for the steps that were counted, which make 1.5 and 11 MB a run, only for those above 80 MB."""
@@ -81,10 +87,6 @@ A call of XLA costs as much as 100,000 sums. Time on NumPy over that in XLA, two
 differ.
 """
 
-_FEW_NUMBERS: Final = 16
-"""Arithmetic on so many numbers stays on the host with the updates that it is for. A parameter server of a job with Adam, which
-multiplies two numbers in each step, then never has XLA or JAX: 95 MB instead of 185, November 2026."""
-
 LIGHT_BYTES: Final = 6 << 20
 """A stage without variables whose work on the host is less computes on the calling thread when it is compiled.
 
@@ -100,19 +102,10 @@ LIGHT_GROWTH: Final = 4
 """Such code is for inputs up to some times as large as those of the runs on the host. Judgement: a last batch or a test set is
 often larger than a training batch, and work that is four times the limit still takes NumPy less than 10 ms."""
 
-# Wide stages: handing an array of the host to XLA costs more than a microsecond, whatever its size, and a NumPy operation on
-# many arrays takes a tenth of that for each. A worker that stacks 100 variables of 1 KB of a parameter server does so in
-# 0.09 ms instead of 0.22. The three limits are judgement from those two figures, not measured one by one.
-_WIDE_INPUTS: Final = 16
-_WIDE_INPUTS_PER_NODE: Final = 8  # a node costs about what so many arrays for XLA do
-_WIDE_BYTES_PER_INPUT: Final = 4 << 10  # in the mean; what NumPy moves in the time that it takes to hand an array to XLA
-
 _FED_TO_REST: Final = 4
 """Where the large arrays that are fed are so many times what the host makes of them and its nodes cost, and NumPy is as fast as
 memory in all of these, the stage stays there: XLA has each fed array copied to where it can read it, NumPy does not. Two
 numbers of 100 MB take 0.03 ms of CPU so, and compiled 10 (two loaded cores, November 2026)."""
-
-_NOT_COMPUTING: Final = frozenset((Role.VARIABLE, Role.CONSTANT, Role.ORDER))
 
 
 class Way(Enum):
@@ -123,6 +116,8 @@ class Way(Enum):
     HOST = "host program"
     SMALL = "host program, being small"
     """As HOST for inputs that are not much larger than so far, else as COMPILED."""
+    UNPAID = "host program, until code pays"
+    """On the host, until its runs have taken as long as its code takes to make; then as COMPILED."""
     COMPILED = "compiled"
 
 
@@ -152,7 +147,7 @@ class CompileRules:
         self._is_wide = is_wide(program, outside)
         # A loop may turn more often, and a number that is fed make larger arrays, with inputs of the same size.
         self._may_be_small = self._is_on_cpu and not program.has_bodies and not has_static
-        self._is_bound_by_memory = self._is_on_cpu and not program.slots and _is_bound_by_memory(program)
+        self._is_bound_by_memory = self._is_on_cpu and not program.slots and is_bound_by_memory(program)
         only_xla_has = [op.type for op in program.nodes if op.op_def.compiled_only]
         self._needs_xla = only_xla_has if len(program.nodes) <= ONLY_XLA_NODES else []
         # What depends on nothing, such as variables' initial values, is not run often, however large it is. Those of a network
@@ -175,20 +170,15 @@ class CompileRules:
         return bool(self._needs_xla)
 
     def choose(
-        self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool, beside_s: float | None = None, fed: int = 0,
-        least_s: float = math.inf,
-    ) -> Choice:  # fmt: skip
+        self, counted: CountedRuns, *, is_beside: bool = False, compiles_at_once: bool = False, never_compiles: bool = False
+    ) -> Choice:
         """The way of the next run.
 
         Args:
-            runs: how often the stage has run.
-            work: the work of all these runs, in bytes.
+            counted: the runs so far.
+            is_beside: whether steps go on while code is made, or wait for it.
             compiles_at_once: whether the session compiles all that can be.
             never_compiles: whether it compiles nothing that need not be.
-            beside_s: how much of their threads' time the runs have taken, where steps go on while code is made; None where
-                they wait for it.
-            fed: how much of the work is large arrays that were fed.
-            least_s: how much of its thread's time the quickest run has taken.
         """
         program = self._program
         if self.fixed is not None:
@@ -201,19 +191,20 @@ class CompileRules:
             return Choice(Way.COMPILED, "the session's global_jit_level is ON")
         if never_compiles:
             return Choice(Way.HOST, "the session's global_jit_level is OFF")
-        reason = self._reason_to_compile(runs, work, beside_s)
+        runs, work = counted.runs, counted.work
+        reason = self._reason_to_compile(counted, is_beside)
         if reason is None:
-            if beside_s is None:
-                text = f"{runs} of {COLD_RUNS} runs, {_size(work)} of {_size(COLD_BYTES)} of work"
+            if is_beside:
+                text = f"{runs} of {BESIDE_RUNS} runs, {counted.seconds:.2g} of {BESIDE_S:g} s"
             else:
-                text = f"{runs} of {BESIDE_RUNS} runs, {beside_s:.2g} of {BESIDE_S:g} s"
+                text = f"{runs} of {COLD_RUNS} runs, {_size(work)} of {_size(COLD_BYTES)} of work"
             return Choice(Way.UNDECIDED, f"cold: {text}")
         if self._is_wide:
             return Choice(Way.HOST, f"wide: {len(program.inputs)} small inputs, which XLA takes one by one, for few nodes")
-        if beside_s is not None and work <= runs * SMALL_BYTES and least_s <= SMALL_S and self._may_be_small:
+        if is_beside and work <= runs * SMALL_BYTES and counted.least_s <= SMALL_S and self._may_be_small:
             return Choice(Way.SMALL, f"small: {_size(work // max(runs, 1))} of work a run, less than calling XLA")
-        if self._is_bound_by_memory and fed > _FED_TO_REST * (work - fed):
-            return Choice(Way.HOST, f"fed {_size(fed // max(runs, 1))} a run, of which little is made")
+        if self._is_bound_by_memory and counted.fed > _FED_TO_REST * (work - counted.fed):
+            return Choice(Way.HOST, f"fed {_size(counted.fed // max(runs, 1))} a run, of which little is made")
         if self._only_updates:
             new = next((slot.name for slot in program.slots if slot.value is None), "")
             updated = program.updated_bytes()
@@ -221,7 +212,15 @@ class CompileRules:
                 return Choice(Way.UNDECIDED, f"{new} has no value yet")
             if updated <= HOST_UPDATE_BYTES:
                 return Choice(Way.HOST, f"updates of {_size(updated)}, at most {_size(HOST_UPDATE_BYTES)}")
+        if is_beside and runs >= BESIDE_RUNS and counted.seconds < self.code_s:
+            return Choice(Way.UNPAID, f"{reason}, for less than the {self.code_s:.2g} s that code takes to make")
         return Choice(Way.COMPILED, reason)
+
+    @property
+    def code_s(self) -> float:
+        """How much of a thread's time code takes to make, or rather more."""
+        import_s = 0.0 if is_imported() else IMPORT_S
+        return min(BESIDE_S, import_s + NODE_CODE_S * len(self._program.nodes))
 
     def is_light(self, work: int) -> bool:
         """Whether code for a stage that needs so much work on the host in a run is to compute on the calling thread.
@@ -233,7 +232,7 @@ class CompileRules:
     def _fixed_choice(self, kind: Kind) -> Choice | None:
         program = self._program
         if kind is Kind.HOST:
-            return Choice(Way.HOST, "host ops: " + ", ".join(dict.fromkeys(op.type for op in program.nodes if _computes(op))))
+            return Choice(Way.HOST, "host ops: " + ", ".join(dict.fromkeys(op.type for op in program.nodes if computes(op))))
         if kind is Kind.ROWS:
             return Choice(Way.HOST, "rows of tables, or many small variables: in place on NumPy")
         # On an accelerator an assignment stays there, so it is compiled.
@@ -241,12 +240,12 @@ class CompileRules:
             return Choice(Way.HOST, "only passes values on")
         return None
 
-    def _reason_to_compile(self, runs: int, work: int, beside_s: float | None) -> str | None:
-        nodes = len(self._program.nodes)
-        if beside_s is not None:
+    def _reason_to_compile(self, counted: CountedRuns, is_beside: bool) -> str | None:
+        nodes, runs, work = len(self._program.nodes), counted.runs, counted.work
+        if is_beside:
             if runs >= BESIDE_RUNS:
                 return f"warm: it has run {BESIDE_RUNS} times"
-            if runs >= COLD_RUNS and beside_s >= BESIDE_S:
+            if runs >= COLD_RUNS and counted.seconds >= BESIDE_S:
                 return f"warm: its runs have taken {BESIDE_S:g} s"
         elif nodes > COLD_NODES and self._depends:
             return f"large: {nodes} nodes, more than {COLD_NODES}"
@@ -262,74 +261,6 @@ class CompileRules:
         program = self._program
         slots = (program.slots[number] for number in program.conditional_slots & program.read_slots)
         return next((slot.name for slot in slots if slot.value is None), "")
-
-
-def updates_only(program: Program) -> bool:
-    """Whether a program only updates whole variables, by values from elsewhere or of a few numbers, and has no results."""
-    if program.outputs or program.settled or program.random_nodes:
-        return False
-    own: set[int] = set()
-    count, updates = len(program.inputs), 0
-    for each in program.instructions:
-        if each.op_def.role is Role.CONSTANT:
-            own.update(each.outputs)
-        elif each.updates:
-            updates += 1
-            others = each.arguments[len(each.updates) :]
-            if not _is_plain_update(each) or any(type(a) is not int or not (0 <= a < count or a in own) for a in others):
-                return False
-        elif _makes_few_numbers(each):
-            own.update(each.outputs)
-        elif each.outputs or each.ref_outputs or _computes(each.op):
-            return False
-    return updates > 0
-
-
-def is_wide(program: Program, outside: Collection[int]) -> bool:
-    """Whether many small arrays come from outside, and few nodes do what NumPy does as fast as memory allows.
-
-    Such as what a worker gets from parameter servers and puts together or adds up.
-    """
-    nodes = [op for op in program.nodes if _computes(op)]
-    if len(outside) < max(_WIDE_INPUTS, _WIDE_INPUTS_PER_NODE * len(nodes)) or program.slots:
-        return False
-    if not _is_bound_by_memory(program):
-        return False
-    sizes = [tensor.shape.num_elements() for tensor in program.inputs]
-    widths = [tensor.dtype.base_dtype.size or 0 for tensor in program.inputs]
-    if None in sizes:
-        return False
-    size_bytes = sum(size * width for size, width in zip(sizes, widths, strict=True) if size is not None)
-    return size_bytes <= _WIDE_BYTES_PER_INPUT * len(outside)
-
-
-def _is_bound_by_memory(program: Program) -> bool:
-    """Whether NumPy does all that is computed as fast as memory allows."""
-    return all(op.op_def.memory_bound for op in program.nodes if _computes(op))
-
-
-def _is_plain_update(instruction: Instruction) -> bool:
-    definition = instruction.op_def
-    is_special = definition.by_row or definition.compiled_only or definition.is_host
-    # Assigning makes a copy of what is assigned; of a few numbers that is nothing.
-    is_special = is_special or (definition.allows_uninitialized and not _are_few(instruction.op.inputs))
-    return not (is_special or instruction.outputs or instruction.ref_outputs)
-
-
-def _makes_few_numbers(instruction: Instruction) -> bool:
-    """Whether it is a rate that decays, a power of Adam's, a step's number or the like: nothing that XLA would do faster."""
-    if instruction.ref_outputs or not instruction.outputs or not instruction.op_def.can_fold:
-        return False
-    return _are_few([*instruction.op.inputs, *instruction.tensors])
-
-
-def _are_few(tensors: Sequence[Tensor]) -> bool:
-    sizes = [tensor.shape.num_elements() for tensor in tensors]
-    return all(size is not None and size <= _FEW_NUMBERS for size in sizes)
-
-
-def _computes(op: Operation) -> bool:
-    return not (op.op_def.hands_on or op.op_def.role in _NOT_COMPUTING)
 
 
 def _size(size_bytes: int) -> str:

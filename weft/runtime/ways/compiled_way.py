@@ -111,7 +111,7 @@ class CompiledWay:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
         size = engine.signature(inputs, self._wiring.static)
         check = self._host.check(context)
-        compiled = self._made_in_step(size, inputs, self._rules.is_light(self._host.most_work), check)
+        compiled = self._made_in_step(size, inputs, self._rules.is_light(self._host.counted.most_work), check)
         # A step that has ended updates nothing.
         check()
         start, compiled_s = time.perf_counter(), compiled.compile_s
@@ -181,7 +181,7 @@ class CompiledWay:
         is_on_cpu = device_spec.device_type(self._device) == "CPU"
         leaving = self._wiring.leaving if is_on_cpu else ()
         device = None if is_light else jax_device(self._device)
-        self._light_bytes = self._host.most_input_bytes * LIGHT_GROWTH
+        self._light_bytes = self._host.counted.most_input_bytes * LIGHT_GROWTH
         return engine.CompiledStage(self._program, self._wiring.static, device, leaving, is_light)
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
@@ -222,7 +222,7 @@ class CompiledWay:
         if self.refusal is not None:
             return self._host.run(inputs, session, context)
         compiled, size = self.code, engine.signature(inputs, self._wiring.static)
-        is_light = self._rules.is_light(self._host.most_work) if compiled is None else compiled.is_light
+        is_light = self._rules.is_light(self._host.counted.most_work) if compiled is None else compiled.is_light
         is_light = is_light and not (compiled is not None and self._is_outgrown(inputs))
         if compiled is None and (self._failed or session.waits_for_code or self._rules.waits_for_code):
             return self.run_first(inputs, session, context)
@@ -254,8 +254,8 @@ class CompiledWay:
         if self.sizes + len(self._in_making) < COMPILED_AT_ONCE:
             return True
         if sizes.work is None and compiled is not None:
-            flops = compiled.flops
-            sizes.work = self._host.most_work + (self._operations(compiled, inputs, context) if flops is None else flops)
+            flops = self._operations(compiled, inputs, context) if compiled.flops is None else compiled.flops
+            sizes.work = self._host.counted.most_work + flops
         if sizes.work is not None and sizes.is_worth(size, self._program.updated_bytes(), COLD_UPDATE_BYTES):
             return True
         sizes.note_run(size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -14,7 +13,7 @@ from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
-from weft.runtime.choice.compile_rules import NODE_BYTES
+from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.compiled.input_memory import COPIED_HERE_BYTES
 from weft.runtime.host.frame import PLAIN, Frame
 from weft.runtime.host.host_program import HostProgram, NodeSink
@@ -60,17 +59,7 @@ class HostWay:
         may_alias = bool(wiring.fed) and kind is not Kind.ROWS
         self._copies_fed = may_alias and keeps_inputs
         self._copies_views = may_alias and not keeps_inputs
-        self.work = 0
-        """The work of all runs that were counted, in bytes."""
-        self.counted_s = 0.0
-        """How much of their threads' time they took; other work on the machine does not show in it."""
-        self.least_s = math.inf
-        """That of the quickest."""
-        self.most_work = 0
-        """That of the largest one."""
-        self.fed_bytes = 0
-        """How much of the work was large arrays that the program fed."""
-        self.most_input_bytes = 0
+        self.counted = CountedRuns()
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Run on the host; returns the values of the outputs."""
@@ -92,16 +81,18 @@ class HostWay:
         begin_s = time.thread_time()
         outputs, made_bytes = self.program.run_counted(inputs, frame, self._check_between(context))
         took_s = time.thread_time() - begin_s
-        self.counted_s += took_s
-        self.least_s = min(self.least_s, took_s)
-        input_bytes = sum(map(nbytes, inputs))
-        work = input_bytes + made_bytes + NODE_BYTES * (self.program.size + frame.nodes_run)
-        self.work += work
-        self.most_work = max(self.most_work, work)
         fed = (nbytes(inputs[place]) for place in self._wiring.fed)
-        self.fed_bytes += sum(each for each in fed if each >= COPIED_HERE_BYTES)
-        self.most_input_bytes = max(self.most_input_bytes, input_bytes)
+        fed_bytes = sum(each for each in fed if each >= COPIED_HERE_BYTES)
+        nodes = self.program.size + frame.nodes_run
+        self.counted.note(nodes, made_bytes, sum(map(nbytes, inputs)), fed_bytes, took_s)
         return self._apart(outputs, inputs)
+
+    def run_paying(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """As `run`; counts how long it took."""
+        begin_s = time.thread_time()
+        outputs = self.run(inputs, session, context)
+        self.counted.seconds += time.thread_time() - begin_s
+        return outputs
 
     def run_traced(
         self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, sink: NodeSink

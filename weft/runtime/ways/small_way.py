@@ -20,7 +20,7 @@ class SmallWay:
     def __init__(self, host: HostWay, compiled: CompiledWay) -> None:
         self._host = host
         self._compiled = compiled
-        self._most_bytes = host.most_input_bytes * LIGHT_GROWTH
+        self._most_bytes = host.counted.most_input_bytes * LIGHT_GROWTH
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Run it; returns the outputs, perhaps still being computed."""
