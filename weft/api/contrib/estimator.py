@@ -18,6 +18,9 @@ from weft.estimators.estimator import Estimator
 from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
 )
+from weft.estimators.export.input_receiver import (
+    build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn,
+)
 from weft.estimators.export.saved_model_export import ReceiverFn
 from weft.estimators.forwarded_features import forward_features as forward_features
 from weft.estimators.hooks.early_stopping import make_early_stopping_hook as make_early_stopping_hook

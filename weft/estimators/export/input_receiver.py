@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from weft.estimators.input_function import parse_input_fn_result
 from weft.framework import dtypes
 from weft.framework.aliases import Nest
+from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -173,6 +175,25 @@ def build_raw_supervised_input_receiver_fn(
         )
 
     return supervised_input_receiver_fn
+
+
+def build_supervised_input_receiver_fn_from_input_fn(
+    input_fn: Callable[..., Nest], **input_fn_args: Nest
+) -> Callable[[], SupervisedInputReceiver]:
+    """A function that builds placeholders like the features and labels of an input function, which is called once.
+
+    Args:
+        input_fn: gives a Dataset of features and labels, or the two.
+        input_fn_args: its arguments.
+
+    Raises:
+        ValueError: it gives no labels, or features and labels share a name.
+    """
+    with Graph().as_default():
+        features, labels, _ = parse_input_fn_result(input_fn(**input_fn_args))
+        if labels is None:
+            raise ValueError("build_supervised_input_receiver_fn_from_input_fn: input_fn gives no labels, only features")
+        return build_raw_supervised_input_receiver_fn(features, labels)
 
 
 def _placeholders(tensors: Mapping[Nest, Nest], batch_size: int | None) -> dict[Nest, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.api.contrib.learn import datasets as datasets
+from weft.api.contrib.learn import graph_actions as graph_actions
 from weft.api.contrib.learn import io as io
 from weft.api.contrib.learn import models as models
 from weft.api.contrib.learn import ops as ops
@@ -34,6 +35,9 @@ from weft.estimators.learn.export_strategy import make_export_strategy as make_e
 from weft.estimators.learn.frames import extract_pandas_data as extract_pandas_data
 from weft.estimators.learn.frames import extract_pandas_labels as extract_pandas_labels
 from weft.estimators.learn.frames import extract_pandas_matrix as extract_pandas_matrix
+from weft.estimators.learn.graph_actions import infer as infer
+from weft.estimators.learn.graph_actions import run_feeds as run_feeds
+from weft.estimators.learn.graph_actions import run_n as run_n
 from weft.estimators.learn.keys import PredictionKey as PredictionKey
 from weft.estimators.learn.keys import ProblemType as ProblemType
 from weft.estimators.learn.metric_spec import MetricSpec as MetricSpec
