@@ -157,7 +157,7 @@ NAMES: Final = {
         "weft.training.saving.meta_graph:read_meta_graph_file"
     ),
     "framework.tensor_util": (
-        "weft.framework.constant_value:constant_value weft.framework.constant_value:constant_value_as_shape"
+        "weft.framework.constant_value:told_value=constant_value weft.framework.constant_value:constant_value_as_shape"
     ),
     "layers.convolutional": (
         "layers.Conv1D=Convolution1D layers.Conv2D=Convolution2D layers.Conv3D=Convolution3D "

@@ -29,6 +29,28 @@ def constant_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone
     return _fold(tensor, _MAX_DEPTH) if hasattr(tensor, "op") else tensor
 
 
+def told_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone:
+    """The tensor's value as far as a program is told it while the graph is built, else None.
+
+    TensorFlow's functions see through few ops, such as constants, shapes and what is stacked of them, and so do these, though
+    more is known for shapes: what a check asks this for fails when the graph is built, what it does not see when it runs.
+
+    Args:
+        tensor: a tensor of the graph, of any shape and dtype; what is none, such as a number, is its own value.
+        partial: has no effect.
+    """
+    return constant_value(tensor) if not isinstance(tensor, Tensor) or _is_told(tensor, _MAX_DEPTH) else None
+
+
+def _is_told(tensor: Tensor, depth: int) -> bool:
+    if isinstance(tensor, EagerTensor):
+        return True
+    definition = tensor.op.op_def
+    if definition.role is Role.CONSTANT or definition.shape_only:
+        return True
+    return definition.told_while_building and depth > 0 and all(_is_told(each, depth - 1) for each in tensor.op.inputs)
+
+
 def _fold(tensor: Tensor, depth: int) -> Any:
     if isinstance(tensor, EagerTensor):
         return tensor.value

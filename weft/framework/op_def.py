@@ -96,6 +96,7 @@ class Traits(TypedDict, total=False):
     stateful: bool
     compiled_only: bool
     shape_only: bool
+    told_while_building: bool
     known_elements: OfNode[Dims]
     reshapes: bool
     memory_bound: bool
@@ -152,6 +153,9 @@ class OpDef:
     """The kernel needs JAX; a stage with it is never interpreted on NumPy."""
     shape_only: bool = False
     """The value depends on the inputs' shapes alone."""
+    told_while_building: bool = False
+    """Programs that ask for a tensor's value while the graph is built get it where those of the inputs are told; see
+    `told_value`."""
     known_elements: OfNode[Dims] | None = None
     """`known_elements(op)` of an op that makes shapes: the elements of its first output, an integer vector or scalar, None for
     each that only a run tells. It is asked where the value is not known as a whole."""

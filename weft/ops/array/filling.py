@@ -41,7 +41,7 @@ def _filled_shape(node: Operation) -> list[Dims]:
 
 @op("Fill", "dims: index_type, value: T -> output: T",
     ranks={"dims": 1, "value": 0},
-    infer=_filled_shape, static=("dims",),
+    infer=_filled_shape, static=("dims",), told_while_building=True,
     gradient=lambda node, grad: [None, sum_to_like(grad, node.inputs[1])], types={"index_type": INDEX})  # fmt: skip
 def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType = dtypes.int32) -> Result:
     """A tensor each element of which is `value`: `[rank], scalar -> [*dims]`."""

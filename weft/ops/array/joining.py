@@ -110,7 +110,7 @@ def _concat_elements(node: Operation) -> Dims:
 
 
 @op("ConcatV2", "values: N*T, axis: Tidx -> output: T",
-    ranks={"axis": 0}, limits={"N": 2}, memory_bound=True, known_elements=_concat_elements,
+    ranks={"axis": 0}, limits={"N": 2}, memory_bound=True, known_elements=_concat_elements, told_while_building=True,
     infer=_concat_shape, gradient=_concat_gradient, static=("axis",),
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
@@ -119,7 +119,7 @@ def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
 
 
 @op("Concat", "concat_dim: int32, values: N*T -> output: T",
-    ranks={"concat_dim": 0}, memory_bound=True, static=("concat_dim",),
+    ranks={"concat_dim": 0}, memory_bound=True, static=("concat_dim",), told_while_building=True,
     infer=lambda node: [_concat_dims([tensor.dims for tensor in node.inputs[1:]], node.inputs[0])],
     gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)], limits={"N": 2})  # fmt: skip
 def concat_v1(xp: ArrayModule, concat_dim: Array, values: list[Array]) -> Result:

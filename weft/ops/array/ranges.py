@@ -57,7 +57,7 @@ def _range_shape(node: Operation) -> list[Dims]:
 
 
 @op("Range", "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx", infer=_range_shape, gradient=not_differentiable,
-    static=("start", "limit", "delta"), types={"Tidx": (*FLOATS, *_INTEGERS)},
+    static=("start", "limit", "delta"), types={"Tidx": (*FLOATS, *_INTEGERS)}, told_while_building=True,
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def range_node(xp: ArrayModule, start: Array, limit: Array, delta: Array) -> Result:
     """The numbers from `start` up to, not including, `limit` in steps of `delta`: `scalar, scalar, scalar -> [n]`."""

@@ -57,7 +57,7 @@ def _pack_elements(node: Operation) -> Dims:
 
 
 @op("Pack", "values: N*T -> output: T", limits={"N": 1}, memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
-    gradient=_pack_gradient)  # fmt: skip
+    told_while_building=True, gradient=_pack_gradient)  # fmt: skip
 def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
     """The inputs side by side along a new axis: `N*[*outer, *inner] -> [*outer, N, *inner]`."""
     shape = values[0].shape

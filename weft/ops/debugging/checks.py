@@ -13,7 +13,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, TensorLike
-from weft.framework.constant_value import constant_value
+from weft.framework.constant_value import told_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -39,7 +39,7 @@ def _check(
     summarize: int | None,
 ) -> Operation:
     result = reduce_all(condition(x, y))
-    values = constant_value(x), constant_value(y)
+    values = told_value(x), told_value(y)
     if values[0] is not None and values[1] is not None:
         check_static(bool(np.all(static(*values))), data)
     return assert_that(result, data, summarize=summarize)
@@ -48,7 +48,7 @@ def _check(
 def check_static(holds: bool, data: Sequence[object]) -> None:
     if holds:
         return
-    shown = (constant_value(item) if isinstance(item, Tensor) else item for item in data)
+    shown = (told_value(item) if isinstance(item, Tensor) else item for item in data)
     texts = (str(item if value is None else value) for item, value in zip(data, shown, strict=True))
     raise InvalidArgumentError.of("\n".join(texts))
 

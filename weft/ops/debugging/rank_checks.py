@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework.aliases import Array, TensorLike
-from weft.framework.constant_value import constant_value
+from weft.framework.constant_value import told_value
 from weft.framework.dims import format_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -32,7 +32,7 @@ def _rank_check(
             if each.dims not in (None, ()):
                 raise ValueError(f"Rank must be a scalar. It has shape {format_dims(each.dims)}.")
         prefix = f"{message}.  " if message else ""
-        known = [constant_value(each) for each in ranks]
+        known = [told_value(each) for each in ranks]
         found = rank_of(tensor)
         if found is not None and None not in known:
             sizes = [int(each) for each in known]
@@ -143,8 +143,8 @@ def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | No
         tensor: a tensor, or what becomes one.
         message: begins the error's text.
     """
-    with get_default_graph().name_scope(name or "assert_scalar"):
-        value = convert_to_tensor(tensor)
+    with get_default_graph().name_scope(name or "assert_scalar") as scope:
+        value = convert_to_tensor(tensor, name=scope)
         if rank_of(value) != 0:
             raise ValueError(f"{message or ''}Expected scalar shape for {value.name}, saw shape: {value.shape}.")
         return value

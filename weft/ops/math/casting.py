@@ -34,7 +34,13 @@ def _cast_elements(node: Operation) -> Dims:
 
 
 @op(
-    "Cast", "x: SrcT -> y: DstT", memory_bound=True, known_elements=_cast_elements, infer=same_as_input, gradient=_cast_gradient
+    "Cast",
+    "x: SrcT -> y: DstT",
+    memory_bound=True,
+    known_elements=_cast_elements,
+    told_while_building=True,
+    infer=same_as_input,
+    gradient=_cast_gradient,
 )
 def cast_node(xp: ArrayModule, x: Array, *, DstT: DType, Truncate: bool = False) -> Result:
     """The elements in another type: floats lose what follows the point, complex numbers their imaginary part.

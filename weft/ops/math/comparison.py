@@ -80,7 +80,7 @@ def _fit(x: Array, y: Array) -> bool:
     return True
 
 
-@op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
+@op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable, told_while_building=True)
 def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool = True) -> Result:
     """Whether `x == y`; shapes that don't fit are unequal when they are no error.
 
@@ -95,7 +95,7 @@ def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
 
-@op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
+@op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable, told_while_building=True)
 def not_equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool = True) -> Result:
     """Whether `x != y`; shapes that don't fit are unequal when they are no error.
 
