@@ -35,7 +35,10 @@ class Made(NamedTuple):
 def int64(value: TensorLike, name: str) -> Tensor:
     """A number that a node takes as an input."""
     with naming(_WHOLE if isinstance(value, float) else "", **{name: value}):
-        return convert_to_tensor(value, dtype=dtypes.int64, name=name)
+        tensor = convert_to_tensor(value, dtype=dtypes.int64, name=name)
+        if tensor.dims:
+            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: {name} is one number")
+        return tensor
 
 
 def dataset_seeds(seed: TensorLike | None) -> tuple[Tensor, Tensor]:

@@ -137,7 +137,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             num_required: how many gradients it waits for.
         """
         taken: Tensor = accumulators.accumulator_take_gradient(
-            self._accumulator_ref, num_required, dtype=self._dtype, name=name
+            self._accumulator_ref, _count(num_required), dtype=self._dtype, name=name
         )
         taken.set_shape(self._shape)
         return taken
@@ -221,7 +221,9 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             num_required: how many gradients are to be there.
         """
         return SparseAccumulatorTakeGradient(
-            *accumulators.sparse_accumulator_take_gradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+            *accumulators.sparse_accumulator_take_gradient(
+                self._accumulator_ref, _count(num_required), dtype=self._dtype, name=name
+            )
         )
 
     def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
@@ -240,4 +242,14 @@ def _check_reduction(op: str, reduction_type: str) -> None:
 
 
 def _as_step(step: TensorLike) -> Tensor:
-    return cast(convert_to_tensor(step), dtypes.int64)
+    return cast(_scalar("step", convert_to_tensor(step)), dtypes.int64)
+
+
+def _count(num_required: TensorLike) -> Tensor:
+    return _scalar("num_required", convert_to_tensor(num_required, dtype=dtypes.int32, name="num_required"))
+
+
+def _scalar(what: str, tensor: Tensor) -> Tensor:
+    if tensor.dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: {what} is one number")
+    return tensor

@@ -235,7 +235,7 @@ def _queue_ref(queue: QueueBase) -> Tensor:
             f"A reader reads the files that a queue names, not {queue!r}: tf.train.string_input_producer([name]) makes such "
             "a queue."
         )
-    return queue.queue_ref if isinstance(queue, QueueBase) else queue
+    return queue if isinstance(queue, Tensor) else queue.queue_ref
 
 
 class WholeFileReader(ReaderBase):

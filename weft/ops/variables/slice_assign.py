@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from weft.errors import UnimplementedError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.dtypes import DType
@@ -30,8 +31,17 @@ def _with_slice(
     if not result[key].size:
         # What is put into nothing may have any shape.
         return result
+    if np.shape(value) != result[key].shape:
+        raise UnimplementedError.of(
+            f"sliced l-value shape {_dims(result[key])} does not match r-value shape {_dims(value)}. Automatic broadcasting "
+            "not yet implemented. tf.fill or tf.broadcast_to makes a value of the slice's shape."
+        )
     result[key] = value
     return result
+
+
+def _dims(array: Array) -> str:
+    return f"[{','.join(map(str, np.shape(array)))}]"
 
 
 @op("StridedSliceAssign", "ref: Ref(T), begin: Index, end: Index, strides: Index, value: T -> output_ref: Ref(T)",
