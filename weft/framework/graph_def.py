@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
 from weft.framework import attr_value, op_def, op_registry
-from weft.framework.node_types import output_types
+from weft.framework.node_types import attrs_of_inputs, output_types
 from weft.framework.op_def import REQUIRED
 from weft.framework.op_summary import op_summary
 from weft.framework.operation import Operation, Tensor
@@ -80,6 +80,8 @@ def create_op_from_parts(
             raise TypeError(f"Input #{index} is not a tensor: {tensor}")
     definition = op_registry.lookup(op_type)
     values = {k: attr_value.decode(v) if isinstance(v, attr_value.AttrValue) else v for k, v in attrs.items()}
+    for key, value in attrs_of_inputs(definition, inputs).items():
+        values.setdefault(key, value)
     complete_attrs(definition, values, name or op_type)
     types = output_types(definition, values) if dtypes is None else list(dtypes)
     return graph.add_node(definition, graph.settle_name(name or op_type), inputs, types, values)

@@ -92,13 +92,13 @@ class Elements:
         """
         self._unfetchable.add(op)
 
-    def is_fetchable(self, element: object) -> bool:
+    def is_fetchable(self, tensor_or_op: object) -> bool:
         """Whether a run may fetch this tensor or operation.
 
         Args:
-            element: a tensor or operation.
+            tensor_or_op: a tensor or operation.
         """
-        op = element.op if isinstance(element, Tensor) else element
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
         return op not in self._unfetchable and getattr(op, "graph", self) is self
 
     def add_function(self, name: str, function: object) -> None:

@@ -93,7 +93,11 @@ class name_scope:
     'tower/x:0'
     """
 
-    def __init__(self, name: str | None, default_name: str | None = None, values: Iterable[object] | None = None) -> None:
+    def __init__(
+        self, name: str | bytes | None, default_name: str | None = None, values: Iterable[object] | None = None
+    ) -> None:
+        if isinstance(name, bytes):
+            name = name.decode()
         if not (name is None or isinstance(name, str)):
             raise TypeError(f"name_scope: `name` must be a string or None, got {type(name).__name__}")
         self._name = default_name if name is None else name

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.framework.dtypes import DType
 from weft.framework.op_def import ArgDef, OpDef
+from weft.framework.operation import Tensor
 
 
 def output_types(op_def: OpDef, attrs: Mapping[str, object]) -> list[DType]:
@@ -22,6 +23,17 @@ def types_of(arg: ArgDef, attrs: Mapping[str, Any]) -> Sequence[DType]:
     if arg.is_ref:
         dtype = dtype._as_ref
     return [dtype] * attrs[arg.number_attr] if arg.number_attr else [dtype]
+
+
+def attrs_of_inputs(op_def: OpDef, inputs: Sequence[Tensor]) -> dict[str, object]:
+    """The attributes that a node's inputs tell: the types of those that are no lists."""
+    found: dict[str, object] = {}
+    for arg, tensor in zip(op_def.inputs, inputs, strict=False):
+        if arg.is_list:
+            break
+        if arg.type_attr:
+            found.setdefault(arg.type_attr, tensor.dtype.base_dtype)
+    return found
 
 
 def group(args: Sequence[ArgDef], attrs: Mapping[str, Any], items: Sequence[object]) -> Iterator[tuple[ArgDef, Any]]:

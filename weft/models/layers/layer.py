@@ -70,7 +70,7 @@ class Layer(Effects):
         # None until the first call's inputs tell it.
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype)
         self._base_name = name or _snake_case(type(self).__name__)
-        self._given_scope = _scope if scope is None else scope
+        self._given_scope = (_scope if scope is None else scope) or None
         self._reuse = _reuse if reuse is None else reuse
         self._scope: VariableScope | None = None
         self._variables: list[tuple[VariableLike, bool]] = []

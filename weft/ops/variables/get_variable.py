@@ -73,6 +73,8 @@ def get_variable(
     >>> w
     <tf.Variable 'layer/w:0' shape=(2, 3) dtype=float32_ref>
     """
+    if isinstance(name, bytes):
+        name = name.decode()
     if not isinstance(name, str):
         raise TypeError(f"The name of a variable must be a string, got {name!r}: tf.get_variable(name, shape), the name first")
     if not name and not get_variable_scope().name:
