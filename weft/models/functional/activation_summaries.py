@@ -39,7 +39,7 @@ def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
     kind = tensor.dtype.base_dtype
     if not (kind.is_floating or kind.is_integer):
         return None
-    name = tag or tensor.op.name
+    name = tag or f"{tensor.op.name}_summary"
     return scalar(name, tensor) if tensor.shape.ndims == 0 else histogram(name, tensor)
 
 

@@ -335,7 +335,7 @@ def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
         for index, tensor in enumerate(tensors):
             place = order.index(index)
             flat = reshape(tensor, [1] * place + [-1] + [1] * (count - 1 - place))
-            grids.append(mul(flat, ones(whole, tensor.dtype.base_dtype)))
+            grids.append(mul(flat, ones(whole, tensor.dtype.base_dtype), name="mul"))
         return grids
 
 

@@ -114,7 +114,8 @@ def sparse_shape(input: SparseTensor | SparseTensorValue, out_type: DTypeLike, n
     dense_shape = convert_to_tensor(input.dense_shape, dtypes.int64)
     if dtypes.as_dtype(out_type) is dtypes.int64:
         return dense_shape
-    return cast_index(dense_shape, dtypes.as_dtype(out_type), name or "Shape")
+    with get_default_graph().name_scope(name or "Shape"):
+        return cast_index(dense_shape, dtypes.as_dtype(out_type))
 
 
 def cast_index(tensor: Tensor, dtype: DType, name: str = "Cast") -> Tensor:

@@ -15,6 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.ops.input_scope import input_scope
 
 
 def _transposed(node: Operation) -> list[Dims]:
@@ -118,13 +119,14 @@ def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: b
     Raises:
         ValueError: `a` has fewer than two dimensions.
     """
-    tensor = convert_to_tensor(a, name="a")
-    count = rank_of(tensor)
-    if count is None:
-        return swap_last(tensor, conjugate=conjugate, name=name)
-    if count < 2:
-        raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor.dims)}")
-    return transpose(tensor, [*range(count - 2), count - 1, count - 2], name, conjugate)
+    with input_scope(name, "matrix_transpose", (a,)):
+        tensor = convert_to_tensor(a, name="a")
+        count = rank_of(tensor)
+        if count is None:
+            return swap_last(tensor, conjugate=conjugate, name="transpose")
+        if count < 2:
+            raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor.dims)}")
+        return transpose(tensor, [*range(count - 2), count - 1, count - 2], "transpose", conjugate)
 
 
 def _swap_last_gradient(node: Operation, grad: Tensor) -> Gradients:

@@ -178,12 +178,12 @@ class TensorArray:
             tensor = self._value(value)
             self._check_element(tensor.dims)
             write = buffers.growing_buffer_write if self._dynamic_size else buffers.buffer_write
-            return self.with_flow(write(self._flow, _index(index), tensor, name="TensorArrayWriteV3"))
+            return self.with_flow(write(self._flow, _index(index), tensor, name=name or "TensorArrayWriteV3"))
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements, along a new first dimension."""
         with get_default_graph().name_scope(name or "TensorArrayStack"):
-            stacked = buffers.buffer_stack(self._flow, element_shape=self._element[0], name="TensorArrayGatherV3")
+            stacked = buffers.buffer_stack(self._flow, element_shape=self._element[0], name=name or "TensorArrayGatherV3")
             size = None if self._dynamic_size or self._size is None else int(self._size)
             return self._shaped(stacked, size)
 
@@ -216,7 +216,8 @@ class TensorArray:
             if tensor.dims is not None:
                 self._check_element(tensor.dims[1:])
                 self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
-            return self.with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
+            node = f"{name or 'TensorArrayScatter'}/{name or 'TensorArrayScatterV3'}"
+            return self.with_flow(buffers.buffer_unstack(tensor, name=node, **self._options))
 
     def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension at `indices`.
@@ -231,7 +232,7 @@ class TensorArray:
                 self._check_element(tensor.dims[1:])
             numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
             scatter = buffers.growing_buffer_scatter if self._dynamic_size else buffers.buffer_scatter
-            return self.with_flow(scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
+            return self.with_flow(scatter(self._flow, numbers, tensor, name=name or "TensorArrayScatterV3"))
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """The array with consecutive parts of `value`, `lengths` long, as elements.
@@ -247,7 +248,9 @@ class TensorArray:
             if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor.dims is not None:
                 self._check_element((int(known[0]), *tensor.dims[1:]))
             count = -1 if self._dynamic_size or self._size is None else int(self._size)
-            made = buffers.buffer_split(tensor, sizes, size=count, infer_shape=self._infer_shape, name="TensorArraySplitV3")
+            made = buffers.buffer_split(
+                tensor, sizes, size=count, infer_shape=self._infer_shape, name=name or "TensorArraySplitV3"
+            )
             return self.with_flow(made)
 
     def size(self, name: str | None = None) -> Tensor:

@@ -12,6 +12,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.dims import Dims
+from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX
@@ -189,6 +190,14 @@ def _or_default(values: Sequence[float] | None, default: tuple[float, float]) ->
     return [float(each) for each in (default if values is None else values)]
 
 
+class SampleDistortedBoundingBoxV2(NamedTuple):
+    """A part of an image: where it begins and its size, for `tf.slice`, and the part as a box."""
+
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
+
+
 def sample_distorted_bounding_box(
     image_size: TensorLike,
     bounding_boxes: TensorLike,
@@ -200,7 +209,7 @@ def sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> SampleDistortedBoundingBoxV2:
     """Choose a random part of an image that covers enough of one of its boxes.
 
     Args:
@@ -221,10 +230,11 @@ def sample_distorted_bounding_box(
         InvalidArgumentError: when it runs, with no boxes or with such as are not in [0, 1].
     """
     first, second = (seed, seed2) if seed2 is not None else get_seed(seed)
-    begin, size, boxes = sample_distorted_bounding_box_v2(
-        image_size, bounding_boxes, min_object_covered, seed=first or 0, seed2=second or 0,
-        aspect_ratio_range=_or_default(aspect_ratio_range, (0.75, 1.33)), area_range=_or_default(area_range, (0.05, 1.0)),
-        max_attempts=100 if max_attempts is None else max_attempts,
-        use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes), name=name,
-    )  # fmt: skip
-    return begin, size, boxes
+    with get_default_graph().name_scope(name or "sample_distorted_bounding_box"):
+        chosen = sample_distorted_bounding_box_v2(
+            image_size, bounding_boxes, min_object_covered, seed=first or 0, seed2=second or 0,
+            aspect_ratio_range=_or_default(aspect_ratio_range, (0.75, 1.33)), area_range=_or_default(area_range, (0.05, 1.0)),
+            max_attempts=100 if max_attempts is None else max_attempts,
+            use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes), name=name,
+        )  # fmt: skip
+        return SampleDistortedBoundingBoxV2(*chosen)

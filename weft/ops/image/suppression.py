@@ -16,8 +16,10 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
+from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.declaration import op
 from weft.ops.size_checks import check_size
 
@@ -195,7 +197,10 @@ def non_max_suppression(
     Returns:
         int32 `[m]`, the numbers of the boxes, best first.
     """
-    return non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold, name=name)
+    with get_default_graph().name_scope(name or "non_max_suppression"):
+        overlap = convert_to_tensor(iou_threshold, dtypes.float32, name="iou_threshold")
+        least = convert_to_tensor(score_threshold, dtypes.float32, name="score_threshold")
+        return non_max_suppression_v3(boxes, scores, max_output_size, overlap, least)
 
 
 def non_max_suppression_padded(

@@ -30,6 +30,7 @@ from weft.ops.debugging.checks import assert_greater_equal
 from weft.ops.declaration import rank_of
 from weft.ops.math.casting import cast, saturate_cast
 from weft.ops.math.comparison import equal
+from weft.ops.math.elementwise import mul
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 
 _DECODE: Final = "; the bytes of a file become pixels by tf.image.decode_image"
@@ -182,27 +183,27 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
         AttributeError: `dtype` is neither floating point nor integer.
         TypeError: the pixels are no numbers.
     """
-    with get_default_graph().name_scope(name or "convert_image"):
-        tensor = convert_to_tensor(image, name="image")
-        wanted, own = dtypes.as_dtype(dtype), tensor.dtype
-        _check_pixels("convert_image_dtype", tensor)
-        if not (wanted.is_integer or wanted.is_floating):
-            raise AttributeError("dtype must be either floating point or integer")
-        if wanted == own:
-            return tensor
+    tensor = convert_to_tensor(image, name="image")
+    wanted, own = dtypes.as_dtype(dtype), tensor.dtype
+    _check_pixels("convert_image_dtype", tensor)
+    if not (wanted.is_integer or wanted.is_floating):
+        raise AttributeError("dtype must be either floating point or integer")
+    if wanted == own:
+        return identity(tensor, name=name)
+    with get_default_graph().name_scope(name or "convert_image") as scope:
         to = saturate_cast if saturate else cast
         if own.is_integer and wanted.is_integer:
             if own.max > wanted.max:
-                return to(tensor // ((own.max + 1) // (wanted.max + 1)), wanted)
+                return to(tensor // ((own.max + 1) // (wanted.max + 1)), wanted, name=scope)
             scale: int = (wanted.max + 1) // (own.max + 1)
-            return to(tensor, wanted) * scale
+            return mul(to(tensor, wanted), scale, name=scope)
         if own.is_integer:
             to_one: float = 1.0 / own.max
-            return cast(tensor, wanted) * to_one
+            return mul(cast(tensor, wanted), to_one, name=scope)
         if wanted.is_integer:
             # Half a level more, so that 1.0 becomes the largest value.
-            return to(tensor * (wanted.max + 0.5), wanted)
-        return cast(tensor, wanted)
+            return to(mul(tensor, wanted.max + 0.5), wanted, name=scope)
+        return cast(tensor, wanted, name=scope)
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
@@ -214,7 +215,7 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     Raises:
         ValueError: the images do not have 3 channels.
     """
-    with get_default_graph().name_scope(name or "rgb_to_grayscale"):
+    with get_default_graph().name_scope(name or "rgb_to_grayscale") as scope:
         tensor = convert_to_tensor(images, name="images")
         _check_pixels("rgb_to_grayscale", tensor)
         if tensor.dims == ():
@@ -226,7 +227,7 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
             )
         shares = convert_to_tensor(_GREY, dtypes.float32)
         grey = reduce_sum(convert_image_dtype(tensor, dtypes.float32) * shares, axis=-1, keepdims=True)
-        return convert_image_dtype(grey, tensor.dtype)
+        return convert_image_dtype(grey, tensor.dtype, name=scope)
 
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
@@ -238,12 +239,12 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     Returns:
         [..., 3] tensor of the same dtype.
     """
-    with get_default_graph().name_scope(name or "grayscale_to_rgb"):
+    with get_default_graph().name_scope(name or "grayscale_to_rgb") as scope:
         tensor = convert_to_tensor(images, name="images")
         before = tensor.shape.ndims
         if before is not None:
-            return tile(tensor, [*[1] * (before - 1), 3])
-        return tile(tensor, concat([ones_like(shape(tensor)[:-1]), [3]], 0))
+            return tile(tensor, [*[1] * (before - 1), 3], name=scope)
+        return tile(tensor, concat([ones_like(shape(tensor)[:-1]), [3]], 0), name=scope)
 
 
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
@@ -260,7 +261,7 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
         tensor = convert_to_tensor(image, name="image")
         _check_pixels("adjust_brightness", tensor)
         if tensor.dtype.is_floating:
-            return tensor + cast(delta, tensor.dtype)
+            return identity(tensor + cast(delta, tensor.dtype))
         brighter = convert_image_dtype(tensor, dtypes.float32) + cast(delta, dtypes.float32)
         return convert_image_dtype(brighter, tensor.dtype, saturate=True)
 

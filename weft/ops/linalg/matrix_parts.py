@@ -224,21 +224,21 @@ def eye(
     Raises:
         TypeError: a size is no whole number.
     """
-    with input_scope(name, "eye", (num_rows, num_columns, batch_shape)) as scope:
+    with input_scope(name, "eye", (num_rows, num_columns, batch_shape)):
         is_square = num_columns is None
         columns = num_rows if is_square else num_columns
         known = [_known_size(size) for size in (num_rows, columns)]
         if None not in known and (batch_shape is None or not isinstance(batch_shape, Tensor)):
-            return _plain_eye(known, () if batch_shape is None else as_dims(batch_shape), is_square, dtype, scope)
+            return _plain_eye(known, () if batch_shape is None else as_dims(batch_shape), is_square, dtype)
         rows = cast(convert_to_tensor(num_rows, name="num_rows"), dtypes.int32)
         columns = cast(convert_to_tensor(columns, name="num_columns"), dtypes.int32)
         batch = convert_to_tensor([] if batch_shape is None else batch_shape, dtypes.int32, name="shape")
         if is_square:
             diagonal = ones(concat([batch, reshape(rows, [1])], 0), dtype)
-            return matrix_diag_node(diagonal, name=scope)
+            return matrix_diag_node(diagonal, name="diag")
         diagonal = ones(concat([batch, reshape(minimum(rows, columns), [1])], 0), dtype)
         sizes = concat([batch, reshape(rows, [1]), reshape(columns, [1])], 0)
-        return matrix_set_diag_node(zeros(sizes, dtype), diagonal, name=scope)
+        return matrix_set_diag_node(zeros(sizes, dtype), diagonal, name="set_diag")
 
 
 def _known_size(size: Array) -> int | None:
@@ -250,9 +250,9 @@ def _known_size(size: Array) -> int | None:
     return int(size)
 
 
-def _plain_eye(sizes: Sequence[Array], batch: Array, is_square: bool, dtype: DTypeLike, scope: str) -> Tensor:
+def _plain_eye(sizes: Sequence[Array], batch: Array, is_square: bool, dtype: DTypeLike) -> Tensor:
     rows, columns = sizes
     diagonal = ones((*batch, min(rows, columns)), dtype)
     if is_square or rows == columns:
-        return matrix_diag_node(diagonal, name=scope)
-    return matrix_set_diag_node(zeros((*batch, rows, columns), dtype), diagonal, name=scope)
+        return matrix_diag_node(diagonal, name="diag")
+    return matrix_set_diag_node(zeros((*batch, rows, columns), dtype), diagonal, name="set_diag")

@@ -213,9 +213,8 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
     Args: those of `tf.math.multiply`.
     """
-    if name is not None:
-        return truediv(x, y, name)
-    return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
+    # Numbers of Python's and arrays are divided as they are, as TensorFlow does.
+    return truediv(x, y, name) if name is not None else x / y  # type: ignore[operator, return-value]
 
 
 @dispatchable

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
@@ -70,8 +71,13 @@ def _unary(function: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
     return operate
 
 
+def _plus(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """`x + y` as the operator makes it: an AddV2, which has no strings, where tf.add makes an Add."""
+    return (elementwise.add if x.dtype.base_dtype is dtypes.string else elementwise.add_v2)(x, y, name=name)
+
+
 _BINARY: tuple[tuple[str, BinaryFunction, str], ...] = (
-    ("add", elementwise.add, "add"),
+    ("add", _plus, "add"),
     ("sub", elementwise.sub, "sub"),
     ("mul", elementwise.mul, "mul"),
     ("div", division.div, "div"),

@@ -224,7 +224,7 @@ def reduce_logsumexp(
     """
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = keeps_dims(keepdims, keep_dims)
-    with input_scope(name, "ReduceLogSumExp", (input_tensor,)) as scope:
+    with input_scope(name, "ReduceLogSumExp", (input_tensor,)):
         tensor = convert_to_tensor(input_tensor, name="input")
         greatest = reduce_max(tensor, axis, keepdims=True)
         # An infinite maximum would make NaN of the difference.
@@ -232,7 +232,7 @@ def reduce_logsumexp(
         result = log(reduce_sum(exp(sub(tensor, offset)), axis, keepdims=keepdims))
         if not keepdims:
             offset = reshape(offset, shape_internal(result))
-        return add(result, offset, name=scope)
+        return add(result, offset, name="Add")
 
 
 def reduce_variance(input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None) -> Tensor:

@@ -383,7 +383,7 @@ def unsorted_segment_mean(
     with input_scope(name, "UnsortedSegmentMean", (data, segment_ids)):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         divisors = _divisors(data, segment_ids, num_segments)
-        return real_div(unsorted_segment_sum(data, segment_ids, num_segments), divisors)
+        return real_div(unsorted_segment_sum(data, segment_ids, num_segments), divisors, name="truediv")
 
 
 @dispatchable
@@ -397,4 +397,4 @@ def unsorted_segment_sqrt_n(
     with input_scope(name, "UnsortedSegmentSqrtN", (data, segment_ids)):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         divisors = sqrt(_divisors(data, segment_ids, num_segments))
-        return real_div(unsorted_segment_sum(data, segment_ids, num_segments), divisors)
+        return real_div(unsorted_segment_sum(data, segment_ids, num_segments), divisors, name="truediv")

@@ -249,7 +249,7 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """
     with input_scope(name, "lbeta", (x,)):
         tensor = convert_to_tensor(x, name="x")
-        return sub(reduce_sum(lgamma(tensor), axis=[-1]), lgamma(reduce_sum(tensor, axis=[-1])))
+        return sub(reduce_sum(lgamma(tensor), axis=[-1]), lgamma(reduce_sum(tensor, axis=[-1])), name="sub")
 
 
 # Bessel functions.

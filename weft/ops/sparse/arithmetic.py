@@ -19,6 +19,7 @@ from weft.framework.tensor_shape import as_dims
 from weft.ops.array.gather_scatter import gather_nd_node
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import not_differentiable, op
+from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import NUMBERS, REAL
 from weft.ops.size_checks import size_of
 from weft.ops.sparse.layout import as_sparse, check_inside, flat_positions
@@ -107,9 +108,10 @@ def sparse_tensor_dense_matmul(
         [m, n] tensor of the same dtype.
     """
     a = as_sparse(sp_a)
-    return sparse_tensor_dense_mat_mul(
-        a.indices, a.values, a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name
-    )
+    with input_scope(name, "SparseTensorDenseMatMul", (a.indices, a.values, b)):
+        return sparse_tensor_dense_mat_mul(
+            a.indices, a.values, a.dense_shape, convert_to_tensor(b, name="b"), adjoint_a=adjoint_a, adjoint_b=adjoint_b
+        )
 
 
 # Elementwise, with something dense that is broadcast to the sparse shape.

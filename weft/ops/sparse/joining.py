@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InternalError, InvalidArgumentError
+from weft.framework import dtypes
 from weft.framework.aliases import Array, AxisLike, Gradients, Result, TensorLike
 from weft.framework.dims import Dims
-from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.ops.declaration import op
 from weft.ops.size_checks import size_of
@@ -274,5 +275,5 @@ def sparse_slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, na
         start, size: [rank] int64.
     """
     sparse = as_sparse(sp_input)
-    with get_default_graph().name_scope(name or "SparseSlice"):
-        return SparseTensor(*sparse_slice_node(sparse.indices, sparse.values, sparse.dense_shape, start, size))
+    begin, sizes = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
+    return SparseTensor(*sparse_slice_node(sparse.indices, sparse.values, sparse.dense_shape, begin, sizes, name=name))

@@ -199,11 +199,11 @@ def sparse_to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | Non
         [..., vocab_size] bool tensor.
     """
     sparse = as_sparse(sp_input)
-    with get_default_graph().name_scope(name or "SparseToIndicator"):
+    with get_default_graph().name_scope(name or "SparseToIndicator") as scope:
         trues = fill_node(shape_internal(sparse.values), True)
         ids = SparseTensor(sparse.indices, sparse.values, sparse.dense_shape)
         merged = sparse_merge(ids, ids.with_values(trues), vocab_size)
-        return sparse_tensor_to_dense(merged, default_value=False, validate_indices=False)
+        return sparse_tensor_to_dense(merged, default_value=False, validate_indices=False, name=scope)
 
 
 def sparse_merge(
@@ -248,6 +248,6 @@ def sparse_mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = N
         a: IndexedSlices of any dtype.
         mask_indices: [n] tensor of the dtype of their indices.
     """
-    with get_default_graph().name_scope(name or "sparse_mask"):
+    with get_default_graph().name_scope(name or "sparse_mask") as scope:
         kept, positions = list_diff(a.indices, mask_indices)
-        return IndexedSlices(gather(a.values, positions), kept, a.dense_shape)
+        return IndexedSlices(gather(a.values, positions, name=scope), kept, a.dense_shape)

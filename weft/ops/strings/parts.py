@@ -22,6 +22,7 @@ from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.dispatch import dispatchable
+from weft.ops.input_scope import input_scope
 from weft.ops.math.reduce_functions import keeps_dims
 from weft.ops.strings.elementwise import invalid
 from weft.ops.strings.value_text import summarize_ends
@@ -103,8 +104,10 @@ def string_split(
         name: the node's name.
     """
     between = delimiter if sep is None else sep
-    parts = string_split_node(source, " " if between is None else between, skip_empty=skip_empty, name=name)
-    return _sparse_of(parts)
+    with input_scope(name, "StringSplit", (source,)):
+        text = convert_to_tensor(source, dtypes.string)
+        separators = convert_to_tensor(" " if between is None else between, dtypes.string)
+        return _sparse_of(string_split_node(text, separators, skip_empty=skip_empty))
 
 
 def _sparse_of(parts: tuple[Tensor, Tensor, Tensor]) -> SparseTensor:
@@ -119,10 +122,12 @@ def strings_split(
     input: TensorLike, sep: TensorLike | None = None, maxsplit: int = -1, name: str | None = None
 ) -> SparseTensor:
     """Split strings as Python's `str.split` does; a scalar counts as a vector of one."""
-    text = convert_to_tensor(input, dtypes.string)
-    if rank_of(text) == 0:
-        text = reshape(text, [1])
-    return _sparse_of(string_split_v2_node(text, "" if sep is None else sep, maxsplit=maxsplit, name=name))
+    with input_scope(name, "StringSplit", (input,)):
+        text = convert_to_tensor(input, dtypes.string, name="input")
+        if rank_of(text) == 0:
+            text = reshape(text, [1])
+        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
+        return _sparse_of(string_split_v2_node(text, separator, maxsplit=maxsplit))
 
 
 def _joined_shape(node: Operation) -> list[Dims]:
@@ -234,15 +239,15 @@ def reduce_join(
     Raises:
         ValueError: `axis` is left out and the rank is not known.
     """
-    text = convert_to_tensor(inputs, dtypes.string)
-    wanted = reduction_indices if axis is None else axis
-    if wanted is None:
-        count = rank_of(text)
-        if count is None:
-            raise ValueError("reduce_join without axis: the rank of the input must be known")
-        wanted = np.arange(count - 1, -1, -1, dtype=np.int32)
-    keep = keeps_dims(keepdims, keep_dims)
-    return reduce_join_node(text, wanted, keep_dims=keep, separator=separator, name=name)
+    with input_scope(None, "ReduceJoin", (inputs,)):
+        text = convert_to_tensor(inputs, dtypes.string, name="inputs")
+        wanted = reduction_indices if axis is None else axis
+        if wanted is None:
+            count = rank_of(text)
+            if count is None:
+                raise ValueError("reduce_join without axis: the rank of the input must be known")
+            wanted = convert_to_tensor(np.arange(count - 1, -1, -1, dtype=np.int32))
+        return reduce_join_node(text, wanted, keep_dims=keeps_dims(keepdims, keep_dims), separator=separator, name=name)
 
 
 @op("StringFormat", "inputs: [T] -> output: string", infer=scalar_shape, gradient=None, limits={"T": 0})

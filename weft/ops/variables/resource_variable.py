@@ -157,7 +157,8 @@ class ResourceVariable(EagerValue, Variable, use_resource=True):
         """
         graph = get_default_graph()
         with graph.name_scope("Gather" if name is None else name) as scope:
-            return state.resource_gather(self._variable, indices, dtype=self._dtype, name=scope)
+            value: Tensor = state.resource_gather(self._variable, indices, dtype=self._dtype, name=scope)
+        return identity_node(value)
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The parts that the rows of `indices` name, without the rest.
@@ -167,7 +168,8 @@ class ResourceVariable(EagerValue, Variable, use_resource=True):
         """
         graph = get_default_graph()
         with graph.name_scope("GatherNd" if name is None else name) as scope:
-            return state.resource_gather_nd(self._variable, indices, dtype=self._dtype, name=scope)
+            value: Tensor = state.resource_gather_nd(self._variable, indices, dtype=self._dtype, name=scope)
+        return identity_node(value)
 
     def _ref(self) -> Tensor:
         return self.read_value().op.inputs[0]
