@@ -109,9 +109,7 @@ def sparse_tensor_dense_matmul(
     """
     a = as_sparse(sp_a)
     with input_scope(name, "SparseTensorDenseMatMul", (a.indices, a.values, b)):
-        return sparse_tensor_dense_mat_mul(
-            a.indices, a.values, a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
-        )
+        return sparse_tensor_dense_mat_mul(a.indices, a.values, a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
 # Elementwise, with something dense that is broadcast to the sparse shape.
