@@ -37,10 +37,6 @@ _REASONS: Final = {
     "distribute": "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec.",
     "config.experimental_connect_to_cluster": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
     "config.experimental_connect_to_host": "tf.train.Server is a task; tf.Session('grpc://host:port') runs graphs on it.",
-    **dict.fromkeys(
-        (f"keras.experimental.{name}" for name in ("export_saved_model", "load_from_saved_model")),
-        "tf.saved_model.simple_save exports a model's graph, and model.save keeps a model in an HDF5 file.",
-    ),
     "sysconfig": (
         "There are no headers or libraries to build operations against: tf.py_func runs a Python function, and "
         "weft.jax_function makes one of JAX an operation."

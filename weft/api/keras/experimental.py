@@ -6,6 +6,8 @@ from weft.networks.layers.feature_columns import SequenceFeatures as SequenceFea
 from weft.networks.layers.recurrent.own_cells import PeepholeLSTMCell as PeepholeLSTMCell
 from weft.networks.models.premade import LinearModel as LinearModel
 from weft.networks.models.premade import WideDeepModel as WideDeepModel
+from weft.networks.models.saved_models import export_saved_model as export_saved_model
+from weft.networks.models.saved_models import load_from_saved_model as load_from_saved_model
 from weft.networks.optimizers.schedules import CosineDecay as CosineDecay
 from weft.networks.optimizers.schedules import CosineDecayRestarts as CosineDecayRestarts
 from weft.networks.optimizers.schedules import LinearCosineDecay as LinearCosineDecay

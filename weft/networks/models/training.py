@@ -31,6 +31,7 @@ class Trainable(Network):
 
     _compilation: Compilation | None = None
     _outputs_of_replicas: Sequence[Tensor] | None = None
+    optimizer: Nest = None
 
     def __init__(self, *args: Options, **kwargs: Options) -> None:
         super().__init__(*args, **kwargs)

@@ -42,6 +42,10 @@ class TFOptimizer:
         self.iterations = iterations
         state_of(iterations.graph).optimizers.append(optimizer)
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """The optimizer with its slots, and the variable that counts steps, under TensorFlow's names."""
+        return [("optimizer", self.optimizer), ("global_step", self.iterations)]
+
     def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
         """The operations of a training step."""
         pairs = self.optimizer.compute_gradients(loss, list(params))

@@ -61,8 +61,8 @@ def save_model(
     """
     if save_format not in (None, "h5", "hdf5") or signatures is not None:
         raise NotImplementedError(
-            f"save_model(save_format={save_format!r}): weft writes models as HDF5. tf.saved_model.simple_save("
-            "tf.keras.backend.get_session(), path, {'x': model.input}, {'y': model.output}) makes a SavedModel"
+            f"save_model(save_format={save_format!r}): weft writes models as HDF5. "
+            "tf.keras.experimental.export_saved_model(model, path) makes a SavedModel"
         )
     if not model.is_graph_network and type(model).__name__ != "Sequential":
         raise NotImplementedError(
@@ -133,8 +133,9 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
         if not is_hdf5_file(path):
             raise OSError(
                 f"Unable to load model. {path} is no HDF5 file. The graph of a SavedModel is loaded by "
-                "tf.saved_model.load(session, ['serve'], path). For a model of Keras, save it as HDF5 where it was made: "
-                "model.save('model.h5')."
+                "tf.saved_model.load(session, ['serve'], path), and a model that export_saved_model wrote by "
+                "tf.keras.experimental.load_from_saved_model(path). For another model of Keras, save it as HDF5 where it was "
+                "made: model.save('model.h5')."
             )
     with opened(filepath, "r", "load_model") as file:
         config = text_attribute(file, "model_config")

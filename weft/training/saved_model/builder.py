@@ -161,7 +161,11 @@ class SavedModelBuilder:
         if init_op is not None:
             key = layout.INIT_OP_SIGNATURE_KEY
             meta_graph.signature_def[key].CopyFrom(op_signature_def(init_op, key))
-        for packed in get_default_graph().get_collection(layout.ASSETS_KEY):
+        graph: Graph = get_default_graph()
+        for train_op in graph.get_collection(layout.TRAIN_OP_KEY):
+            key = layout.TRAIN_OP_SIGNATURE_KEY
+            meta_graph.signature_def[key].CopyFrom(op_signature_def(train_op, key))
+        for packed in graph.get_collection(layout.ASSETS_KEY):
             meta_graph.asset_file_def.add().ParseFromString(packed.value)
         self._saved_model.meta_graphs.add().CopyFrom(meta_graph)
 

@@ -211,14 +211,15 @@ def is_valid_signature(signature_def: SignatureDef | None) -> bool:
             return False
 
 
-def op_signature_def(op: Operation, key: str) -> SignatureDef:
+def op_signature_def(op: Operation | Tensor, key: str) -> SignatureDef:
     """The signature that names an operation to be run, such as the one that makes a loaded model ready.
 
     Args:
-        op: the operation.
+        op: the operation, or a tensor that does the same when it is fetched.
         key: the output's name under which the signature holds it.
     """
-    return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
+    info = build_tensor_info(op) if isinstance(op, Tensor) else build_tensor_info_from_op(op)
+    return build_signature_def(outputs={key: info})
 
 
 def load_op_from_signature_def(signature_def: SignatureDef, key: str, import_scope: str | None = None) -> Operation | Tensor:

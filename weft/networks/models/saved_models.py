@@ -1,0 +1,199 @@
+"""export_saved_model and load_from_saved_model: Keras models as SavedModels, with a graph for serving and those of training."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from weft.checkpoint.checkpoint_reader import NewCheckpointReader
+from weft.client.session import Session
+from weft.estimators.export.export_output import EvalOutput, ExportOutput, PredictOutput, TrainOutput
+from weft.estimators.mode_keys import ModeKeys
+from weft.framework.aliases import Array
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Tensor
+from weft.networks.config import Config, GivenConfig, KerasObject
+from weft.networks.models.building import model_from_json
+from weft.networks.objects.registry import custom_object_scope
+from weft.networks.optimizers import catalog as optimizers
+from weft.networks.state.phase import learning_phase_scope
+from weft.networks.state.sessions import value_setter
+from weft.ops.control_flow.ordering import group
+from weft.ops.variables.collections import local_variables_initializer
+from weft.platform import gfile
+from weft.training.saved_model import layout
+from weft.training.saved_model.builder import SavedModelBuilder
+from weft.training.saving.saver import Saver
+from weft.training.tracking.object_graph import ObjectGraph
+from weft.training.tracking.object_saver import ObjectSaver
+
+_CONFIG: Final = "saved_model.json"
+_TAGS: Final = {
+    ModeKeys.TRAIN: (layout.TRAINING, layout.DEFAULT_TRAIN_SIGNATURE_DEF_KEY),
+    ModeKeys.EVAL: (layout.EVAL, layout.DEFAULT_EVAL_SIGNATURE_DEF_KEY),
+    ModeKeys.PREDICT: (layout.SERVING, layout.DEFAULT_SERVING_SIGNATURE_DEF_KEY),
+}
+"""The tag and the name of the signature of each mode's graph."""
+
+
+def export_saved_model(
+    model: KerasObject, saved_model_path: str | os.PathLike[str], custom_objects: Mapping[str, object] | None = None,
+    as_text: bool = False, input_signature: object = None, serving_only: bool = False,
+) -> None:  # fmt: skip
+    """Write a model as a SavedModel: a graph that serves it and, if it is compiled, one that trains and one that evaluates it.
+
+    Its config lies among the assets, and the checkpoint tells variables by their layers, so that `load_from_saved_model`
+    makes the model again, here and in TensorFlow 1.
+
+    Args:
+        model: the model, functional or Sequential with known inputs.
+        saved_model_path: a folder that does not exist yet.
+        custom_objects: the program's own classes and functions, by name.
+        as_text: whether the graphs are written as text.
+        input_signature: refused: the model's Inputs are its signature.
+        serving_only: leave out the graphs of training and evaluation, and with them the optimizer.
+
+    Raises:
+        AssertionError: the folder exists and has something in it.
+        NotImplementedError: the model has a `call` of its own, or an input signature is given.
+        ValueError: the model is Sequential and its input is not known yet.
+    """
+    if input_signature is not None:
+        raise NotImplementedError(
+            "export_saved_model(input_signature=...): a model is exported with the shapes and types of its Inputs. Make the "
+            "model with Inputs of the shapes that it is to be asked with"
+        )
+    if type(model).__name__ != "Sequential" and not model.is_graph_network:
+        raise NotImplementedError(
+            "Subclassed models can only be exported for serving. weft exports functional and Sequential models here: run "
+            "tf.saved_model.simple_save(tf.keras.backend.get_session(), path, {'x': inputs}, {'y': model(inputs)}) for a "
+            f"model with a `call` of its own, as {type(model).__name__} is"
+        )
+    if not model.inputs:
+        raise ValueError(
+            "Weights for sequential model have not yet been created. Weights are created when the Model is first called on "
+            "inputs or `build()` is called with an `input_shape`, or the first layer in the model has `input_shape` during "
+            f"construction: {model.name!r} has neither, so there is no input to export it with"
+        )
+    path = os.fspath(saved_model_path)
+    builder = SavedModelBuilder(path)
+    original = _Original(model, custom_objects or {})
+    is_compiled = getattr(model, "optimizer", None) is not None and not serving_only
+    modes = [ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT] if is_compiled else [ModeKeys.PREDICT]
+    prefix = os.path.join(path, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
+    model.save_weights(prefix, save_format="tf")
+    for mode in modes:
+        with Graph().as_default(), learning_phase_scope(int(mode == ModeKeys.TRAIN)):
+            _add_graph(builder, original, mode, prefix, is_first=mode == modes[0])
+    folder = os.path.join(path, layout.ASSETS_DIRECTORY)
+    gfile.MakeDirs(folder)
+    with gfile.GFile(os.path.join(folder, _CONFIG), "w") as file:
+        file.write(model.to_json())
+    builder.save(as_text)
+
+
+def load_from_saved_model(
+    saved_model_path: str | os.PathLike[str], custom_objects: Mapping[str, object] | None = None
+) -> KerasObject:
+    """Make the model anew that `export_saved_model` wrote, here or in TensorFlow 1, with its weights; it is not compiled.
+
+    Args:
+        saved_model_path: the SavedModel's folder.
+        custom_objects: the program's own classes and functions, by name.
+
+    Returns:
+        The model.
+
+    Raises:
+        NotFoundError: there is no config in the folder: another program wrote the SavedModel, or there is none.
+    """
+    path = os.fspath(saved_model_path)
+    with gfile.GFile(os.path.join(path, layout.ASSETS_DIRECTORY, _CONFIG), "r") as file:
+        model = model_from_json(file.read(), dict(custom_objects or {}))
+    model.load_weights(os.path.join(path, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME))
+    return model
+
+
+class _Original:
+    """What each graph's model is made of: the config and what `compile` was told.
+
+    Args:
+        model: the model.
+        custom_objects: the program's own classes and functions.
+    """
+
+    def __init__(self, model: KerasObject, custom_objects: Mapping[str, object]) -> None:
+        self._class, self._config, self._custom_objects = type(model), model.get_config(), custom_objects
+        self._arguments: Config = {}
+        given = getattr(model, "optimizer", None)
+        if given is not None:
+            self._arguments = {**model.compilation.arguments, "target_tensors": None}
+            self._arguments["sample_weight_mode"] = model.sample_weight_mode
+        self._of_graphs = given.optimizer if isinstance(given, optimizers.TFOptimizer) else None
+        is_own = given is not None and self._of_graphs is None
+        self._optimizer: GivenConfig | None = optimizers.serialize(given) if is_own else None
+
+    def model(self, is_compiled: bool) -> KerasObject:
+        """A model like the original in the default graph, with variables of its own."""
+        with custom_object_scope(self._custom_objects):
+            made: KerasObject = self._class.from_config(self._config)
+            if is_compiled:
+                optimizer = self._of_graphs or optimizers.deserialize(self._optimizer or {}, self._custom_objects)
+                made.compile(optimizer, **self._arguments)
+        return made
+
+
+def _add_graph(builder: SavedModelBuilder, original: _Original, mode: str, prefix: str, is_first: bool) -> None:
+    """Add the graph of a mode. The first one has all variables that any has, and writes their values."""
+    model = original.model(mode != ModeKeys.PREDICT)
+    inputs: dict[str, Tensor] = dict(zip(model.input_names, model.inputs, strict=True))
+    outputs = dict(zip(model.output_names, model.outputs, strict=True))
+    output: ExportOutput = PredictOutput(outputs)
+    if mode != ModeKeys.PREDICT:
+        program = model.compilation.program()
+        get_default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, model.optimizer.iterations)
+        if mode == ModeKeys.TRAIN:
+            get_default_graph().add_to_collection(layout.TRAIN_OP_KEY, program.train_op(model.optimizer))
+        inputs.update((f"{each.name}_target", each.target) for each in program.endpoints if each.target is not None)
+        kind = TrainOutput if mode == ModeKeys.TRAIN else EvalOutput
+        output = kind(program.loss, outputs, _metrics(program))
+    tag, key = _TAGS[mode]
+    signatures = {key: output.as_signature_def(inputs)}
+    objects = ObjectGraph(model)
+    saver = Saver(objects.variables, sharded=True) if objects.variables else Saver(allow_empty=True)
+    ready = group(local_variables_initializer(), name="init_local")
+    if not is_first:
+        builder.add_meta_graph([tag], signatures, main_op=ready, saver=saver)
+        return
+    with Session() as session:
+        _restore(session, objects, prefix)
+        builder.add_meta_graph_and_variables(session, [tag], signatures, main_op=ready, saver=saver)
+        # Once more, with what tells the objects: load_weights goes by it.
+        ObjectSaver().save(session, objects, prefix)
+
+
+def _metrics(program: KerasObject) -> dict[str, tuple[Tensor, Tensor]]:
+    """The values and the updates of the metrics by name, but for the losses of several outputs; their states are local."""
+    graph = get_default_graph()
+    losses = [each.loss_metric for each in program.endpoints]
+    found = {}
+    for name, metric, update in program.named_metrics():
+        for variable in metric.variables:
+            graph.add_to_collection(GraphKeys.LOCAL_VARIABLES, variable)
+        if not any(metric is each for each in losses):
+            found[name] = metric.result(), update
+    return found
+
+
+def _restore(session: Session, objects: ObjectGraph, prefix: str) -> None:
+    """Give the variables the values that the original has, and those of which it has none yet their first ones."""
+    reader = NewCheckpointReader(prefix)
+    session.run([each.initializer for each in objects.variables.values()])
+    pairs: Sequence[tuple[Any, Array]] = [
+        (variable, reader.get_tensor(key)) for key, variable in objects.variables.items() if reader.has_tensor(key)
+    ]
+    setter, feeds = value_setter(pairs)
+    run: Callable[..., object] = session.run
+    run(setter, feed_dict=feeds)
