@@ -68,6 +68,25 @@ def test_strides_that_leave_elements_out_give_them_no_gradient() -> None:
     check((2, 9, 9, 2), (2, 2, 2, 3), 4, padding="VALID")
 
 
+@pytest.mark.parametrize(
+    ("shape", "filters"),
+    [((3, 7, 6, 1), (5, 6, 1, 4)), ((2, 7, 7, 3), (7, 7, 3, 4)), ((2, 12, 2), (11, 2, 3)), ((2, 4, 4, 4, 2), (4, 3, 3, 2, 3))],
+)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_windows_that_are_few_for_the_size_of_the_images(
+    monkeypatch: pytest.MonkeyPatch, shape: Shape, filters: Shape, stride: int
+) -> None:
+    monkeypatch.setattr(numpy_convolution, "_ROWS_BYTES", 2000)
+    check(shape, filters, stride, padding="VALID")
+
+
+def test_large_windows_in_few_places_lay_out_no_more_than_they_multiply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numpy_convolution, "_rows_of", None)
+    window = place((11, 128), (5, 128), (1, 1), "VALID", (1, 1))
+    grad = input_gradient((64, 11, 128, 1), np.ones((5, 128, 1, 128), np.float32), np.ones((64, 7, 1, 128), np.float32), window)
+    np.testing.assert_array_equal(grad[0, :, 0, 0], 128 * np.array([1, 2, 3, 4, 5, 5, 5, 4, 3, 2, 1]))
+
+
 def test_whole_numbers() -> None:
     check((2, 6, 5, 3), (3, 3, 3, 2), dtype=np.int32)
 
