@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from tensorboard.compat.proto import op_def_pb2
 
-from tests.differential.ops import data_programs, programs, seeds, state_programs, updates
+from tests.differential.ops import data_programs, pictures, programs, seeds, state_programs, updates
 from tests.differential.ops.case import OpCase
 from tests.differential.ops.known import DEPENDENT, NO_MUTATION
 from tests.differential.ops.mutations import Mutator
@@ -37,7 +37,7 @@ def all_seeds(definitions: Mapping[str, op_def_pb2.OpDef]) -> dict[str, list[OpC
     """The seeds of all ops that have some."""
     found = _of_tables(definitions)
     made = [*programs.programs(), *data_programs.programs(), *state_programs.programs()]
-    for case in [*seeds.SEEDS, *updates.seeds(definitions), *made]:
+    for case in [*seeds.SEEDS, *pictures.PICTURES, *updates.seeds(definitions), *made]:
         found.setdefault(case.op, []).append(case)
     return found
 

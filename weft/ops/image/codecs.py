@@ -1,8 +1,7 @@
 """Images as files hold them: PNG, JPEG, GIF and BMP to pixels and back, on the host of the task that the node is placed on.
 
 The formats are Pillow's, an optional dependency; a task that has to read or write an image without it says how to get it.
-JPEG is decoded with the accurate inverse transform whatever `dct_method` says: TensorFlow's default, a fast one, differs by a
-few levels.
+JPEG files are read by simplejpeg (`jpeg_pixels.py`).
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
+from weft.ops.image.jpeg_pixels import JpegOptions, jpeg_pixels
 
 _PIXELS: Final = (dtypes.uint8, dtypes.uint16)
 SIGNATURES: Final = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"))
@@ -78,15 +78,13 @@ def pixels_of(data: bytes, channels: int, wide: bool) -> np.ndarray:
     """[height, width, channels] pixels, uint16 when `wide`; `channels` 0 for as many as the file has."""
     if channels not in (0, 1, 3, 4):
         raise invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    if format_of(data) == "JPEG":
+        pixels = jpeg_pixels(data, JpegOptions(channels))
+        return pixels.astype(np.uint16) * 257 if wide else pixels
     image, kind = opened(data)
-    if kind == "JPEG" and channels == 4:
-        raise invalid("JPEG does not support 4 channels")
     if kind == "PNG" and wide and data[24:26] > b"\x10\x00":
         raise UnimplementedError.of("A PNG with 16 bits for each of several channels cannot be decoded as uint16")
-    if kind == "JPEG":
-        pixels = np.asarray(image.convert("L") if channels == 1 else _own_mode(image))
-    else:
-        pixels = np.asarray(_own_mode(image))
+    pixels = np.asarray(_own_mode(image))
     if pixels.dtype != np.uint8:
         pixels = pixels.astype(np.uint16) if wide else (pixels >> 8).astype(np.uint8)
     elif wide:

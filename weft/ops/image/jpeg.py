@@ -29,8 +29,10 @@ from weft.ops.image.codecs import (
     pixels_of,
     single_frame,
 )
+from weft.ops.image.jpeg_pixels import JpegOptions, check_options, jpeg_pixels
 from weft.ops.image.transforms import convert_image_dtype
 from weft.ops.math.comparison import equal
+from weft.ops.size_checks import check_size
 from weft.ops.strings.elementwise import substr
 
 
@@ -59,19 +61,16 @@ def decode_jpeg(
         acceptable_fraction: how much of the lines must be there then, from 0 to 1.
         dct_method: a hint how to decode: "", "INTEGER_FAST" or "INTEGER_ACCURATE".
     """
-    return _decoded_jpeg(contents.item(), channels, ratio)
+    options = JpegOptions(channels, ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    return _decoded(contents.item(), options)
 
 
-def _decoded_jpeg(data: bytes, channels: int, ratio: int) -> np.ndarray:
-    if ratio not in (1, 2, 4, 8):
-        raise invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
-    pixels = pixels_of(single_frame(data), channels, False)
-    if ratio == 1:
-        return pixels
-    size = -(-pixels.shape[1] // ratio), -(-pixels.shape[0] // ratio)
-    module = pillow("Decoding an image")
-    shrunk = module.fromarray(pixels.squeeze(2) if pixels.shape[2] == 1 else pixels).resize(size, module.Resampling.BOX)
-    return np.asarray(shrunk).reshape(size[1], size[0], -1)
+def _decoded(data: bytes, options: JpegOptions) -> np.ndarray:
+    """The pixels of a JPEG file, or of another image, which has no such options."""
+    if format_of(data) == "JPEG":
+        return jpeg_pixels(data, options)
+    check_options(options._replace(channels=0))
+    return pixels_of(single_frame(data), options.channels, False)
 
 
 @op(
@@ -180,6 +179,7 @@ def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
 def _window_shape(node: Operation) -> list[Dims]:
     check_contents(node)
     channels = node.attrs["channels"] or None
+    check_size(node.inputs[1], 0, 4)
     window = constant_value(node.inputs[1])
     return [(None, None, channels) if window is None else (int(window[2]), int(window[3]), channels)]
 
@@ -214,7 +214,7 @@ def decode_and_crop_jpeg(
     if crop_window.shape != (4,):
         raise invalid(f"crop_window must have four elements {list(crop_window.shape)}")
     top, left, height, width = (int(each) for each in crop_window)
-    pixels = _decoded_jpeg(contents.item(), channels, ratio)
+    pixels = _decoded(contents.item(), JpegOptions(channels, ratio, fancy_upscaling, try_recover_truncated, dct_method))
     fits = 0 <= top <= top + height <= pixels.shape[0] and 0 <= left <= left + width <= pixels.shape[1]
     if not fits or height <= 0 or width <= 0:
         raise invalid(
@@ -231,7 +231,7 @@ def adjust_jpeg_quality_node(ctx: OpContext, image: Array, quality: Array) -> Re
     level = int(quality)
     if not 0 <= level <= 100:
         raise invalid(f"quality must be in [0,100], got {level}")
-    return _decoded_jpeg(encoded(image, "JPEG", quality=level, subsampling=2), image.shape[2], 1)
+    return jpeg_pixels(encoded(image, "JPEG", quality=level, subsampling=2), JpegOptions(image.shape[2]))
 
 
 def adjust_jpeg_quality(image: TensorLike, jpeg_quality: TensorLike, name: str | None = None) -> Tensor:

@@ -1,0 +1,113 @@
+"""The pixels of JPEG files, as TensorFlow decodes them.
+
+Both have libjpeg-turbo; weft has it by simplejpeg, an optional dependency, since Pillow always takes the accurate transform and
+smooth colours, and is a few levels off TensorFlow's default, which is the fast one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError, UnimplementedError
+
+RATIOS: Final = (1, 2, 4, 8)
+_METHODS: Final = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
+_SCAN, _END = b"\xff\xda", b"\xff\xd9"
+_MOST_BYTES: Final = 1 << 29  # of an image in TensorFlow
+_FOUR: Final = ("CMYK", "YCCK")
+
+
+class JpegOptions(NamedTuple):
+    """How a file is decoded.
+
+    Args:
+        channels: 1 for grey, 3 for RGB, 0 for what the file has.
+        ratio: how much smaller the image is made: 1, 2, 4 or 8.
+        is_smooth: whether colour planes are smoothed when they are enlarged.
+        recovers: whether a file that ends too early is decoded as far as it goes; the rest is grey.
+        method: the inverse transform: "", "INTEGER_FAST" or "INTEGER_ACCURATE".
+    """
+
+    channels: int = 0
+    ratio: int = 1
+    is_smooth: bool = True
+    recovers: bool = False
+    method: str = ""
+
+
+_PLAIN: Final = JpegOptions()
+
+
+def check_options(options: JpegOptions) -> None:
+    """Raise InvalidArgumentError unless files can be decoded so."""
+    if options.ratio not in RATIOS:
+        raise InvalidArgumentError.of(f"ratio must be 1, 2, 4, or 8, got {options.ratio}")
+    if options.method not in _METHODS:
+        raise InvalidArgumentError.of(
+            f"dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, got {options.method!r}"
+        )
+    if options.channels == 4:
+        raise InvalidArgumentError.of("JPEG does not support 4 channels")
+
+
+def jpeg_pixels(data: bytes, options: JpegOptions = _PLAIN) -> np.ndarray:
+    """[height, width, channels] uint8 pixels of a JPEG file.
+
+    Args:
+        data: the file's bytes.
+        options: how to decode them.
+
+    Raises:
+        InvalidArgumentError: the data is no JPEG file, or not all of one, or the options are none that there are.
+        UnimplementedError: simplejpeg is not installed.
+    """
+    check_options(options)
+    module = _simplejpeg()
+    if not options.recovers and data.rfind(_END) < data.rfind(_SCAN):
+        raise _invalid(data, "it ends too early")
+    try:
+        return _decoded(module, data, options)
+    except ValueError as error:
+        raise _invalid(data, f"{error}") from error
+    except KeyError as error:
+        # simplejpeg looks up colours that the file does not name.
+        raise _invalid(data, "it has no whole header") from error
+
+
+def _simplejpeg() -> ModuleType:
+    """simplejpeg; loaded by its first use, since most programs have no images."""
+    try:
+        return importlib.import_module("simplejpeg")
+    except ImportError as error:
+        raise UnimplementedError.of(
+            f"Decoding a JPEG needs simplejpeg, which this task cannot import ({error}): pip install 'weft[images]'"
+        ) from error
+
+
+def _decoded(module: ModuleType, data: bytes, options: JpegOptions) -> np.ndarray:
+    height, width, colours, _ = module.decode_jpeg_header(data, strict=False)
+    has_four = colours in _FOUR
+    if has_four and options.channels == 1:
+        raise ValueError("an image of four inks is not made grey")
+    if height * width * 3 >= _MOST_BYTES:
+        raise ValueError(f"an image of {height} rows and {width} columns is too large")
+    is_grey = options.channels == 1 or (colours == "Gray" and options.channels == 0)
+    ratio = options.ratio
+    sizes = {"min_height": -(-height // ratio), "min_width": -(-width // ratio), "min_factor": ratio} if ratio > 1 else {}
+    pixels: np.ndarray = module.decode_jpeg(
+        data, "CMYK" if has_four else "GRAY" if is_grey else "RGB", fastdct=options.method != "INTEGER_ACCURATE",
+        fastupsample=not options.is_smooth, strict=False, **sizes,
+    )  # fmt: skip
+    if has_four:
+        # The inks are stored as what they leave of the light, and black takes its part of each.
+        wide = pixels.astype(np.uint16)
+        return (wide[..., :3] * wide[..., 3:] // 255).astype(np.uint8)
+    return pixels
+
+
+def _invalid(data: bytes, why: str) -> InvalidArgumentError:
+    return InvalidArgumentError.of(f"Invalid JPEG data, size {len(data)}: {why}")
