@@ -1,0 +1,106 @@
+"""The multivariate normal distribution whose scale is a diagonal and a matrix of low rank."""
+
+from __future__ import annotations
+
+from weft.framework.aliases import TensorLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
+from weft.models.distributions.normal_of_vectors import NormalOfVectors
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.decompositions import matrix_determinant, matrix_solve
+from weft.ops.linalg.matrix_bands import matrix_diag
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import square
+from weft.ops.math.products import matmul
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import log, sqrt
+
+
+class MultivariateNormalDiagPlusLowRank(NormalOfVectors):
+    """The normal distribution of vectors with mean `loc` and the scale `D + U P U^T`, D and P diagonal.
+
+    Args:
+        loc: the means `[..., size]`; 0 when None.
+        scale_diag: `[..., size]`, the diagonal of D.
+        scale_identity_multiplier: `[...]`, added to it; when both are None, D is the identity.
+        scale_perturb_factor: U, `[..., size, rank]`; none when None.
+        scale_perturb_diag: `[..., rank]`, the diagonal of P; ones when None.
+        validate_args: kept for `copy`; there is nothing to check.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+
+    Raises:
+        ValueError: nothing tells the size.
+    """
+
+    def __init__(
+        self,
+        loc: TensorLike | None = None,
+        scale_diag: TensorLike | None = None,
+        scale_identity_multiplier: TensorLike | None = None,
+        scale_perturb_factor: TensorLike | None = None,
+        scale_perturb_diag: TensorLike | None = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiagPlusLowRank",
+    ) -> None:
+        parameters = dict(locals())
+        given = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
+        if loc is None and scale_diag is None and scale_perturb_factor is None:
+            raise ValueError(
+                "MultivariateNormalDiagPlusLowRank needs loc, scale_diag or scale_perturb_factor, which tell its size: all are "
+                "None."
+            )
+        with input_scope(name, "MultivariateNormalDiagPlusLowRank", given) as scope:
+            mean = None if loc is None else convert_to_tensor(loc, name="loc")
+            factor = None if scale_perturb_factor is None else convert_to_tensor(scale_perturb_factor, name="factor")
+            like = mean if factor is None else factor[..., 0]
+            diag = _diagonal(scale_diag, scale_identity_multiplier, like)
+            self._scale = matrix_diag(diag)
+            if factor is not None:
+                columns = factor
+                if scale_perturb_diag is not None:
+                    columns = factor * expand_dims(convert_to_tensor(scale_perturb_diag, factor.dtype, name="perturb_diag"), -2)
+                self._scale += matmul(columns, factor, transpose_b=True)
+            self._given_loc = mean
+            nothing = zeros_like(self._scale[..., 0])
+            self._full_loc = nothing if mean is None else mean + nothing
+        parents = [self._scale] if mean is None else [mean, self._scale]
+        kind = self._scale.dtype
+        super().__init__(kind, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
+
+    def _scaled(self, z: Tensor) -> Tensor:
+        return squeeze(matmul(self._scale, expand_dims(z, -1)), [-1])
+
+    def _unscaled(self, value: Tensor) -> Tensor:
+        far = expand_dims(value, -1)
+        # A solver takes as many matrices as there are vectors.
+        return squeeze(matrix_solve(self._scale + zeros_like(far), far), [-1])
+
+    def _log_scale(self) -> Tensor:
+        # The scale is not triangular, and its determinant may be below zero.
+        return log(absolute(matrix_determinant(self._scale + zeros_like(expand_dims(self._full_loc, -1)))))
+
+    def _covariance(self) -> Tensor:
+        return matmul(self._scale, self._scale, transpose_b=True)
+
+    def _variance(self) -> Tensor:
+        return reduce_sum(square(self._scale), -1)
+
+    def _stddev(self) -> Tensor:
+        return sqrt(self._variance())
+
+
+def _diagonal(scale_diag: TensorLike | None, multiplier: TensorLike | None, like: Tensor | None) -> Tensor:
+    if scale_diag is not None:
+        diag = convert_to_tensor(scale_diag, name="scale_diag")
+    else:
+        assert like is not None
+        diag = ones_like(like)
+    if multiplier is None:
+        return diag
+    same = expand_dims(convert_to_tensor(multiplier, diag.dtype, name="multiplier"), -1)
+    return diag * same if scale_diag is None else diag + same

@@ -1,0 +1,130 @@
+"""QuantizedDistribution: the whole numbers above what another distribution gives."""
+
+from __future__ import annotations
+
+from weft.framework.aliases import TensorLike
+from weft.framework.graph_functions import control_dependencies
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.selection import where_v2
+from weft.ops.debugging.checks import assert_less
+from weft.ops.input_scope import input_scope
+from weft.ops.math.comparison import maximum, minimum
+from weft.ops.math.unary import ceil, floor, log
+
+
+class QuantizedDistribution(Distribution):
+    """The distribution of `ceil(x)` where x has another distribution; below `low` all is `low`, above `high` all is `high`.
+
+    Args:
+        distribution: the other one, of numbers.
+        low: the least value, a whole number; none when None.
+        high: the greatest value, a whole number; none when None.
+        validate_args: whether runs check that `low` is below `high`.
+        name: the scope's name.
+
+    Raises:
+        TypeError: `distribution` is no distribution.
+    """
+
+    def __init__(
+        self,
+        distribution: Distribution,
+        low: TensorLike | None = None,
+        high: TensorLike | None = None,
+        validate_args: bool = False,
+        name: str = "QuantizedDistribution",
+    ) -> None:
+        parameters = dict(locals())
+        if not isinstance(distribution, Distribution):
+            raise TypeError(f"QuantizedDistribution takes a distribution, got {distribution!r}")
+        self._of = distribution
+        with input_scope(name, "QuantizedDistribution", [low, high]) as scope:
+            kind = distribution.dtype
+            self._low = None if low is None else convert_to_tensor(low, kind, name="low")
+            self._high = None if high is None else convert_to_tensor(high, kind, name="high")
+            checks = []
+            if validate_args and self._low is not None and self._high is not None:
+                checks.append(assert_less(self._low, self._high, message="low must be strictly less than high."))
+            with control_dependencies(checks):
+                self._zero = constant(0.0, kind)
+        bounds = [each for each in (self._low, self._high) if each is not None]
+        super().__init__(
+            kind, NOT_REPARAMETERIZED, validate_args, distribution.allow_nan_stats, parameters,
+            [*distribution._graph_parents, *bounds], scope,
+        )  # fmt: skip
+
+    @property
+    def distribution(self) -> Distribution:
+        """The other distribution."""
+        return self._of
+
+    @property
+    def low(self) -> Tensor | None:
+        """The least value."""
+        return self._low
+
+    @property
+    def high(self) -> Tensor | None:
+        """The greatest value."""
+        return self._high
+
+    def _batch_shape(self) -> TensorShape:
+        return self._of.batch_shape
+
+    def _batch_shape_tensor(self) -> Tensor:
+        return self._of.batch_shape_tensor()
+
+    def _event_shape(self) -> TensorShape:
+        return self._of.event_shape
+
+    def _event_shape_tensor(self) -> Tensor:
+        return self._of.event_shape_tensor()
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        drawn = ceil(self._of.sample(n, seed=seed)) + self._zero
+        if self._low is not None:
+            drawn = maximum(drawn, self._low)
+        return drawn if self._high is None else minimum(drawn, self._high)
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        place = floor(value)
+        found = self._of.cdf(place)
+        if self._low is not None:
+            found = where_v2(place < self._low, zeros_like(found), found)
+        return found if self._high is None else where_v2(place < self._high, found, ones_like(found))
+
+    def _survival_function(self, value: Tensor) -> Tensor:
+        # Of values behind the middle this loses fewer digits than one minus the distribution function.
+        place = ceil(value)
+        found = self._of.survival_function(place)
+        if self._low is not None:
+            found = where_v2(place < self._low, ones_like(found), found)
+        return found if self._high is None else where_v2(place < self._high, found, zeros_like(found))
+
+    def _log_cdf(self, value: Tensor) -> Tensor:
+        place = floor(value)
+        found = self._of.log_cdf(place)
+        if self._low is not None:
+            found = where_v2(place < self._low, _lowest(found), found)
+        return found if self._high is None else where_v2(place < self._high, found, zeros_like(found))
+
+    def _log_survival_function(self, value: Tensor) -> Tensor:
+        return log(self._survival_function(value))
+
+    def _prob(self, value: Tensor) -> Tensor:
+        # The difference of the smaller ones: of the tail that the value is nearer to.
+        cdf, before = self._cdf(value), self._cdf(value - 1.0)
+        tail, later = self._survival_function(value), self._survival_function(value - 1.0)
+        return where_v2(tail < cdf, later - tail, cdf - before)
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        return log(self._prob(value))
+
+
+def _lowest(like: Tensor) -> Tensor:
+    return zeros_like(like) - constant(float("inf"), like.dtype)
