@@ -6,6 +6,7 @@ import contextlib
 import math
 import re
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import (
@@ -171,15 +172,19 @@ class Layer(Effects):
         Args:
             inputs: a tensor, or what makes one; for layers that take several a list or dict of them.
             args: further arguments of `call`, by position.
-            kwargs: the same by name.
+            kwargs: the same by name; and `scope`, a variable scope or its name, in which the first call makes the variables
+                unless the layer was given one.
         """
+        scope = cast("ScopeLike", kwargs.pop("scope", None))
+        if self._scope is None and not self._given_scope:
+            self._given_scope = scope
         if not isinstance(inputs, Tensor):
             inputs = self._converted(inputs)
-        with self._in_scope() as scope, naming(inputs=inputs):
+        with self._in_scope() as entered, naming(inputs=inputs):
             self.check_inputs(inputs)
             if self._dtype is None:
                 self._dtype = next((each.dtype.base_dtype for each in nest.flatten(inputs)), None)
-            with get_default_graph().name_scope(scope.original_name_scope):
+            with get_default_graph().name_scope(entered.original_name_scope):
                 if not self.built:
                     self.build(nest.map_structure(lambda each: each.shape, inputs))
                     self.built = True

@@ -1,0 +1,46 @@
+"""Layers of one's own and their scopes."""
+
+import pytest
+
+import weft as tf
+
+
+def names():
+    return [each.name for each in tf.global_variables()]
+
+
+def test_the_call_gives_the_scope_of_the_variables():
+    x = tf.placeholder(tf.float32, [None, 3])
+    with tf.variable_scope("fc0"):
+        layer = tf.layers.Dense(2)
+        first = layer.apply(x, scope=tf.get_variable_scope())
+        second = layer(x, scope="other")
+    assert [first.name, second.name] == ["fc0/BiasAdd:0", "fc0/BiasAdd_1:0"]
+    assert names() == ["fc0/kernel:0", "fc0/bias:0"]
+    again = tf.layers.Dense(2, _reuse=True)
+    again(x, scope="fc0")
+    assert names() == ["fc0/kernel:0", "fc0/bias:0"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "scope", "expected"),
+    [
+        ({}, "named", "named"),
+        ({"name": "mine"}, "given", "given"),
+        ({"name": "mine"}, None, "mine"),
+        ({"_scope": "own"}, "not", "own"),
+        ({}, None, "dense"),
+    ],
+)
+def test_a_scope_that_the_layer_was_given_wins(layer, scope, expected):
+    tf.layers.Dense(2, **layer)(tf.placeholder(tf.float32, [None, 3]), scope=scope)
+    assert names() == [f"{expected}/kernel:0", f"{expected}/bias:0"]
+
+
+def test_the_call_of_a_layer_of_ones_own_is_not_given_the_scope():
+    class Scaled(tf.layers.Layer):
+        def call(self, inputs, scale=1):
+            return inputs * scale
+
+    with tf.Session() as session:
+        assert session.run(Scaled()(tf.constant([1.0]), scale=2, scope="s")).tolist() == [2.0]
