@@ -74,6 +74,20 @@ def test_groups_of_channels(stride: int, groups: int) -> None:
     check(how_for("NHWC", stride), (2, 8, 7, 8), (3, 3, 8 // groups, 12))
 
 
+@pytest.mark.parametrize(
+    ("data_format", "shape", "filters", "stride", "dilation"),
+    [
+        ("NHWC", (3, 7, 6, 1), (5, 6, 1, 4), 1, 1), ("NCHW", (2, 3, 7, 7), (7, 7, 3, 4), 1, 1),
+        ("NHWC", (2, 9, 9, 2), (7, 7, 2, 3), 2, 1), ("NHWC", (2, 9, 9, 2), (4, 4, 2, 3), 1, 2),
+    ],
+)  # fmt: skip
+def test_large_windows_in_few_places(data_format: str, shape: Shape, filters: Shape, stride: int, dilation: int) -> None:
+    how = how_for(data_format, stride, dilation, "VALID")
+    images = (shape[0], shape[2], shape[3], shape[1]) if data_format == "NCHW" else shape
+    assert forms.form_for("to_input", images, filters, 4, how.window(shape, filters[:2])) is forms.by_places
+    check(how, shape, filters, rtol=1e-4)
+
+
 @pytest.mark.parametrize("data_format", ["NDHWC", "NCDHW"])
 @pytest.mark.parametrize(("stride", "dilation", "padding"), [(1, 1, "SAME"), (2, 1, "SAME"), (1, 2, "VALID"), (2, 1, "VALID")])
 def test_volumes(data_format: str, stride: int, dilation: int, padding: str) -> None:

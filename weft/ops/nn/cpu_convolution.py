@@ -19,6 +19,8 @@ transposes of it are the gradients.
   less narrow.
 - *Groups of channels*: the gradient for the filters is taken group by group. XLA computes all pairs of channels of
   all groups.
+- *Large windows in a few places*, as those of sentences over whole embeddings: the input's gradient is one product, added up
+  place by place; as a convolution of zeros mostly, that of 64x11x128 by 5x128 to 128 took 868 ms instead of 2.
 - *Double precision*: the windows are copied out as rows of a matrix, for blocks of images that fit the cache.
 
 Milliseconds per call, XLA's default -> weft (November 2026, 2 cores, x86_64, JAX 0.10, the least of many calls):
@@ -46,6 +48,7 @@ TensorFlow 2.21; the rest is the second layer's gradient for the filters, 38 ms 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -66,6 +69,9 @@ _FEW_CHANNELS: Final = {"forward": 4, "to_input": 8, "to_filter": 0}
 # More products than this, and compiling them takes too long.
 _MOST_TAPS: Final = 128
 _MOST_GROUPS: Final = 64
+_MOST_PLACES: Final = 64
+# The gradient for the input is scattered from the windows if the images have more than so many elements for each place.
+_FEW_PLACES: Final = 3
 # What is copied out or made of one block of images should stay in the second-level cache.
 _ROWS_BYTES: Final = 5 << 19
 _PRODUCT_BYTES: Final = 2 << 20
@@ -91,6 +97,8 @@ def form_for(
     if groups == 1:
         if item_bytes > 4:
             return by_rows
+        if direction == "to_input" and _has_few_places(x, window):
+            return by_places
         if direction == "forward" and onednn_convolution.serves(x, filters, item_bytes, window):
             return onednn_convolution.convolved
         if direction == "to_input" and onednn_convolution.serves_to_input(x, filters, item_bytes, window):
@@ -100,6 +108,12 @@ def form_for(
     if groups == x[-1] and _taps(filters, groups) <= _MOST_TAPS:
         return by_taps_to_filter if direction == "to_filter" else by_taps
     return functools.partial(by_groups, library) if direction == "to_filter" and groups <= _MOST_GROUPS else None
+
+
+def _has_few_places(x: Sequence[int], window: Window) -> bool:
+    """Whether windows are so few for the size of the images that the input's gradient, as a convolution, takes zeros mostly."""
+    places = math.prod(window.outputs)
+    return places <= _MOST_PLACES and math.prod(x[1:-1]) > _FEW_PLACES * math.prod(window.strides) * places
 
 
 def _taps(filters: Sequence[int], channels: int) -> int:
@@ -183,6 +197,21 @@ def folded(library: Convolve, x: Array, filters: Array, window: Window) -> Array
 
     copied_bytes = window.outputs[0] * math.prod(x.shape[2:-1]) * channels * x.dtype.itemsize
     return _block_by_block(compute, x, max(1, _FOLDED_BYTES // copied_bytes))
+
+
+def by_places(x: Array, filters: Array, window: Window) -> Array:
+    """The windows as the rows of one product, taken out place by place: for large windows in a few places."""
+    padded = _padded(x, window)
+    starts = itertools.product(*(range(0, extent, step) for extent, step in zip(_extents(window), window.strides, strict=True)))
+    reach = [(size - 1) * dilation + 1 for size, dilation in zip(window.size, window.dilations, strict=True)]
+    rows = [
+        padded[(slice(None), *map(slice, start, map(operator.add, start, reach), window.dilations), slice(None))].reshape(
+            x.shape[0], -1
+        )
+        for start in starts
+    ]
+    made = jnp.stack(rows, 1) @ filters.reshape(-1, filters.shape[-1])
+    return made.reshape(x.shape[0], *window.outputs, filters.shape[-1])
 
 
 def by_taps(x: Array, filters: Array, window: Window) -> Array:
