@@ -109,3 +109,16 @@ def test_policies_tell_types_by_their_names() -> None:
         mixed.Policy("nonsense")
     with pytest.raises(NotImplementedError, match="would keep variables of float32 and compute in float16"):
         keras.layers.Dense(2, dtype=policy)
+
+
+def test_images_grow_bilinearly_from_the_centres_of_their_pixels() -> None:
+    x = tf.constant(np.arange(4, dtype=np.float32).reshape(1, 2, 2, 1))
+    expected = np.array([[0, 0.25, 0.75, 1], [0.5, 0.75, 1.25, 1.5], [1.5, 1.75, 2.25, 2.5], [2, 2.25, 2.75, 3]])
+    first = tf.transpose(x, [0, 3, 1, 2])
+    grown = keras.layers.UpSampling2D(2, interpolation="bilinear")(x)
+    found, other, slope = K.get_session().run([
+        grown, K.resize_images(first, 2, 2, "channels_first", "bilinear"), tf.gradients(tf.reduce_sum(grown**2), x)[0],
+    ])  # fmt: skip
+    np.testing.assert_allclose(found[0, :, :, 0], expected)
+    np.testing.assert_allclose(other[0, 0], expected)
+    np.testing.assert_allclose(slope.ravel(), [4.5, 9.5, 14.5, 19.5])

@@ -16,7 +16,7 @@ from weft.ops.array.padding import pad
 from weft.ops.array.sequences import repeat
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.transposing import transpose
-from weft.ops.image.resize import resize_images
+from weft.ops.image.resize import resize_bilinear
 
 _Pairs = list[tuple[int, int]]
 
@@ -183,7 +183,8 @@ class UpSampling2D(_Spatial):
             return _repeated(inputs, self.size, self.first)
         images = inputs if self.first == 1 else transpose(inputs, [0, 2, 3, 1])
         sizes = shape_of(images)[1:3] * list(self.size)
-        made = resize_images(images, sizes)
+        # Of the pixels' centres: unlike `tf.image.resize_images`, as Keras has it in TensorFlow 1.15.
+        made = resize_bilinear(images, sizes, half_pixel_centers=True)
         known = images.shape.as_list()
         made.set_shape(
             [known[0], *(None if n is None else n * k for n, k in zip(known[1:3], self.size, strict=True)), known[3]]
