@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 PROGRAMS = {}
 
@@ -173,18 +174,29 @@ tf.train.Server(json.loads(sys.argv[2]), job_name=sys.argv[3], task_index=int(sy
 """
 
 
+def _spec(workers=1):
+    return {job: [f"localhost:{_port()}" for _ in range(count)] for job, count in (("ps", 1), ("worker", workers))}
+
+
+@contextlib.contextmanager
+def _process(tf, code, spec, job, index):
+    """The process of a task, in a folder of its own."""
+    command = [sys.executable, "-c", code, tf.__name__, json.dumps(spec), job, str(index), tempfile.mkdtemp()]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    process.target = f"grpc://{spec[job][index]}"
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
 @contextlib.contextmanager
 def _cluster(tf, workers=1):
     """This process's server, a worker, and the process of the only parameter server."""
-    spec = {job: [f"localhost:{_port()}" for _ in range(count)] for job, count in (("ps", 1), ("worker", workers))}
-    command = [sys.executable, "-c", _TASK, tf.__name__, json.dumps(spec), "ps", "0", tempfile.mkdtemp()]
-    other = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    other.target = f"grpc://{spec['ps'][0]}"
-    try:
+    spec = _spec(workers)
+    with _process(tf, _TASK, spec, "ps", 0) as other:
         yield tf.train.Server(spec, job_name="worker", task_index=0), other
-    finally:
-        other.kill()
-        other.wait()
 
 
 def _ends(function, seconds):
@@ -299,13 +311,162 @@ def _filters(tf):
         return _ends(in_graph, 15)
 
 
+@row("first runs of a step")
+def _first_runs(tf):
+    x = y = tf.placeholder(tf.float32, [None, 64])
+    for _ in range(6):
+        y = tf.nn.relu(tf.matmul(y, tf.ones([64, 64])))
+
+    def timed(rows):
+        begun = time.time()
+        session.run(y, {x: [[1.0] * 64] * rows})
+        return time.time() - begun
+
+    with tf.Session() as session:
+        first, seen = timed(8), sorted(timed(8) for _ in range(15))[7]
+        return [first > 3 * seen, min(timed(rows) for rows in range(9, 19)) < 3 * seen]
+
+
+@row("devices")
+def _devices(tf):
+    found = importlib.import_module(f"{tf.__name__}.python.client.device_lib").list_local_devices()
+    return sorted({each.device_type for each in found} - {"GPU", "XLA_GPU"})
+
+
+def _own_ports():
+    """At how many ports this process listens."""
+    links = [os.path.join("/proc/self/fd", each) for each in os.listdir("/proc/self/fd")]
+    held = {os.readlink(link) for link in links if os.path.islink(link)}
+    found = set()
+    for table in ("/proc/self/net/tcp", "/proc/self/net/tcp6"):
+        with open(table) as file:
+            rows = [line.split() for line in file.readlines()[1:]]
+        found.update(each[1].split(":")[1] for each in rows if each[3] == "0A" and f"socket:[{each[9]}]" in held)
+    return len(found)
+
+
+@row("ports")
+def _ports(tf):
+    before = _own_ports()
+    server = tf.train.Server({"a": ["localhost:0"]}, job_name="a", task_index=0)
+    return _own_ports() - before if server.target else 0
+
+
+@row("who may use a server")
+def _other_user(tf):
+    server = tf.train.Server({"a": ["localhost:0"]}, job_name="a", task_index=0)
+    program = (
+        # All is loaded before: another user may not read this one's Python.
+        f"import os\nimport {tf.__name__} as tf\n'x'.encode('idna')\ntf.Session().run(tf.constant(3))\n"
+        "os.setgid(65534)\nos.setuid(65534)\n"
+        "try:\n"
+        f"    print('reached', tf.Session('{server.target}').run(tf.constant(3)))\n"
+        "except tf.errors.OpError as error:\n    print(type(error).__name__)\n"
+    )
+    variables = dict(os.environ, HOME=tempfile.gettempdir())
+    printed = subprocess.run([sys.executable, "-c", program], env=variables, stdout=subprocess.PIPE, timeout=60, check=False)
+    return printed.stdout.decode().strip().split("\n")[-1]
+
+
+@row("files that graphs may open")
+def _files(tf):
+    os.environ["WEFT_FILE_ROOTS"] = tempfile.mkdtemp()
+    try:
+        server = tf.train.Server({"a": ["localhost:0"]}, job_name="a", task_index=0)
+    finally:
+        del os.environ["WEFT_FILE_ROOTS"]
+    with tempfile.NamedTemporaryFile() as file:
+        return tf.Session(server.target).run(tf.read_file(file.name)).decode() or "read"
+
+
+# A worker that trains for a few steps and ends.
+_TRAINER = """
+import importlib, json, os, sys
+tf = importlib.import_module(sys.argv[1])
+os.chdir(sys.argv[5])
+spec = json.loads(sys.argv[2])
+server = tf.train.Server(spec, job_name=sys.argv[3], task_index=int(sys.argv[4]))
+with tf.device("/job:ps/task:0"):
+    step = tf.train.get_or_create_global_step().assign_add(1)
+with tf.train.MonitoredTrainingSession(server.target) as session:
+    for _ in range(3):
+        session.run(step)
+"""
+
+
+@row("`server.join()`")
+def _join(tf):
+    spec = _spec()
+    with _process(tf, _TASK, spec, "ps", 0) as other, _process(tf, _TRAINER, spec, "worker", 0) as trainer:
+        if trainer.wait(60):
+            return "the trainer failed"
+        try:
+            return other.wait(20)
+        except subprocess.TimeoutExpired:
+            return "waits"
+
+
+@row("a replica that waits for its chief")
+def _late_chief(tf):
+    with _cluster(tf, workers=2) as (server, _):
+        config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:0"])
+        begun = threading.Event()
+
+        def replica():
+            with tf.Graph().as_default():
+                _counter(tf)
+                begun.set()
+                tf.train.MonitoredTrainingSession(server.target, is_chief=False, config=config)
+                return "trains"
+
+        def chief():
+            begun.wait(10)
+            time.sleep(3)
+            with tf.Graph().as_default():
+                _counter(tf)
+                kept.append(tf.train.MonitoredTrainingSession(server.target, config=config))
+
+        kept = []
+        threading.Thread(target=chief, daemon=True).start()
+        return _ends(replica, 18)
+
+
+@row("a save while others train")
+def _torn(tf):
+    # With a momentum of 1 and gradients of 1 the slot counts the updates n, and the variable is -n (n + 1) / 2.
+    names = ["v0", "v1", "v2"]
+    variables = [tf.get_variable(name, [400000], tf.float64, tf.zeros_initializer()) for name in names]
+    update = tf.train.MomentumOptimizer(1.0, 1.0).apply_gradients([(tf.ones([400000], tf.float64), each) for each in variables])
+    saver, folder, is_over = tf.train.Saver(), tempfile.mkdtemp(), threading.Event()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        def train():
+            while not is_over.is_set():
+                session.run(update)
+
+        thread = threading.Thread(target=train)
+        thread.start()
+        try:
+            for _ in range(20):
+                reader = tf.train.load_checkpoint(saver.save(session, folder + "/model", write_meta_graph=False))
+                for name in names:
+                    value, slot = reader.get_tensor(name), reader.get_tensor(f"{name}/Momentum")
+                    if (value != -slot * (slot + 1) / 2).any():
+                        return "torn"
+        finally:
+            is_over.set()
+            thread.join()
+    return "whole"
+
+
 def main(module):
     """Print what each program gives: its value, or the class of its error."""
     tf = importlib.import_module(module)
     found = {}
     wanted = sys.argv[2:]
     for name, program in PROGRAMS.items():
-        if wanted and name not in wanted:
+        if (wanted and name not in wanted) or (os.geteuid() and name == "who may use a server"):
             continue
         with tf.Graph().as_default():
             try:

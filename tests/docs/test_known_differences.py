@@ -24,6 +24,15 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
     "floating-point results": (True, True),
     "eager mode": (True, False),
     "`tf.function`, `tf.autograph`": ("PartitionedCall", "IdentityN"),
+    # The first run is slower than later ones in both; one of another size is not.
+    "first runs of a step": ([True, True], [True, True]),
+    "devices": (["CPU", "XLA_CPU"], ["CPU"]),
+    "ports": (1, 2),
+    "who may use a server": ("reached 3", "PermissionDeniedError"),
+    "files that graphs may open": ("read", "PermissionDeniedError"),
+    "`server.join()`": ("waits", 0),
+    "a replica that waits for its chief": ("waits", "trains"),
+    "a save while others train": ("torn", "whole"),
     "gradients of `tf.py_function`": (False, True),
     "`tf.load_op_library`": ("NotFoundError", "UnimplementedError"),
     "`parallel_iterations`, `swap_memory`, `use_cudnn_on_gpu`": (5, 5),
@@ -47,18 +56,10 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
 # Rows that no single process shows, with the tests that hold what weft does.
 _ELSEWHERE = {
     "kernels": "tests/runtime/choice",
-    "first runs of a step": "tests/runtime/test_code_beside_steps.py",
-    "devices": "tests/runtime/xla/test_device.py",
-    "who may use a server": "tests/credentials/test_cluster_token.py",
-    "ports": "tests/distributed/server",
-    "files that graphs may open": "tests/distributed/server/test_file_roots.py",
     "servers of both in one cluster": "tests/distributed/test_tensorflow_client.py",
-    "`server.join()`": "tests/training/test_job_end.py",
     "a restarted parameter server": "tests/training/sessions/test_revival.py",
-    "a replica that waits for its chief": "tests/training/sessions/test_session_manager.py",
     "a dead replica under `SyncReplicasOptimizer`": "tests/training/sessions/test_quorum.py",
     "a parameter server's GPUs": "tests/distributed/server",
-    "a save while others train": "tests/training/test_saver_cluster.py",
 }
 
 
@@ -69,9 +70,14 @@ def _rows() -> list[str]:
     return [cell for cell in cells[2:] if not cell.startswith("**")]
 
 
+def _asked_here(outcomes: dict[str, tuple[object, object]]) -> dict[str, tuple[object, object]]:
+    """Only root becomes another user."""
+    return {row: each for row, each in outcomes.items() if not os.geteuid() or row != "who may use a server"}
+
+
 def _asked(python: str, module: str, variables: dict[str, str]) -> dict[str, Any]:
     ran = subprocess.run(
-        [python, str(_PROGRAMS), module], env=variables, capture_output=True, text=True, check=False, timeout=300
+        [python, str(_PROGRAMS), module], env=variables, capture_output=True, text=True, check=False, timeout=600
     )
     assert ran.returncode == 0, ran.stderr
     found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
@@ -90,13 +96,13 @@ def test_every_row_has_a_program_or_tests_elsewhere() -> None:
 def test_what_the_rows_say_of_weft_is_so() -> None:
     variables = {**os.environ, "PYTHONPATH": str(_ROOT)}
     found = _asked(sys.executable, "weft", variables)
-    assert found == {row: outcome for row, (_, outcome) in _OUTCOMES.items()}
+    assert found == {row: outcome for row, (_, outcome) in _asked_here(_OUTCOMES).items()}
 
 
 @pytest.mark.oracle
 def test_what_the_rows_say_of_tensorflow_is_so() -> None:
     found = _asked(interpreter("1.15"), "tensorflow", environment())
-    assert found == {row: outcome for row, (outcome, _) in _OUTCOMES.items()}
+    assert found == {row: outcome for row, (outcome, _) in _asked_here(_OUTCOMES).items()}
 
 
 def test_the_page_names_a_module_that_is_really_lacking() -> None:
