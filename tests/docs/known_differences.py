@@ -406,31 +406,6 @@ def _join(tf):
             return "waits"
 
 
-@row("a replica that waits for its chief")
-def _late_chief(tf):
-    with _cluster(tf, workers=2) as (server, _):
-        config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:0"])
-        begun = threading.Event()
-
-        def replica():
-            with tf.Graph().as_default():
-                _counter(tf)
-                begun.set()
-                tf.train.MonitoredTrainingSession(server.target, is_chief=False, config=config)
-                return "trains"
-
-        def chief():
-            begun.wait(10)
-            time.sleep(3)
-            with tf.Graph().as_default():
-                _counter(tf)
-                kept.append(tf.train.MonitoredTrainingSession(server.target, config=config))
-
-        kept = []
-        threading.Thread(target=chief, daemon=True).start()
-        return _ends(replica, 18)
-
-
 @row("a save while others train")
 def _torn(tf):
     # With a momentum of 1 and gradients of 1 the slot counts the updates n, and the variable is -n (n + 1) / 2.

@@ -31,7 +31,6 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
     "who may use a server": ("reached 3", "PermissionDeniedError"),
     "files that graphs may open": ("read", "PermissionDeniedError"),
     "`server.join()`": ("waits", 0),
-    "a replica that waits for its chief": ("waits", "trains"),
     "a save while others train": ("torn", "whole"),
     "gradients of `tf.py_function`": (False, True),
     "`tf.load_op_library`": ("NotFoundError", "UnimplementedError"),
@@ -55,6 +54,7 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
 
 # Rows that no single process shows, with the tests that hold what weft does.
 _ELSEWHERE = {
+    "a replica that waits for its chief": "tests/training/sessions/test_session_manager.py",
     "kernels": "tests/runtime/choice",
     "servers of both in one cluster": "tests/distributed/test_tensorflow_client.py",
     "a restarted parameter server": "tests/training/sessions/test_revival.py",

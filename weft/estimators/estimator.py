@@ -46,6 +46,11 @@ from weft.training.training_util import create_global_step
 # Members that a subclass may replace.
 _OVERRIDABLE: Final = frozenset(("model_fn", "_params_of"))
 
+_NO_RECEIVER: Final = (
+    "An input_receiver_fn must be defined. tf.estimator.export.build_raw_serving_input_receiver_fn makes one of placeholders "
+    "by name, build_parsing_serving_input_receiver_fn one of a feature spec."
+)
+
 
 class Estimator:
     """A model and its directory, in which checkpoints, events and exports are.
@@ -319,7 +324,7 @@ class Estimator:
             ValueError: there is no function, or no checkpoint.
         """
         if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
+            raise ValueError(_NO_RECEIVER)
         receivers = {experimental_mode: serving_input_receiver_fn}
         return self.experimental_export_all_saved_models(export_dir_base, receivers, assets_extra, as_text, checkpoint_path)
 
@@ -342,7 +347,7 @@ class Estimator:
             ValueError: `serving_input_receiver_fn` is None.
         """
         if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
+            raise ValueError(_NO_RECEIVER)
         receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
         return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
 

@@ -90,7 +90,10 @@ class SimpleClusterResolver(ClusterResolver):
         environment: str = "", num_accelerators: Value = None, rpc_layer: str | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(cluster_spec, ClusterSpec):
-            raise TypeError("cluster_spec must be a ClusterSpec.")
+            raise TypeError(
+                f"cluster_spec must be a ClusterSpec. Got {cluster_spec!r}: "
+                "tf.train.ClusterSpec({'worker': ['host:port', ...]}) makes one."
+            )
         self._cluster_spec = cluster_spec
         self._master = master
         self.task_type = task_type

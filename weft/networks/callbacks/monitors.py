@@ -173,7 +173,14 @@ class ModelCheckpoint(_Monitor):
             self._save(logs)
 
     def _save(self, logs: Logs | None) -> None:
-        path = self.filepath.format(epoch=self.epoch + 1, **(logs or {}))
+        values = {"epoch": self.epoch + 1, **(logs or {})}
+        try:
+            path = self.filepath.format(**values)
+        except KeyError as lacking:
+            raise KeyError(
+                f"ModelCheckpoint: the filepath {self.filepath!r} asks for {lacking}, and an epoch has {', '.join(values)}. "
+                "Values that begin with val_ come with validation_data."
+            ) from None
         if self.save_best_only:
             value = self.value(logs)
             if value is None or not self.is_better(value):

@@ -50,7 +50,11 @@ class _Merge(Layer):
         for first in known:
             for sizes in zip(reversed(known[0]), reversed(first), strict=False):
                 if None not in sizes and 1 not in sizes and len(set(sizes)) > 1:
-                    raise ValueError(f"Operands could not be broadcast together with shapes {tuple(known[0])} {tuple(first)}")
+                    raise ValueError(
+                        f"Operands could not be broadcast together with shapes {tuple(known[0])} {tuple(first)}: inputs of "
+                        f"{type(self).__name__} '{self.name}', without the batch. tf.keras.layers.concatenate puts unlike "
+                        "widths side by side; a Dense layer before it gives them one width."
+                    )
 
     def merge(self, inputs: Sequence[Tensor]) -> Tensor:
         """One tensor of several of the same rank.

@@ -69,7 +69,13 @@ def load(
     Raises:
         OSError: there is no SavedModel, or its file is damaged.
         RuntimeError: no graph has these tags.
+        TypeError: `export_dir` is no path.
     """
+    if not isinstance(export_dir, str | bytes | os.PathLike):
+        raise TypeError(
+            f"Expected binary or unicode string, got {export_dir!r}: export_dir is the SavedModel's folder, and the tags, here "
+            f"{tags!r}, come before it: load(sess, ['serve'], folder)."
+        )
     export_dir = os.fspath(export_dir)
     wanted = {tags} if isinstance(tags, str) else set(tags)
     meta_graph = graph_with_tags(parse_saved_model(export_dir), wanted)
