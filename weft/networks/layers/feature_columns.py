@@ -134,7 +134,11 @@ class SequenceFeatures(_ColumnLayer):
         self._state = _LayerState(self)
 
     def call(self, features: Nest) -> Nest:
-        """The sequences and their lengths; ValueError unless features come by name."""
+        """The sequences and their lengths; ValueError unless features come by name.
+
+        Args:
+            features: tensors by the names that the columns ask for.
+        """
         cache = _cache_of(features)
         made, lengths = [], []
         for column in self._columns:

@@ -118,5 +118,9 @@ class TimeseriesGenerator(BatchSequence):
         return {**series, "start_index": self.start_index, **{name: getattr(self, name) for name in names}}
 
     def to_json(self, **kwargs: Options) -> str:
-        """The config as JSON; `kwargs` go to `json.dumps`."""
+        """The config as JSON; `kwargs` go to `json.dumps`.
+
+        Args:
+            kwargs: arguments of `json.dumps`.
+        """
         return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)

@@ -129,7 +129,11 @@ class Tokenizer:
         self.index_docs = Counter({self.word_index[word]: count for word, count in self.word_docs.items()})
 
     def fit_on_sequences(self, sequences: Iterable[Sequence[int]]) -> None:
-        """Count in how many sequences of numbers each is, for "tfidf" of numbers without texts."""
+        """Count in how many sequences of numbers each is, for "tfidf" of numbers without texts.
+
+        Args:
+            sequences: lists of the words' numbers.
+        """
         for numbers in sequences:
             self.document_count += 1
             self.index_docs.update(set(numbers))
