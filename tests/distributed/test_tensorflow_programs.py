@@ -1,9 +1,11 @@
-"""Programs of TensorFlow's clients find on a weft server what they find in their own process."""
+"""Programs find on a server what they find in their own process: TensorFlow's clients on weft's, weft's on TensorFlow's."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,17 +30,29 @@ def _is_close(own: Any, found: Any) -> bool:
     return bool(own == found)
 
 
-@pytest.mark.parametrize("catalogue", ["programs", "further_programs"])
+def _differing(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(outcomes) >= 20, done.stderr[-2000:]
+    # A program that this library itself does not run shows nothing.
+    ran = {name: (own, there) for name, own, there in outcomes if "result" in own}
+    return {name: [own, there] for name, (own, there) in ran.items() if not _is_close(own, there)}
+
+
+@pytest.mark.parametrize("catalogue", ["programs", "further_programs", "third_programs"])
 @pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
 def test_programs_find_there_what_they_find_in_their_own_process(version: str, catalogue: str) -> None:
     python = tensorflows.interpreter(version)
     assert weft.Session  # the ops are there
     with Server({"a": ["localhost:0"]}) as server:
-        command = [python, str(_FOLDER / "run.py"), str(_FOLDER / f"{catalogue}.txt"), server.target]
+        command = [python, str(_FOLDER / "run.py"), "tensorflow", str(_FOLDER / f"{catalogue}.txt"), server.target]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800, env=tensorflows.environment())
-    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(outcomes) > 40, done.stderr[-2000:]
-    # A program that this TensorFlow itself does not run shows nothing.
-    ran = {name: (own, there) for name, own, there in outcomes if "result" in own}
-    differing = {name: there for name, (own, there) in ran.items() if not _is_close(own, there)}
-    assert differing == {}
+    assert _differing(done) == {}
+
+
+@pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
+def test_programs_of_weft_find_on_tensorflows_servers_what_they_find_in_their_own_process(version: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(_FOLDER.parents[2])}
+    with tensorflows.servers(version, {"a": 1}) as targets:
+        command = [sys.executable, str(_FOLDER / "run.py"), "weft", str(_FOLDER / "third_programs.txt"), targets["a"][0]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800, env=environment)
+    assert _differing(done) == {}

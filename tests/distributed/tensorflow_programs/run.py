@@ -1,7 +1,8 @@
-"""Run the programs of a catalogue with TensorFlow, in its own process and on a server; print both results as JSON, by name.
+"""Run the programs of a catalogue in an own process and on a server; print both results as JSON, by name.
 
-It is run as a script by a TensorFlow's interpreter: `run.py CATALOGUE TARGET [NAME ...]`. Programs find `target`, `tf`, `np`,
-`os`, `tempfile` and `failure`, which calls a function and gives the class of its error, and leave what they found in `result`.
+It is run as a script: `run.py LIBRARY CATALOGUE TARGET [NAME ...]`; LIBRARY is `weft` or `tensorflow`, whose interpreter it
+is. Programs find `target`, `tf`, `np`, `os`, `tempfile` and `failure`, which calls a function and gives the class of its
+error, and leave what they found in `result`.
 """
 
 import json
@@ -15,7 +16,11 @@ warnings.simplefilter("ignore")
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import numpy as np  # noqa: E402
-import tensorflow.compat.v1 as tf  # type: ignore[import-not-found]  # noqa: E402
+
+if sys.argv[1] == "weft":
+    import weft as tf
+else:
+    import tensorflow.compat.v1 as tf  # type: ignore[import-not-found,no-redef]
 
 tf.logging.set_verbosity(tf.logging.ERROR)
 
@@ -58,12 +63,12 @@ def outcome(source, name, target):
 
 def main():
     """Run the programs."""
-    with open(sys.argv[1]) as file:
+    with open(sys.argv[2]) as file:
         parts = [part.partition("\n") for part in re.split(r"^### ", file.read(), flags=re.M)[1:]]
-    wanted = sys.argv[3:]
+    wanted = sys.argv[4:]
     for name, _, source in parts:
         if not wanted or name in wanted:
-            print(json.dumps([name, outcome(source, name, ""), outcome(source, name, sys.argv[2])]), flush=True)
+            print(json.dumps([name, outcome(source, name, ""), outcome(source, name, sys.argv[3])]), flush=True)
     os._exit(0)
 
 

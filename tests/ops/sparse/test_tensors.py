@@ -100,3 +100,13 @@ def test_indexed_slices_of_unknown_shape_warn_or_are_refused() -> None:
             tf.convert_to_tensor(tf.IndexedSlices(values, indices))
         with pytest.warns(UserWarning, match="dense Tensor of unknown shape"):
             tf.convert_to_tensor(tf.IndexedSlices(values, indices, tf.shape(tf.placeholder(tf.float32))))
+
+
+def test_a_transpose_reverses_dimensions_of_a_rank_that_only_the_step_knows() -> None:
+    x = tf.sparse_placeholder(tf.float32)
+    with tf.Session() as session:
+        for shape in ([2, 3], [2, 3, 4], [5]):
+            position = [size - 1 for size in shape]
+            found = session.run(tf.sparse_transpose(x), {x: tf.SparseTensorValue([position], [1.5], shape)})
+            assert found.dense_shape.tolist() == shape[::-1]
+            assert found.indices.tolist() == [position[::-1]]

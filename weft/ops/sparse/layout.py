@@ -21,8 +21,9 @@ from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import filled_gradients
+from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where_node
-from weft.ops.array.shape_ops import brackets, reshape
+from weft.ops.array.shape_ops import brackets, reshape, size
 from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.math.casting import cast
 
@@ -143,17 +144,16 @@ def sparse_transpose(sp_input: SparseTensor, perm: object = None, name: str | No
 
     Returns:
         A SparseTensor of the same dtype.
-
-    Raises:
-        ValueError: the rank is not known and there is no `perm`.
     """
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseTranspose"):
         if perm is None:
             count = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
             if count is None:
-                raise ValueError("sparse_transpose without perm: the rank must be known")
-            perm = np.arange(count - 1, -1, -1, dtype=np.int32)
+                rank = size(sparse.dense_shape)
+                perm = (rank - 1) - range_of(rank)
+            else:
+                perm = np.arange(count - 1, -1, -1, dtype=np.int32)
         order = convert_to_tensor(perm)
         indices = gather(sparse.indices, order, axis=1)
         return sparse_reorder(SparseTensor(indices, sparse.values, gather(sparse.dense_shape, order)))
