@@ -313,3 +313,11 @@ def test_timelines_come_to_the_process_own_folder(tmp_path: Path, monkeypatch: p
     tf.summary.FileWriterCache.clear()
     assert sorted(path.name for path in tmp_path.glob("timeline-*.json")) == ["timeline-2.json", "timeline-4.json"]
     assert len(list(tmp_path.glob("events.out.tfevents.*"))) == 1
+
+
+def test_a_loss_that_is_no_number_is_told_with_a_step_in_floats():
+    tf.get_variable("global_step", [], initializer=tf.constant_initializer(3))
+    loss = tf.log(tf.constant(-1.0))
+    session = tf.train.SingularMonitoredSession(hooks=[tf.train.NanTensorHook(loss)])
+    with pytest.raises(tf.train.NanLossDuringTrainingError, match="global step at 3"):
+        session.run(loss)
