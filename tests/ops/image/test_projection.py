@@ -54,3 +54,8 @@ def test_an_image_without_pixels_is_refused(size: list[int]) -> None:
     made = tf.contrib.image.transform(tf.constant(_IMAGE), [1.0, 0, 0, 0, 1, 0, 0, 0], output_shape=size)
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="output dimensions must be positive"):
         sess.run(made)
+
+
+def test_a_size_below_minus_one_is_refused_as_the_graph_is_built() -> None:
+    with pytest.raises(ValueError, match="Dimension -2 must be >= 0"):
+        tf.contrib.image.transform(tf.constant(_IMAGE), [1.0, 0, 0, 0, 1, 0, 0, 0], output_shape=[3, -2])

@@ -47,8 +47,13 @@ def _projected_shape(node: Operation) -> list[Dims]:
 
 
 def _known_sizes(size: Array) -> list[int | None]:
-    """A height and a width, where they are known; the kernel refuses negative ones."""
-    return [None, None] if size is None else [int(each) if each >= 0 else None for each in size]
+    """A height and a width, where they are known: -1 is not, which the kernel refuses."""
+    if size is None:
+        return [None, None]
+    for each in size:
+        if each < -1:
+            raise ValueError(f"Dimension {each} must be >= 0")
+    return [None if each == -1 else int(each) for each in size]
 
 
 def _projected_gradient(node: Operation, grad: Tensor) -> Gradients:
