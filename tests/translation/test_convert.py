@@ -332,3 +332,17 @@ def test_gradients_go_through_loops_and_branches() -> None:
     y = _built(weighed, x)
     total, slope = _run([y, tf.gradients(y, x)[0]])
     assert (total, list(slope)) == (14.0, [2.0, 4.0, 6.0])
+
+
+def test_an_error_that_is_caught_has_its_name() -> None:
+    def careful(x: Any) -> Any:
+        told = ""
+        try:
+            if x > 2:
+                x = x * 2
+            raise ValueError("none")
+        except ValueError as error:
+            told = str(error)
+        return x if told == "none" else -x
+
+    assert _run(_built(careful, tf.constant(3))) == 6

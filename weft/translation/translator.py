@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from types import FunctionType, SimpleNamespace
 from typing import Final
@@ -79,7 +80,7 @@ def _transpiler() -> Untyped:
             return {"ag__": _NAMES}
 
         def transform_ast(self, node: Untyped, context: Untyped) -> Untyped:
-            return super().transform_ast(_WithoutAnnotations().visit(node), context)
+            return super().transform_ast(_Simpler().visit(node), context)
 
         def translated_nodes(self, function: FunctionType, context: Untyped) -> Untyped:
             return super(function_api.transpiler.PyToPy, self).transform_function(function, context)
@@ -88,8 +89,8 @@ def _transpiler() -> Untyped:
     return Transpiler()
 
 
-class _WithoutAnnotations(ast.NodeTransformer):
-    """Assignments without the types beside them, which no variable of an outer function may have."""
+class _Simpler(ast.NodeTransformer):
+    """Statements without what malt cannot read: names of errors, and types of variables."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is None or not isinstance(node.target, ast.Name):
@@ -97,6 +98,18 @@ class _WithoutAnnotations(ast.NodeTransformer):
         plain = ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
         origin_info.copy_origin(node, plain)
         return plain
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        self.generic_visit(node)
+        if node.name is None:
+            return node
+        # malt takes the name for a node.
+        caught = ast.parse(f"{node.name} = ag__.caught()").body[0]
+        for part in ast.walk(caught):
+            ast.copy_location(part, node)
+        origin_info.copy_origin(node, caught)
+        node.name, node.body = None, [caught, *node.body]
+        return node
 
 
 def _artifact(entity: Untyped) -> Untyped:
@@ -130,3 +143,4 @@ def _fill_names() -> None:
     _NAMES.STD = converter.STANDARD_OPTIONS
     _NAMES.Feature = converter.Feature
     _NAMES.list_append = _list_append
+    _NAMES.caught = sys.exception
