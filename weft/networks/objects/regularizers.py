@@ -109,9 +109,4 @@ def get(identifier: Nest) -> Nest:
     """
     if identifier in ("l1", "l2", "l1_l2"):
         return OBJECTS[str(identifier)]()
-    if isinstance(identifier, int | float):
-        raise ValueError(
-            f"Could not interpret regularizer identifier: {identifier!r}. tf.keras.regularizers.l2({identifier!r}) makes "
-            "one of a factor."
-        )
     return _get(identifier)
