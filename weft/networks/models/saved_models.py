@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.client.session import Session
 from weft.estimators.export.export_output import EvalOutput, ExportOutput, PredictOutput, TrainOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Array
+from weft.framework.aliases import Array, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
@@ -191,7 +191,7 @@ def _restore(session: Session, objects: ObjectGraph, prefix: str) -> None:
     """Give the variables the values that the original has, and those of which it has none yet their first ones."""
     reader = NewCheckpointReader(prefix)
     session.run([each.initializer for each in objects.variables.values()])
-    pairs: Sequence[tuple[Any, Array]] = [
+    pairs: Sequence[tuple[VariableLike, Array]] = [
         (variable, reader.get_tensor(key)) for key, variable in objects.variables.items() if reader.has_tensor(key)
     ]
     setter, feeds = value_setter(pairs)
