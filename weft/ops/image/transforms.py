@@ -52,9 +52,10 @@ def image_of(image: TensorLike, what: str = "image") -> tuple[Tensor, int]:
         single.set_shape([None, None, None])
         return single, 0
     if rank not in (3, 4):
+        remedy = f". tf.expand_dims({what}, -1) makes a grey image of a matrix" if rank == 2 else ""
         raise ValueError(
             f"'{what}' must have either 3 or 4 dimensions, [height, width, channels] or with a batch before; {tensor.name!r} "
-            f"has {rank} dimensions"
+            f"has {rank} dimensions{remedy}"
         )
     return tensor, rank - 3
 
