@@ -184,7 +184,8 @@ _PAIRS: Final[Iterable[Function]] = (
     comparison.logical_and, comparison.logical_or, comparison.logical_xor, comparison.maximum, comparison.minimum,
     comparison.not_equal, complex_numbers.complex_of, division.div, division.div_no_nan, division.divide, division.floor_div,
     division.floor_mod, division.floordiv, division.power, division.truediv, division.truncate_div, division.truncate_mod,
-    elementwise.add, elementwise.add_v2, elementwise.mul, elementwise.real_div, elementwise.squared_difference, elementwise.sub, trigonometry.atan2,
+    elementwise.add, elementwise.add_v2, elementwise.mul, elementwise.real_div, elementwise.squared_difference, elementwise.sub,
+    trigonometry.atan2,
 )  # fmt: skip
 
 _OTHERS: Final[dict[Function, Function]] = {
