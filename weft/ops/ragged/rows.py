@@ -266,7 +266,7 @@ def _squeezed(tensor: Values, axis: int) -> Values:
         return shape_ops.squeeze(tensor, axis)
     if axis == 0:
         check = assert_equal(tensor.nrows(), 1, message="squeeze: the first dimension must have size 1")
-        return tensor.values if not isinstance(tensor.values, RaggedTensor) else _behind(tensor.values, check)
+        return _behind(tensor.values, check)
     if axis == 1:
         check = assert_equal(lengths_of(tensor.row_splits), 1, message="squeeze: the rows must have one element each")
         return _behind(tensor.values, check)
