@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from weft.framework.constant_value import constant_value
+from weft.framework.constant_value import told_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -103,7 +103,7 @@ def rowid_checks(rowids: Tensor, rows: Tensor, count: Count) -> list[Operation]:
 
 def check_known_rows(rows: Tensor, rowids: Tensor) -> None:
     """ValueError where what is known while the graph is built says that there are too few rows."""
-    count, known = constant_value(rows), constant_value(rowids)
+    count, known = told_value(rows), told_value(rowids)
     if count is None:
         return
     if count < 0:
