@@ -49,6 +49,17 @@ def test_a_call_is_a_node_of_the_graph_and_keeps_what_it_was_traced_with() -> No
     assert _run([first, second]) == [2, 2]
 
 
+def test_a_call_leaves_no_copy_of_the_function_in_the_library() -> None:
+    f = tf.function(lambda x: x * 2 + tf.switch_case(tf.constant(1), [lambda: x, lambda: x + 1]))
+    x = f(tf.constant(1))
+    name = f.get_concrete_function(tf.constant(1)).name
+    for _ in range(3):
+        x = f(x)
+    library = [each.signature.name for each in tf.get_default_graph().as_graph_def().library.function]
+    assert [each for each in library if each.startswith(name)] == [name]
+    assert _run(x) == 121
+
+
 def test_structures_go_in_and_out() -> None:
     @tf.function
     def f(x: Any) -> Any:

@@ -13,9 +13,11 @@ from weft.framework import nest
 from weft.framework.aliases import Nest
 from weft.framework.dims import Dims
 from weft.framework.func_graph import FuncGraph, bodies_of
+from weft.framework.function_def import functions_run_by
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.importer import import_graph_def
 from weft.framework.operation import Operation, Tensor
+from weft.framework.raising.calls import inline_calls
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.framework.tensor_spec import TensorSpec
@@ -170,7 +172,7 @@ class ConcreteFunction:
         wanted = [f"call:{index}" for index in range(count)] or ["call"]
         _name_call(proto, graph, kind)
         wanted = [each.replace("call", proto.node[-1].name) for each in wanted]
-        found = import_graph_def(proto, mapped, wanted, name="")
+        found = import_graph_def(_without_call(proto), mapped, wanted, name="")
         if not count:
             return found[0] if self._returned is None else self._packed([])
         for made, traced in zip(found, self._graph.outputs, strict=True):
@@ -203,6 +205,16 @@ class ConcreteFunction:
 def _name_call(proto: graph_pb2.GraphDef, graph: Graph, kind: str) -> None:
     """Give the node of the call a name that the graph has not, in the open scope."""
     proto.node[-1].name = graph.unique_name(kind, mark_as_used=False)
+
+
+def _without_call(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
+    """The nodes of the call, and of the library what they run: an import takes a copy of each function that it is given."""
+    made = inline_calls(proto)
+    run = functions_run_by(made.node, made.library)
+    kept = [each for each in made.library.function if each.signature.name in run]
+    del made.library.function[:]
+    made.library.function.extend(kept)
+    return made
 
 
 def _library(function: FuncGraph) -> list[FuncGraph]:
