@@ -92,6 +92,13 @@ def test_shapes_are_checked() -> None:
         session.run(accumulator.apply_grad(unknown), {unknown: [1.0, 2.0, 3.0]})
 
 
+def test_a_number_of_another_type_is_refused_as_a_node_s_input_is() -> None:
+    accumulators = (tf.ConditionalAccumulator(tf.float32, shape=()), tf.SparseConditionalAccumulator(tf.float32))
+    for accumulator in accumulators:
+        with pytest.raises(TypeError, match="num_required"):
+            accumulator.take_grad(tf.constant(1, tf.int64))
+
+
 def test_rows_are_averaged_over_the_gradients_that_have_them() -> None:
     accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[5, 2])
     with tf.Session() as session:

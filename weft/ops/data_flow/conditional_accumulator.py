@@ -246,7 +246,9 @@ def _as_step(step: TensorLike) -> Tensor:
 
 
 def _count(num_required: TensorLike) -> Tensor:
-    return _scalar("num_required", convert_to_tensor(num_required, dtype=dtypes.int32, name="num_required"))
+    # A tensor of another type is left to the node, which refuses it by a TypeError.
+    is_there = isinstance(num_required, Tensor)
+    return _scalar("num_required", convert_to_tensor(num_required, None if is_there else dtypes.int32, name="num_required"))
 
 
 def _scalar(what: str, tensor: Tensor) -> Tensor:
