@@ -44,3 +44,21 @@ def test_the_call_of_a_layer_of_ones_own_is_not_given_the_scope():
 
     with tf.Session() as session:
         assert session.run(Scaled()(tf.constant([1.0]), scale=2, scope="s")).tolist() == [2.0]
+
+
+def test_a_call_that_has_a_scope_is_given_that_of_the_variables():
+    class Told(tf.layers.Layer):
+        def call(self, inputs, scope):
+            return tf.constant(scope.name)
+
+    class Cell(tf.nn.rnn_cell.RNNCell):
+        state_size = output_size = 2
+
+        def call(self, inputs, state, scope=None):
+            return tf.constant(scope.name), state
+
+    x = tf.zeros([1, 2])
+    layer = Told()
+    told = [layer(x), layer(x, scope="late"), Told()(x, scope="given"), Cell()(x, x)[0], Cell()(x, x, scope="rnn/mine")[0]]
+    with tf.Session() as session:
+        assert session.run(told) == [b"told", b"told", b"given", b"cell", b"rnn/mine"]

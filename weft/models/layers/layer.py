@@ -32,6 +32,7 @@ from weft.framework.value_types import OrNone
 from weft.models.layers.effects import Effects
 from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.named_objects import activation_of, named
+from weft.models.layers.scope_argument import scope_argument
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
@@ -173,7 +174,7 @@ class Layer(Effects):
             inputs: a tensor, or what makes one; for layers that take several a list or dict of them.
             args: further arguments of `call`, by position.
             kwargs: the same by name; and `scope`, a variable scope or its name, in which the first call makes the variables
-                unless the layer was given one.
+                unless the layer was given one. A `call` that has an argument of that name gets the layer's scope.
         """
         scope = cast("ScopeLike", kwargs.pop("scope", None))
         if self._scope is None and not self._given_scope:
@@ -188,7 +189,7 @@ class Layer(Effects):
                 if not self.built:
                     self.build(nest.map_structure(lambda each: each.shape, inputs))
                     self.built = True
-                outputs: Tensor = call(self.call, (inputs, *args), kwargs)
+                outputs: Tensor = call(self.call, (inputs, *args), kwargs | scope_argument(self.call, entered))
                 if self.activity_regularizer is not None:
                     self.add_loss(self.activity_regularizer(outputs))
         self.note_call(inputs, outputs)

@@ -21,6 +21,7 @@ from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
+from weft.models.layers.scope_argument import scope_argument
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
@@ -127,7 +128,7 @@ class RNNCell:
                     self._check_floats(inputs)
                 self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
                 self.built = True
-            return self.call(inputs, state)
+            return self.call(inputs, state, **scope_argument(self.call, entered))
 
     def _check_floats(self, inputs: Nest) -> None:
         dtype, first = self._dtype, nest.flatten(inputs)[0]
