@@ -43,9 +43,10 @@ class _Import:
         self.waiting += 1
         try:
             # What an interrupt stops half-way cannot be imported again.
-            with deferred_interrupts(), self._lock, no_common_numbers():
+            with deferred_interrupts(), self._lock:
                 if not self._is_done:
-                    with nullcontext() if is_imported() else no_collections(is_beside=True):
+                    # NumPy's generators are imported by looking at them, which is not to collect either.
+                    with nullcontext() if is_imported() else no_collections(is_beside=True), no_common_numbers():
                         importlib.import_module("jax.numpy")
                     self._is_done = True
         finally:
