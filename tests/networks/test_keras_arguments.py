@@ -107,6 +107,10 @@ def test_policies_tell_types_by_their_names() -> None:
         mixed.set_policy("mixed_float16")
     with pytest.raises(ValueError, match="Cannot convert value nonsense to a mixed precision Policy"):
         mixed.Policy("nonsense")
+    with pytest.raises(ValueError, match="Cannot convert value mixed_float16_with_float32_vars to a mixed precision Policy"):
+        mixed.Policy("mixed_float16_with_float32_vars")
+    with pytest.raises(TypeError, match="'name' must be a string, but got: None"):
+        mixed.Policy(None)
     with pytest.raises(NotImplementedError, match="would keep variables of float32 and compute in float16"):
         keras.layers.Dense(2, dtype=policy)
 

@@ -23,6 +23,7 @@ class Policy:
         loss_scale: a LossScale, a number, "dynamic", or None; "mixed_float16" has a dynamic one unless told otherwise.
 
     Raises:
+        TypeError: the name is no string.
         ValueError: nobody knows the name.
     """
 
@@ -63,8 +64,10 @@ class Policy:
 
 
 def _types_of(name: str) -> tuple[str | None, str | None]:
-    match = _WIDER.match(name) if isinstance(name, str) else None
-    if match is not None:
+    if not isinstance(name, str):
+        raise TypeError(f"'name' must be a string, but got: {name!r}")
+    match = _WIDER.match(name)
+    if match is not None and not (match[1] and match[3]):
         is_mixed, kind, is_wider = match.groups()
         variable = "float32" if is_mixed or is_wider else None
         if kind == "infer" and not is_mixed:
