@@ -37,6 +37,24 @@ def _sums(tf):
     return bool(abs(whole - by_parts) < 1e-4 * whole)
 
 
+@row("the seed of an op that has only the graph's, after a loop")
+def _graph_seed(tf):
+    tf.set_random_seed(1)
+    tf.random_uniform([])
+    tf.map_fn(lambda each: each * 2.0, tf.ones([3]))
+    tf.random_uniform([])
+    drawn = [op for op in tf.get_default_graph().get_operations() if op.type == "RandomUniform"]
+    return drawn[1].get_attr("seed2") - drawn[0].get_attr("seed2")
+
+
+@row("a random op whose size changes between runs")
+def _changing_size(tf):
+    size = tf.placeholder(tf.int32, [1])
+    drawn = tf.random_uniform(size, seed=3)
+    session = tf.Session()
+    return [round(float(session.run(drawn, {size: [each]})[0]), 4) for each in (4, 6, 4)]
+
+
 @row("eager mode")
 def _eager(tf):
     return hasattr(tf.contrib.eager, "enable_eager_execution")
