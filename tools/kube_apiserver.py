@@ -43,7 +43,7 @@ def main() -> int:
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES], check=True)
     if not source.exists():
         _unpack(folder / "apt", source)
-        _renew_reflection(source)
+    _renew_reflection(source)
     build(folder, source)
     return 0
 

@@ -47,7 +47,8 @@ nodes took 0.18, 0.27, 0.32 and 0.6 s of CPU, with the import 0.6 s more (two lo
 Where steps go on meanwhile, what has run often is compiled when its runs have taken as long: code that is never used enough to
 save what it cost has then cost no more than the runs did, and what would have paid at once is late by as much. The first 1,000
 steps of a deep Q network, 140 nodes of 0.45 ms, took 1.15 s of CPU with code made from the hundredth on, and 0.43 s so
-(TensorFlow 0.65)."""
+(TensorFlow 0.65). These are times of that machine, and bounded: on a slower one code is made before it has been paid for, after
+the hundred runs at the earliest; on a faster one later than it might, by the second of `BESIDE_S` at the most."""
 COLD_BYTES: Final = 400 << 20
 """A stage that has made as much is compiled before it has run often. Judgement: it takes NumPy 0.2 s, eight of the shortest
 compilations. It decides nothing for the steps that were counted, which make 1.5 and 11 MB a run, only for those above 80 MB."""
