@@ -13,7 +13,7 @@ from weft.distributed.client.observation.task_report import TaskReport, UpdateRe
 from weft.errors import OpError
 
 _KEPT: Final = 120
-# An update of a running job waits for moments; that for which no replica was heard of for so long waits for somebody.
+# An update of a running job waits for moments; one that has waited for so long waits for somebody.
 _LATE_S: Final = 1.0
 
 
@@ -94,5 +94,5 @@ class ClusterView:
             for task in self.tasks.values()
             if task.report is not None
             for update in task.report.late_updates
-            if update.idle_s >= _LATE_S
+            if update.waited_s >= _LATE_S
         ]

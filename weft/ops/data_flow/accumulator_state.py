@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
 import numpy as np
@@ -24,12 +25,22 @@ _LOG: Final = logging.getLogger("weft.accumulators")
 
 
 class AccumulatorReport(TypedDict):
-    """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
+    """The step, how many gradients there are and are waited for (None when nobody waits), since when, and who gave them."""
 
     step: int
     count: int
     needed: int | None
+    waited_s: float
     replicas: list[ReplicaReport]
+
+
+@dataclass(eq=False)
+class _Taker:
+    """One that waits for gradients, by the clock that only grows."""
+
+    num_required: int
+    began_s: float
+    is_cancelled: bool = False
 
 
 class AccumulatorState:
@@ -51,7 +62,7 @@ class AccumulatorState:
         self.shape = self._declared_shape = shape
         self.reduction_type = reduction_type
         self._changed = threading.Condition()
-        self._takers: deque[Any] = deque()
+        self._takers: deque[_Taker] = deque()
         self._contributors = Contributors()
         self._step = 0
         self._count = 0
@@ -86,17 +97,22 @@ class AccumulatorState:
             return self._dropped
 
     def report(self) -> AccumulatorReport:
-        """As `looked_at`, for somebody who tells of updates that wait: the accumulator itself tells no more of them."""
+        """As `progress`, for somebody who tells of updates that wait: the accumulator itself tells no more of them."""
         with self._changed:
             self._is_watched = True
-        return self.looked_at()
+        return self.progress()
 
-    def looked_at(self) -> AccumulatorReport:
+    def progress(self) -> AccumulatorReport:
         """How far it is with the gradients of its step."""
         with self._changed:
-            needed = self._needed(self._takers[0][1]) if self._takers else None
-            replicas = self._contributors.report(time.monotonic())
-            return {"step": self._step, "count": self._count, "needed": needed, "replicas": replicas}
+            first, now_s = next(iter(self._takers), None), time.monotonic()
+            return {
+                "step": self._step,
+                "count": self._count,
+                "needed": None if first is None else self._needed(first.num_required),
+                "waited_s": 0.0 if first is None else now_s - first.began_s,
+                "replicas": self._contributors.report(now_s),
+            }
 
     def set_step(self, step: int) -> None:
         """Drop gradients of earlier steps from now on; going back is ignored."""
@@ -146,7 +162,7 @@ class AccumulatorState:
                 return False
             self._add(*gradient)
             self._count += 1
-            if self._takers and self._count >= self._needed(self._takers[0][1]):
+            if self._takers and self._count >= self._needed(self._takers[0].num_required):
                 self._changed.notify_all()
             return True
 
@@ -159,11 +175,11 @@ class AccumulatorState:
         """
         if num_required <= 0:
             raise InvalidArgumentError.of(f"Argument num_required must be positive, but was {num_required}")
-        waiter: list[Any] = [False, num_required]
+        waiter = _Taker(num_required, time.monotonic())
 
         def cancel() -> None:
             with self._changed:
-                waiter[0] = True
+                waiter.is_cancelled = True
                 self._changed.notify_all()
 
         notice: WaitNotice | None = None
@@ -173,10 +189,10 @@ class AccumulatorState:
         try:
             with self._changed:
                 try:
-                    while waiter[0] or not (self._takers[0] is waiter and self._count >= self._needed(num_required)):
-                        if waiter[0]:
+                    while waiter.is_cancelled or not (self._takers[0] is waiter and self._count >= self._needed(num_required)):
+                        if waiter.is_cancelled:
                             ctx.raise_if_cancelled()
-                        if waiter[0] or self._is_gone:
+                        if waiter.is_cancelled or self._is_gone:
                             raise CancelledError.of("TakeGrad operation was cancelled")
                         notice = notice or WaitNotice()
                         self._changed.wait(notice.left_s)

@@ -151,6 +151,7 @@ def test_an_update_that_waits_tells_whose_gradient_is_missing(cluster: tf.LocalC
     (update,) = late
     assert (update.name, update.step, update.count, update.needed) == ("held_gradients", 1, 1, 2)
     assert update.missing_text == "worker:1 (late 0 s)"
+    assert update.waited_s > 0.0
 
 
 def test_a_failed_step_leaves_its_first_cause(cluster: tf.LocalCluster) -> None:

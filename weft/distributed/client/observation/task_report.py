@@ -77,8 +77,7 @@ class WaitReport:
 class UpdateReport:
     """An update of replicas in step that waits for gradients, by one accumulator.
 
-    `missing` has the tasks that have given gradients before and not this one, each with how late it is; `idle_s` is the time
-    since any replica was heard of.
+    `missing` has the tasks that have given gradients before and not this one, each with how late it is.
     """
 
     container: str
@@ -87,7 +86,7 @@ class UpdateReport:
     count: int
     needed: int
     missing: dict[str, str] = field(default_factory=dict)
-    idle_s: float = 0.0
+    waited_s: float = 0.0
 
     @property
     def missing_text(self) -> str:

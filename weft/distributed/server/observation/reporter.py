@@ -115,12 +115,10 @@ class Reporter:
         found = []
         for container, name, item in self._worker.resources.items():
             if isinstance(item, AccumulatorState):
-                looked_at = item.looked_at()
-                needed, replicas = looked_at["needed"], looked_at["replicas"]
-                if needed is not None and looked_at["count"] < needed:
-                    idle_s = min((replica["age_s"] for replica in replicas), default=0.0)
-                    late = late_replicas(replicas)
-                    found.append(UpdateReport(container, name, looked_at["step"], looked_at["count"], needed, late, idle_s))
+                now = item.progress()
+                needed, late = now["needed"], late_replicas(now["replicas"])
+                if needed is not None and now["count"] < needed:
+                    found.append(UpdateReport(container, name, now["step"], now["count"], needed, late, now["waited_s"]))
         return sorted(found, key=lambda each: (each.step, each.count, each.name))[:_MOST]
 
     def _graphs(self) -> list[GraphReport]:
