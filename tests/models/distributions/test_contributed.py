@@ -142,6 +142,25 @@ def test_samples_have_the_shape_and_the_mean(make: Callable[[], Any], mean: Any,
     np.testing.assert_allclose(_run(tf.reduce_mean(drawn, [0, 1])), mean, atol=0.08)
 
 
+@pytest.mark.parametrize("size", [30, 100])
+def test_densities_of_many_elements_of_low_rank_stay_finite(size: int) -> None:
+    factor = np.full([size, 1], 0.001, np.float32)
+    made = d.MultivariateNormalDiagPlusLowRank(scale_diag=np.full(size, 0.01, np.float32), scale_perturb_factor=factor)
+    expected = {30: [95.67355, -95.583954], 100: [319.5985, -318.61328]}[size]
+    np.testing.assert_allclose(_run([made.log_prob(np.full(size, 0.01, np.float32)), made.entropy()]), expected, rtol=1e-5)
+
+
+def test_factors_of_a_batch_share_a_diagonal() -> None:
+    made = d.MultivariateNormalDiagPlusLowRank(scale_diag=[1.0, 2.0], scale_perturb_factor=[[[1.0], [0.5]], [[0.0], [0.0]]])
+    assert made.batch_shape.as_list() == made.event_shape.as_list() == [2]
+    plain = d.MultivariateNormalDiag(scale_diag=[1.0, 2.0])
+    value = [[0.5, 1.0], [0.5, 1.0]]
+    found, entropy, expected, usual = _run([made.log_prob(value), made.entropy(), plain.log_prob(value[0]), plain.entropy()])
+    np.testing.assert_allclose([found[1], entropy[1]], [expected, usual], rtol=1e-6)
+    assert found[0] != found[1]
+    assert _run(made.sample([3, 4], seed=1)).shape == (3, 4, 2, 2)
+
+
 def test_wisharts_of_a_batch_of_degrees_stand_for_themselves() -> None:
     made = d.WishartFull(df=[4.0, 6.0], scale=[[2.0, 0.5], [0.5, 1.0]])
     logs, determinants, scale, likely = _run(

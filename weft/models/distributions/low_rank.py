@@ -7,16 +7,16 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.normal_of_vectors import NormalOfVectors
+from weft.models.linear_operators.diagonal import LinearOperatorDiag
+from weft.models.linear_operators.low_rank_update import LinearOperatorLowRankUpdate
+from weft.models.linear_operators.operator import LinearOperator
 from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.array.shape_ops import expand_dims
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.decompositions import matrix_determinant, matrix_solve
-from weft.ops.linalg.matrix_bands import matrix_diag
-from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import square
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_sum
-from weft.ops.math.unary import log, sqrt
+from weft.ops.math.unary import sqrt
 
 
 class MultivariateNormalDiagPlusLowRank(NormalOfVectors):
@@ -59,36 +59,34 @@ class MultivariateNormalDiagPlusLowRank(NormalOfVectors):
             factor = None if scale_perturb_factor is None else convert_to_tensor(scale_perturb_factor, name="factor")
             like = mean if factor is None else factor[..., 0]
             diag = _diagonal(scale_diag, scale_identity_multiplier, like)
-            self._scale = matrix_diag(diag)
+            self._scale: LinearOperator = LinearOperatorDiag(diag)
+            shape = zeros_like(diag)
             if factor is not None:
-                columns = factor
-                if scale_perturb_diag is not None:
-                    columns = factor * expand_dims(convert_to_tensor(scale_perturb_diag, factor.dtype, name="perturb_diag"), -2)
-                self._scale += matmul(columns, factor, transpose_b=True)
+                among = scale_perturb_diag
+                if among is not None:
+                    among = convert_to_tensor(among, factor.dtype, name="perturb_diag")
+                self._scale = LinearOperatorLowRankUpdate(self._scale, factor, among)
+                shape += zeros_like(factor[..., 0])
             self._given_loc = mean
-            nothing = zeros_like(self._scale[..., 0])
-            self._full_loc = nothing if mean is None else mean + nothing
-        parents = [self._scale] if mean is None else [mean, self._scale]
-        kind = self._scale.dtype
-        super().__init__(kind, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
+            self._full_loc = shape if mean is None else mean + shape
+        parents = [*([] if mean is None else [mean]), *self._scale.graph_parents]
+        super().__init__(diag.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
 
     def _scaled(self, z: Tensor) -> Tensor:
-        return squeeze(matmul(self._scale, expand_dims(z, -1)), [-1])
+        return self._scale.matvec(z)
 
     def _unscaled(self, value: Tensor) -> Tensor:
-        far = expand_dims(value, -1)
-        # A solver takes as many matrices as there are vectors.
-        return squeeze(matrix_solve(self._scale + zeros_like(far), far), [-1])
+        return self._scale.solvevec(value)
 
     def _log_scale(self) -> Tensor:
-        # The scale is not triangular, and its determinant may be below zero.
-        return log(absolute(matrix_determinant(self._scale + zeros_like(expand_dims(self._full_loc, -1)))))
+        return self._scale.log_abs_determinant() + zeros_like(self._full_loc[..., 0])
 
     def _covariance(self) -> Tensor:
-        return matmul(self._scale, self._scale, transpose_b=True)
+        scale = self._scale.to_dense()
+        return matmul(scale, scale, transpose_b=True)
 
     def _variance(self) -> Tensor:
-        return reduce_sum(square(self._scale), -1)
+        return reduce_sum(square(self._scale.to_dense()), -1)
 
     def _stddev(self) -> Tensor:
         return sqrt(self._variance())
