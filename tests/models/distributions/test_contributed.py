@@ -244,6 +244,12 @@ def test_moving_means_and_variances(use_resource: bool) -> None:
         d.assign_moving_mean_variance(tf.Variable(1), variance, 3.0, 0.9)
 
 
+@pytest.mark.parametrize(("start", "decay", "expected"), [(0.0, 0.0, 1.0), (-np.inf, 0.5, 0.306853), (0.0, 1.0, 0.0)])
+def test_moving_means_of_exponentials_begin_and_end_with_nothing(start: float, decay: float, expected: float) -> None:
+    variable = tf.Variable(start, dtype=tf.float32)
+    np.testing.assert_allclose(_run(d.assign_log_moving_mean_exp(variable, 1.0, decay)), expected, rtol=1e-5)
+
+
 def test_moving_statistics_in_variables_of_their_own() -> None:
     found = d.moving_mean_variance(tf.constant([3.0, 4.0]), 0.9)
     names = ["moving_mean_variance/moving_variance:0", "moving_mean_variance/moving_mean:0"]

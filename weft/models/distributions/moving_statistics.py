@@ -14,8 +14,8 @@ from weft.ops.array.identity import identity
 from weft.ops.array.stacking import stack
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
-from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
-from weft.ops.math.unary import exp, log, log1p
+from weft.ops.math.reduce_functions import reduce_logsumexp, reduce_mean, reduce_sum
+from weft.ops.math.unary import log, log1p
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
@@ -47,8 +47,7 @@ def assign_moving_mean_variance(
         # The variance is about the mean from before the update.
         far = given - identity(mean_var.read_value())
         change = (1.0 - kept) * far
-        with control_dependencies([change]):
-            mean = identity(mean_var.assign_add(change))
+        mean = identity(mean_var.assign_add(change))
         with control_dependencies([mean]):
             variance = variance_var.assign(kept * (variance_var.read_value() + far * change))
         return mean, identity(variance)
@@ -77,12 +76,7 @@ def assign_log_moving_mean_exp(
         given = convert_to_tensor(log_value, kind, name="log_value")
         old = log_mean_exp_var.read_value() + log(kept)
         new = given + log1p(-kept)
-        top = _greater(old, new)
-        return identity(log_mean_exp_var.assign(top + log(exp(old - top) + exp(new - top))))
-
-
-def _greater(a: Tensor, b: Tensor) -> Tensor:
-    return 0.5 * (a + b + abs(a - b))
+        return identity(log_mean_exp_var.assign(reduce_logsumexp(stack([old, new]), 0)))
 
 
 def moving_mean_variance(
