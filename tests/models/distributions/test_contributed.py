@@ -275,5 +275,34 @@ def test_correlation_of_a_series_with_itself() -> None:
     np.testing.assert_allclose(found[0], [1.0, 0.03261, -1.0, -0.07609, 0.52174], atol=1e-4)
     np.testing.assert_allclose(found[1], [[1.0, 0.79545, 0.45455]], atol=1e-4)
     np.testing.assert_allclose(found[2], [[1.84, 0.06, -1.84, -0.14, 0.96]], atol=1e-4)
-    with pytest.raises(ValueError, match="needs the length of the series"):
-        d.auto_correlation(tf.placeholder(tf.float32, [None]))
+    with pytest.raises(TypeError, match="must have either float or complex dtype"):
+        d.auto_correlation([1, 2])
+    for placeholder, axis in ((tf.placeholder(tf.float32), -1), (tf.placeholder(tf.float32, [2, 3]), 2)):
+        with pytest.raises(ValueError, match="its rank must be known"):
+            d.auto_correlation(placeholder, axis)
+
+
+def test_correlations_of_unknown_lengths_and_of_complex_numbers_are_tensorflow_s() -> None:
+    x = np.sin(np.arange(10.0)).astype(np.float32)
+    given = tf.placeholder(tf.float32, [None])
+    several = tf.placeholder(tf.float64, [None, 3])
+    made = [
+        d.auto_correlation(given, max_lags=2), d.auto_correlation(several, axis=0, max_lags=1),
+        d.auto_correlation((x + 1j * x[::-1]).astype(np.complex64), max_lags=30)[:3], d.auto_correlation(given),
+    ]  # fmt: skip
+    with tf.Session() as session:
+        found = session.run(made, {given: x, several: np.stack([x, x * 2, x * x], axis=-1)})
+    expected = [1.0, 0.594865, -0.332265]
+    np.testing.assert_allclose(found[0], expected, rtol=1e-4)
+    np.testing.assert_allclose(found[1], [[1.0, 1.0, 1.0], [0.5948652, 0.5948652, -0.4375201]], rtol=1e-4)
+    np.testing.assert_allclose(found[2], [1.0, 0.594865 - 0.380367j, -0.332265 - 0.401746j], rtol=1e-4, atol=1e-6)
+    assert found[3].shape == (10,)
+
+
+def test_a_long_series_takes_no_more_nodes_than_a_short_one() -> None:
+    counts = []
+    for length in (10, 1000):
+        with tf.Graph().as_default() as graph:
+            assert d.auto_correlation(tf.placeholder(tf.float32, [length]), max_lags=5).shape.as_list() == [6]
+            counts.append(len(graph.get_operations()))
+    assert counts[0] == counts[1]

@@ -6,6 +6,7 @@ from weft.api.contrib import bijectors as bijectors
 from weft.models.bijectors.elementwise import softplus_inverse as softplus_inverse
 from weft.models.bijectors.matrices import fill_triangular as fill_triangular
 from weft.models.bijectors.matrices import fill_triangular_inverse as fill_triangular_inverse
+from weft.models.distributions.auto_correlation import auto_correlation as auto_correlation
 from weft.models.distributions.beta import Beta as Beta
 from weft.models.distributions.beta import Dirichlet as Dirichlet
 from weft.models.distributions.conjugates import (
@@ -36,7 +37,6 @@ from weft.models.distributions.mixture import Mixture as Mixture
 from weft.models.distributions.mixture import MixtureSameFamily as MixtureSameFamily
 from weft.models.distributions.moving_statistics import assign_log_moving_mean_exp as assign_log_moving_mean_exp
 from weft.models.distributions.moving_statistics import assign_moving_mean_variance as assign_moving_mean_variance
-from weft.models.distributions.moving_statistics import auto_correlation as auto_correlation
 from weft.models.distributions.moving_statistics import moving_mean_variance as moving_mean_variance
 from weft.models.distributions.multinomial import DirichletMultinomial as DirichletMultinomial
 from weft.models.distributions.multinomial import Multinomial as Multinomial

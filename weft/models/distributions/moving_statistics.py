@@ -1,4 +1,4 @@
-"""Moving means, variances and means of exponentials, in variables; and the correlation of a series with itself."""
+"""Moving means, variances and means of exponentials, in variables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from weft.ops.array.filling import zeros
 from weft.ops.array.identity import identity
 from weft.ops.array.stacking import stack
 from weft.ops.input_scope import input_scope
-from weft.ops.math.casting import cast
-from weft.ops.math.reduce_functions import reduce_logsumexp, reduce_mean, reduce_sum
+from weft.ops.math.reduce_functions import reduce_logsumexp
 from weft.ops.math.unary import log, log1p
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.variable import Variable
@@ -111,46 +110,3 @@ def _float_of(variable: Variable) -> DType:
     if not kind.is_floating:
         raise TypeError(f"mean_var.base_dtype({kind.name}) does not have float type: {variable.name!r}")
     return kind
-
-
-def auto_correlation(
-    x: TensorLike, axis: int = -1, max_lags: int | None = None, center: bool = True, normalize: bool = True,
-    name: str = "auto_correlation",
-) -> Tensor:  # fmt: skip
-    """The correlation of a series with itself, by how many places later.
-
-    Args:
-        x: floats.
-        axis: along which the series goes.
-        max_lags: for how many places; one less than the length when None.
-        center: whether the mean is taken off.
-        normalize: whether the result is divided by that for no place.
-        name: the scope's name.
-
-    Returns:
-        `[..., max_lags + 1]` with the lags along `axis`.
-
-    Raises:
-        ValueError: the length is not known.
-    """
-    with input_scope(name, name, [x]):
-        given = convert_to_tensor(x, name="x")
-        rank = given.shape.ndims
-        length = None if rank is None else given.shape.as_list()[axis]
-        if rank is None or length is None:
-            raise ValueError(f"auto_correlation needs the length of the series, axis {axis} of {given}")
-        if center:
-            given -= reduce_mean(given, axis=axis, keepdims=True)
-        lags = length - 1 if max_lags is None else min(int(max_lags), length - 1)
-        places = axis % rank
-        sums = []
-        for lag in range(lags + 1):
-            first, later = [slice(None)] * rank, [slice(None)] * rank
-            first[places], later[places] = slice(0, length - lag), slice(lag, length)
-            sums.append(reduce_sum(given[tuple(first)] * given[tuple(later)], axis=axis) / cast(length - lag, given.dtype))
-        result = stack(sums, axis=places)
-        if not normalize:
-            return result
-        head = [slice(None)] * rank
-        head[places] = slice(0, 1)
-        return result / result[tuple(head)]
