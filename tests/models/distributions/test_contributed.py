@@ -175,6 +175,13 @@ def test_wisharts_of_a_batch_of_degrees_stand_for_themselves() -> None:
         _wishart().stddev()
 
 
+def test_the_deviation_of_wisharts_is_the_factor_of_the_variance_as_in_tensorflow() -> None:
+    made = d.WishartFull(3.0, [[2.0, 0.5], [0.5, 1.0]])
+    deviation, variance = _run([made.stddev(), made.variance()])
+    np.testing.assert_allclose(variance, [[24.0, 6.75], [6.75, 6.0]], rtol=1e-5)
+    np.testing.assert_allclose(deviation, [[4.898979, 0.0], [1.377838, 2.025231]], rtol=1e-5)
+
+
 def test_what_tells_no_size_is_refused() -> None:
     for kind in (d.VectorExponentialDiag, d.VectorLaplaceDiag, d.VectorSinhArcsinhDiag, d.MultivariateNormalDiagPlusLowRank):
         with pytest.raises(ValueError, match=f"{kind.__name__} needs loc"):

@@ -160,11 +160,14 @@ class Wishart(Distribution):
     def _stddev(self) -> Tensor:
         if self._of_triangles:
             raise ValueError("Computing std. dev. when is cholesky_input_output_matrices=True does not make sense.")
-        return sqrt(self._variance())
+        # As in TensorFlow: the factor of the matrix of variances, not the root of each.
+        return cholesky(self._variance())
 
 
 class WishartCholesky(Wishart):
     """Wishart's distribution of matrices, by the triangle of its scale.
+
+    `stddev()` is the Cholesky factor of `variance()`, as in TensorFlow, and not the root of each element.
 
     Args:
         df: the degrees of freedom, at least the number of rows.
@@ -193,6 +196,8 @@ class WishartCholesky(Wishart):
 
 class WishartFull(Wishart):
     """Wishart's distribution of matrices, by its scale.
+
+    `stddev()` is the Cholesky factor of `variance()`, as in TensorFlow, and not the root of each element.
 
     Args:
         df: the degrees of freedom, at least the number of rows.
