@@ -182,6 +182,22 @@ def test_the_deviation_of_wisharts_is_the_factor_of_the_variance_as_in_tensorflo
     np.testing.assert_allclose(deviation, [[4.898979, 0.0], [1.377838, 2.025231]], rtol=1e-5)
 
 
+def test_wrong_arguments_of_wisharts_are_told() -> None:
+    scale = [[2.0, 0.5], [0.5, 1.0]]
+    for df in (1.0, [3.0, 1.0]):
+        with pytest.raises(ValueError, match=r"\(df = .*1\.?.*\) cannot be less than dimension of scale matrix"):
+            d.WishartFull(df, scale)
+    few = tf.placeholder_with_default(1.0, [])
+    made = [
+        (d.WishartFull(few, scale, validate_args=True), "Degrees of freedom"),
+        (d.WishartFull(3.0, [[2.0, 0.7], [0.5, 1.0]], validate_args=True), "Matrix was not symmetric"),
+        (d.WishartCholesky(3.0, [[-1.0, 0.0], [0.5, 1.0]], validate_args=True), "scale must be positive definite"),
+    ]
+    for each, message in made:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            _run(each.log_normalization())
+
+
 def test_what_tells_no_size_is_refused() -> None:
     for kind in (d.VectorExponentialDiag, d.VectorLaplaceDiag, d.VectorSinhArcsinhDiag, d.MultivariateNormalDiagPlusLowRank):
         with pytest.raises(ValueError, match=f"{kind.__name__} needs loc"):

@@ -120,11 +120,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         if covariance_matrix is None:
             raise ValueError("MultivariateNormalFullCovariance needs covariance_matrix, which tells its size; it is None.")
         with input_scope(name, "MultivariateNormalFullCovariance", [loc, covariance_matrix]) as scope:
-            covariance = convert_to_tensor(covariance_matrix, name="covariance_matrix")
-            message = "Matrix was not symmetric"
-            checks = [assert_near(covariance, matrix_transpose(covariance), message=message)] if validate_args else []
-            with control_dependencies(checks):
-                scale = cholesky(covariance)
+            scale = triangle_of(convert_to_tensor(covariance_matrix, name="covariance_matrix"), validate_args)
         self._begin(loc, scale, validate_args, allow_nan_stats, scope, parameters)
 
 
@@ -152,6 +148,19 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
             positive = softplus(scale_diag)
         super().__init__(loc, positive, None, validate_args, allow_nan_stats, scope)
         self._parameters = parameters
+
+
+def triangle_of(matrix: Tensor, validate_args: bool) -> Tensor:
+    """The Cholesky factor of matrices: `[..., size, size]`, zeros above the diagonal.
+
+    Args:
+        matrix: `[..., size, size]`, symmetric and positive definite.
+        validate_args: whether runs check that it is symmetric.
+    """
+    message = "Matrix was not symmetric"
+    checks = [assert_near(matrix, matrix_transpose(matrix), message=message)] if validate_args else []
+    with control_dependencies(checks):
+        return cholesky(matrix)
 
 
 def _log_determinant(triangle: Tensor) -> Tensor:

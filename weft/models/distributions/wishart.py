@@ -6,18 +6,21 @@ import math
 from collections.abc import Mapping
 
 from weft.framework.aliases import TensorLike
+from weft.framework.constant_value import constant_value
 from weft.framework.graph_functions import control_dependencies
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from weft.models.distributions.multivariate_tril import triangle_of
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import where_v2
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.debugging.checks import assert_positive
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.debugging.checks import assert_less_equal, assert_positive
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import cholesky, matrix_triangular_solve
 from weft.ops.linalg.matrix_bands import matrix_diag_part, matrix_set_diag
@@ -27,7 +30,7 @@ from weft.ops.math.elementwise import square
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.special_functions import digamma, lgamma
-from weft.ops.math.unary import exp, log, sqrt
+from weft.ops.math.unary import log, sqrt
 from weft.ops.random.functions import random_gamma, random_normal
 
 
@@ -42,17 +45,29 @@ class Wishart(Distribution):
         parameters: Mapping[str, object],
     ) -> None:  # fmt: skip
         self._tril = matrix_band_part(scale_tril, -1, 0)
-        self._df = convert_to_tensor(df, self._tril.dtype.base_dtype, name="df")
+        size = self._tril.shape.as_list()[-1]
+        self._size = cast(shape_of(self._tril)[-1] if size is None else size, self._tril.dtype)
+        self._df = self._checked(convert_to_tensor(df, self._tril.dtype.base_dtype, name="df"), size, validate_args)
         self._of_triangles = of_triangles
         # One df for each matrix, and one matrix for each df.
         self._all_df = self._df + zeros_like(self._tril[..., 0, 0])
         self._all_tril = self._tril + zeros_like(self._all_df)[..., None, None]
-        size = self._tril.shape.as_list()[-1]
-        self._size = cast(shape_of(self._tril)[-1] if size is None else size, self._tril.dtype)
         Distribution.__init__(
             self, self._tril.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
             [self._df, self._tril], scope,
         )  # fmt: skip
+
+    def _checked(self, df: Tensor, size: int | None, validate_args: bool) -> Tensor:
+        """`df` once it is known to be no less than the size, or to be so by the runs."""
+        known = constant_value(df)
+        told = "Degrees of freedom (df = {}) cannot be less than dimension of scale matrix (scale.dimension = {})"
+        if known is not None and size is not None:
+            if (known < size).any():
+                raise ValueError(told.format(known, size))
+            return df
+        if not validate_args:
+            return df
+        return with_dependencies([assert_less_equal(self._size, df, message=told.format(df, self._size))], df)
 
     @property
     def df(self) -> Tensor:
@@ -106,9 +121,6 @@ class Wishart(Distribution):
         trace = reduce_sum(square(matrix_triangular_solve(tril, root + zeros_like(tril))), [-2, -1])
         half_log = reduce_sum(log(matrix_diag_part(root)), -1)
         return (self._all_df - self._size - 1.0) * half_log - 0.5 * trace - self.log_normalization()
-
-    def _prob(self, value: Tensor) -> Tensor:
-        return exp(self._log_prob(value))
 
     def _half_log_scale(self) -> Tensor:
         return reduce_sum(log(matrix_diag_part(self._all_tril)), -1)
@@ -170,12 +182,15 @@ class WishartCholesky(Wishart):
     `stddev()` is the Cholesky factor of `variance()`, as in TensorFlow, and not the root of each element.
 
     Args:
-        df: the degrees of freedom, at least the number of rows.
+        df: the degrees of freedom, at least the number of rows; checked as soon as they are known.
         scale: `[..., size, size]`, the lower triangle L of the scale `L L^T`.
         cholesky_input_output_matrices: whether samples and values are such triangles too.
         validate_args: whether runs check the arguments.
         allow_nan_stats: whether a statistic that is not defined is NaN; an error otherwise.
         name: the scope's name.
+
+    Raises:
+        ValueError: `df` is less than the number of rows.
     """
 
     def __init__(
@@ -190,7 +205,9 @@ class WishartCholesky(Wishart):
         parameters = dict(locals())
         with input_scope(name, "WishartCholesky", [df, scale]) as scope:
             tril = convert_to_tensor(scale, name="scale")
-            with control_dependencies([assert_positive(matrix_diag_part(tril))] if validate_args else []):
+            message = "scale must be positive definite"
+            checks = [assert_positive(matrix_diag_part(tril), message=message)] if validate_args else []
+            with control_dependencies(checks):
                 self._begin(df, tril, cholesky_input_output_matrices, validate_args, allow_nan_stats, scope, parameters)
 
 
@@ -200,12 +217,15 @@ class WishartFull(Wishart):
     `stddev()` is the Cholesky factor of `variance()`, as in TensorFlow, and not the root of each element.
 
     Args:
-        df: the degrees of freedom, at least the number of rows.
+        df: the degrees of freedom, at least the number of rows; checked as soon as they are known.
         scale: `[..., size, size]`, symmetric and positive definite.
         cholesky_input_output_matrices: whether samples and values are lower triangles.
         validate_args: whether runs check the arguments.
         allow_nan_stats: whether a statistic that is not defined is NaN; an error otherwise.
         name: the scope's name.
+
+    Raises:
+        ValueError: `df` is less than the number of rows.
     """
 
     def __init__(
@@ -219,7 +239,7 @@ class WishartFull(Wishart):
     ) -> None:
         parameters = dict(locals())
         with input_scope(name, "WishartFull", [df, scale]) as scope:
-            tril = cholesky(convert_to_tensor(scale, name="scale"))
+            tril = triangle_of(convert_to_tensor(scale, name="scale"), validate_args)
             self._begin(df, tril, cholesky_input_output_matrices, validate_args, allow_nan_stats, scope, parameters)
 
 
