@@ -198,6 +198,14 @@ def test_wrong_arguments_of_wisharts_are_told() -> None:
             _run(each.log_normalization())
 
 
+def test_wrong_bounds_of_whole_numbers_are_told() -> None:
+    normal = d.Normal(0.0, 1.0)
+    for low, high, message in ((3.0, 1.0, "low must be strictly less than high"), (0.5, None, "non-integer components")):
+        for ask in (lambda made: made.cdf(0.0), lambda made: made.sample()):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                _run(ask(d.QuantizedDistribution(normal, tf.placeholder_with_default(low, []), high, validate_args=True)))
+
+
 def test_what_tells_no_size_is_refused() -> None:
     for kind in (d.VectorExponentialDiag, d.VectorLaplaceDiag, d.VectorSinhArcsinhDiag, d.MultivariateNormalDiagPlusLowRank):
         with pytest.raises(ValueError, match=f"{kind.__name__} needs loc"):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from weft.framework.aliases import TensorLike
-from weft.framework.graph_functions import control_dependencies
+from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from weft.models.distributions.parameters import assert_integer_form
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.selection import where_v2
+from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_less
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum, minimum
@@ -24,7 +26,7 @@ class QuantizedDistribution(Distribution):
         distribution: the other one, of numbers.
         low: the least value, a whole number; none when None.
         high: the greatest value, a whole number; none when None.
-        validate_args: whether runs check that `low` is below `high`.
+        validate_args: whether runs check that `low` and `high` are whole, and in this order.
         name: the scope's name.
 
     Raises:
@@ -45,13 +47,7 @@ class QuantizedDistribution(Distribution):
         self._of = distribution
         with input_scope(name, "QuantizedDistribution", [low, high]) as scope:
             kind = distribution.dtype
-            self._low = None if low is None else convert_to_tensor(low, kind, name="low")
-            self._high = None if high is None else convert_to_tensor(high, kind, name="high")
-            checks = []
-            if validate_args and self._low is not None and self._high is not None:
-                checks.append(assert_less(self._low, self._high, message="low must be strictly less than high."))
-            with control_dependencies(checks):
-                self._zero = constant(0.0, kind)
+            self._low, self._high = _bounds(low, high, kind, validate_args)
         bounds = [each for each in (self._low, self._high) if each is not None]
         super().__init__(
             kind, NOT_REPARAMETERIZED, validate_args, distribution.allow_nan_stats, parameters,
@@ -86,7 +82,7 @@ class QuantizedDistribution(Distribution):
         return self._of.event_shape_tensor()
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
-        drawn = ceil(self._of.sample(n, seed=seed)) + self._zero
+        drawn = ceil(self._of.sample(n, seed=seed))
         if self._low is not None:
             drawn = maximum(drawn, self._low)
         return drawn if self._high is None else minimum(drawn, self._high)
@@ -122,8 +118,23 @@ class QuantizedDistribution(Distribution):
         tail, later = self._survival_function(value), self._survival_function(value - 1.0)
         return where_v2(tail < cdf, later - tail, cdf - before)
 
-    def _log_prob(self, value: Tensor) -> Tensor:
-        return log(self._prob(value))
+
+def _bounds(
+    low: TensorLike | None, high: TensorLike | None, kind: DType, validate_args: bool
+) -> tuple[Tensor | None, Tensor | None]:
+    """Both as tensors, once they are known to be whole and in order where arguments are checked."""
+    least = None if low is None else convert_to_tensor(low, kind, name="low")
+    most = None if high is None else convert_to_tensor(high, kind, name="high")
+    if not validate_args:
+        return least, most
+    checks = [assert_integer_form(each, "value has non-integer components.") for each in (least, most) if each is not None]
+    if least is not None and most is not None:
+        checks.append(assert_less(least, most, message="low must be strictly less than high."))
+
+    def checked(bound: Tensor | None) -> Tensor | None:
+        return None if bound is None else with_dependencies(checks, bound)
+
+    return checked(least), checked(most)
 
 
 def _lowest(like: Tensor) -> Tensor:
