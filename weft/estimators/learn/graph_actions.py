@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from weft.client.session import Session
@@ -94,17 +95,7 @@ def run_n(
     Raises:
         ValueError: there are no tensors.
     """
-    return run_feeds(output_dict, _Repeated(feed_dict, n), restore_checkpoint_path)
-
-
-class _Repeated:
-    """A feed so many times, perhaps never, which is allowed where it was a number that said so."""
-
-    def __init__(self, feeds: _Feeds | None, count: int) -> None:
-        self._feeds, self._count = feeds, count
-
-    def __iter__(self) -> Iterator[_Feeds | None]:
-        return iter([self._feeds for _ in range(self._count)])
+    return run_feeds(output_dict, itertools.repeat(feed_dict, n), restore_checkpoint_path)
 
 
 def infer(restore_checkpoint_path: str | None, output_dict: Mapping[str, Nest], feed_dict: _Feeds | None = None) -> _Values:
