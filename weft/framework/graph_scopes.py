@@ -175,18 +175,12 @@ class BuildingScopes:
         state = scopes.current(self)
         if state.device_name:
             op._set_device(state.device_name)
-            return
-        for function in reversed(state.devices):
-            if function is None:
-                break
-            op._set_device(function(op))
+        else:
+            scopes.apply_device_functions(state.devices, op)
 
     def _apply_scopes(self, op: Operation, state: Any) -> None:
         if state.device_name is None:
-            for function in reversed(state.devices):
-                if function is None:
-                    break
-                op._set_device(function(op))
+            scopes.apply_device_functions(state.devices, op)
         elif state.device_name:
             op.place(state.device_name)
         for key, value in state.attrs.items():

@@ -304,10 +304,7 @@ class _Importer:
         _add_shapes(op, known_shapes)
         if node.device:
             op._set_device(node.device)
-            for function in reversed(state.devices):
-                if function is None:
-                    break
-                op._set_device(function(op))
+            scopes.apply_device_functions(state.devices, op)
         if self._reads is not None:
             self._reads.note(op, node.device)
         self._nodes[node.name] = op

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -51,6 +51,14 @@ _NONE: Final[Mapping[int, ScopeState]] = {}
 def current(graph: object) -> ScopeState:
     """The scopes that are open in this graph, on this thread."""
     return _STATES.get(_NONE).get(id(graph), EMPTY)
+
+
+def apply_device_functions(functions: Sequence[DeviceFunction | None], op: Any) -> None:
+    """Let device functions decide on an operation's device, from the innermost outwards to where `tf.device(None)` stops."""
+    for function in reversed(functions):
+        if function is None:
+            break
+        op._set_device(function(op))
 
 
 @contextlib.contextmanager
