@@ -165,6 +165,16 @@ def test_an_order_that_seeds_tell_is_the_one_that_tensorflow_has():
             assert np.allclose([session.run(following) for _ in range(6)], expected)
 
 
+def test_the_graphs_seed_gives_functions_the_numbers_that_tensorflow_draws_behind_nodes_of_which_it_makes_more():
+    tf.set_random_seed(1)
+    dataset = tf.data.Dataset.range(1).map(
+        lambda x: tf.nn.softmax([[1.0], [1.0]], axis=0)[0, 0] + tf.clip_by_value(1.0, 0.0, 1.0) + tf.random_uniform([])
+    )
+    following = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as session:
+        assert session.run(following) == pytest.approx(2.0094519)
+
+
 def test_shapes_that_do_not_fit_into_a_batch_are_an_error_that_names_them():
     dataset = tf.data.Dataset.range(3).map(lambda x: tf.fill([x], x)).batch(2)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"component 0. First element had shape \[0\] and element 1"):

@@ -31,7 +31,7 @@ class FunctionGraph(FuncGraph):
     @property
     def last_id(self) -> int:
         # As TensorFlow counts, which seeds random nodes by it.
-        return len(self.operations)
+        return len(self.operations) + self.nodes_spared
 
     @contextlib.contextmanager
     def building(self) -> Iterator[FunctionGraph]:
