@@ -60,6 +60,37 @@ def test_a_call_leaves_no_copy_of_the_function_in_the_library() -> None:
     assert _run(x) == 121
 
 
+def test_a_call_takes_one_of_the_numbers_that_the_graphs_seed_counts() -> None:
+    tf.set_random_seed(1)
+    f = tf.function(lambda x: x * 2.0 + 1.0)
+    outer = tf.function(lambda x: f(f(x)) + tf.random_uniform([]))
+    result = outer(tf.constant(1.0))
+    assert _run([result, tf.random_uniform([])]) == pytest.approx([7.521116, 0.195606])
+
+
+def test_a_node_of_a_call_is_told_by_the_line_of_the_function_and_that_of_the_call() -> None:
+    def inverse(x: Any) -> Any:
+        return tf.linalg.inv(x)
+
+    result = tf.function(inverse)(tf.zeros([2, 2]))
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        _run(result)
+    first = inverse.__code__.co_firstlineno
+    for line, text in ((first + 1, "return tf.linalg.inv(x)"), (first + 3, "result = tf.function(inverse)(tf.zeros([2, 2]))")):
+        assert f'{__file__}", line {line}' in str(caught.value)
+        assert text in str(caught.value)
+
+
+def test_functions_of_datasets_stand_in_the_library_once_and_go_along_into_another_graph() -> None:
+    def total() -> Any:
+        return tf.data.Dataset.range(3).map(lambda x: x + 1).reduce(tf.constant(0, tf.int64), lambda a, b: a + b)
+
+    trace = tf.function(total).get_concrete_function()
+    with tf.Graph().as_default() as graph:
+        assert _run([trace(), trace()]) == [6, 6]
+        assert len(graph.as_graph_def().library.function) == 2
+
+
 def test_structures_go_in_and_out() -> None:
     @tf.function
     def f(x: Any) -> Any:

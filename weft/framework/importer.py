@@ -301,7 +301,7 @@ class _Importer:
         if self._reads is not None:
             inputs = self._reads.inputs(self._graph, name, node.device, inputs, control)
         op = self._graph.add_node(definition, name, inputs, output_types(definition, attrs), attrs, control)
-        _add_shapes(op, known_shapes)
+        add_shapes(op, known_shapes)
         if node.device:
             op._set_device(node.device)
             scopes.apply_device_functions(state.devices, op)
@@ -371,7 +371,7 @@ class _Importer:
         return op.outputs[int(index)] if colon else op
 
 
-def _add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
+def add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
     """Take what the writer of the graph knew of the outputs' shapes, where it does not contradict the inputs here."""
     for tensor, dims in zip(op.outputs, known_shapes, strict=False):
         if dims_compatible(tensor.dims, dims):

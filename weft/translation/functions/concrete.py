@@ -7,23 +7,18 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tensorboard.compat.proto import graph_pb2
-
 from weft.framework import nest
 from weft.framework.aliases import Nest
 from weft.framework.dims import Dims
-from weft.framework.func_graph import FuncGraph, bodies_of
-from weft.framework.function_def import functions_run_by
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.importer import import_graph_def
+from weft.framework.func_graph import FuncGraph
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.framework.raising.calls import inline_calls
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.framework.tensor_spec import TensorSpec
 from weft.ops.composites import as_leaf, flat_tensors, packed, tensors_of
-from weft.ops.control_flow.automatic_order import has_effect
 from weft.ops.control_flow.function_graph import FunctionGraph
+from weft.translation.functions.call_nodes import add_call
 from weft.translation.functions.signature import Arguments, is_traced
 
 _NUMBERS: Final = itertools.count()
@@ -163,21 +158,12 @@ class ConcreteFunction:
         inputs = [*tensors, *self.captured_inputs]
         if isinstance(graph, FuncGraph):
             inputs = [graph.capture(each) for each in inputs]
-        kind = "StatefulPartitionedCall" if any(map(has_effect, self._graph.get_operations())) else "PartitionedCall"
-        proto = self._as_call(kind, inputs)
-        # The importer refuses to replace what nothing uses.
-        used = [each.consumers() or each in self._graph.outputs for each in self._graph.inputs]
-        mapped = {f"in_{index}:0": each for index, each in enumerate(inputs) if used[index]}
-        count = len(self._graph.outputs)
-        wanted = [f"call:{index}" for index in range(count)] or ["call"]
-        _name_call(proto, graph, kind)
-        wanted = [each.replace("call", proto.node[-1].name) for each in wanted]
-        found = import_graph_def(_without_call(proto), mapped, wanted, name="")
-        if not count:
-            return found[0] if self._returned is None else self._packed([])
-        for made, traced in zip(found, self._graph.outputs, strict=True):
-            made.set_shape(traced.dims)
-        return self._packed(found)
+        made = add_call(graph, self._graph, inputs)
+        if not made.outputs:
+            return made if self._returned is None else self._packed([])
+        for result, traced in zip(made.outputs, self._graph.outputs, strict=True):
+            result.set_shape(traced.dims)
+        return self._packed(made.outputs)
 
     def _packed(self, tensors: Sequence[Tensor]) -> Nest:
         left = list(tensors)
@@ -189,52 +175,6 @@ class ConcreteFunction:
             taken = [left.pop(0) for _ in tensors_of(leaf)]
             leaves.append(packed(leaf, taken))
         return nest.pack_sequence_as(self._returned, leaves)
-
-    def _as_call(self, kind: str, inputs: Sequence[Tensor]) -> graph_pb2.GraphDef:
-        proto = graph_pb2.GraphDef()
-        for function in _library(self._graph):
-            proto.library.function.add().CopyFrom(function.to_function_def())
-        node = proto.node.add(op=kind)
-        node.input.extend(f"in_{index}:0" for index in range(len(inputs)))
-        node.attr["f"].func.name = self.name
-        node.attr["Tin"].list.type.extend(each.dtype.base_dtype.as_datatype_enum for each in inputs)
-        node.attr["Tout"].list.type.extend(each.dtype.base_dtype.as_datatype_enum for each in self._graph.outputs)
-        return proto
-
-
-def _name_call(proto: graph_pb2.GraphDef, graph: Graph, kind: str) -> None:
-    """Give the node of the call a name that the graph has not, in the open scope."""
-    proto.node[-1].name = graph.unique_name(kind, mark_as_used=False)
-
-
-def _without_call(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
-    """The nodes of the call, and of the library what they run: an import takes a copy of each function that it is given."""
-    made = inline_calls(proto)
-    run = functions_run_by(made.node, made.library)
-    kept = [each for each in made.library.function if each.signature.name in run]
-    del made.library.function[:]
-    made.library.function.extend(kept)
-    return made
-
-
-def _library(function: FuncGraph) -> list[FuncGraph]:
-    """A function and all that its nodes run, each once."""
-    found: dict[str, FuncGraph] = {}
-    waiting = [function]
-    while waiting:
-        each = waiting.pop()
-        if each.name in found:
-            continue
-        found[each.name] = each
-        for op in each.get_operations():
-            waiting += bodies_of(op) if op.op_def.bodies else ()
-            waiting += [each.get_function(name) for name in _named_functions(op)]
-    return list(found.values())
-
-
-def _named_functions(op: Operation) -> list[str]:
-    functions = op.graph.functions
-    return [str(value) for value in op.attrs.values() if isinstance(value, str) and value in functions]
 
 
 def _unique(names: Sequence[str]) -> list[str]:
