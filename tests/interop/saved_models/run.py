@@ -181,7 +181,11 @@ def read(folder, feeds):
             signatures = tf.saved_model.loader.load(session, tags, folder).signature_def
             for key in sorted(set(signatures) & set(feeds)):
                 names = {name: info.name for name, info in signatures[key].outputs.items()}
-                result = session.run(names, fed_of(signatures[key], feeds[key]))
+                fed = fed_of(signatures[key], feeds[key])
+                result = session.run(names, fed)
+                # In one step a metric's value is read before its update or after it, as it happens.
+                metrics = {name: names[name] for name in names if name.endswith("/value")}
+                result.update(session.run(metrics, fed))
                 values = {name: plain(value) for name, value in sorted(result.items())}
                 found[",".join(sorted(tags)) + " " + key] = [signatures[key].method_name, values]
     return found
