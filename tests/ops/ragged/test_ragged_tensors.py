@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,32 @@ def test_a_column_of_size_one_broadcasts_but_rows_of_one_element_do_not() -> Non
         assert session.run(tf.add(rows, [[10], [20]])).to_list() == [[11, 12, 13], [24]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to broadcast"), tf.Session() as session:
         session.run(rows + tf.ragged.constant([[10], [20]]))
+
+
+@pytest.mark.parametrize(
+    "made_of",
+    [
+        lambda rows, others: tf.ragged.boolean_mask(rows, others > 1),
+        lambda rows, others: tf.where(rows > 1, rows, others),
+        lambda rows, others: tf.ragged.map_flat_values(tf.add, rows, others),
+        lambda rows, others: tf.ragged.stack_dynamic_partitions(_as_parts(rows), _as_parts(others), 4),
+    ],
+)
+def test_values_made_of_rows_that_differ_stop_the_run_though_they_are_asked_for_alone(made_of: Any) -> None:
+    splits = tf.placeholder(tf.int64, [None])
+    rows = tf.RaggedTensor.from_row_splits([1, 2, 3], splits)
+    others = tf.ragged.constant([[1, 2], [3]], row_splits_dtype=tf.int64)
+    made = made_of(rows, others)
+    with tf.Session() as session:
+        session.run(made, {splits: [0, 2, 3]})
+        for asked in (made, made.flat_values):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"identical ragged splits|incompatible ragged shapes"):
+                session.run(asked, {splits: [0, 1, 3]})
+
+
+def _as_parts(rows: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Each number of the rows as a row of its own."""
+    return rows.with_values(tf.RaggedTensor.from_row_splits(rows.values, [0, 1, 2, 3]))
 
 
 def test_values_that_do_not_fit_their_splits_are_told_by_the_run_too() -> None:

@@ -75,8 +75,8 @@ def map_flat_values(op: Function, *args: Nest, **kwargs: Nest) -> Nest:
     if not found:
         return op(*args, **kwargs)
     splits_type_of(*found)
-    splits = same_partitions([each.nested_row_splits for each in found])
-    return RaggedTensor.from_nested_row_splits(op(*flat_args, **flat_kwargs), splits, validate=False)
+    with same_partitions([each.nested_row_splits for each in found]) as splits:
+        return RaggedTensor.from_nested_row_splits(op(*flat_args, **flat_kwargs), splits, validate=False)
 
 
 def _flattened(value: Nest, found: list[RaggedTensor]) -> Nest:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType, as_dtype
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like, zeros
@@ -67,19 +69,23 @@ def positive_axis(axis: int, rank: int | None) -> int:
     return axis % rank
 
 
-def same_partitions(nested: Sequence[Sequence[Tensor]]) -> Sequence[Tensor]:
-    """The first of several lists of splits, behind checks that all are equal where they are not the same tensors.
+@contextlib.contextmanager
+def same_partitions(nested: Sequence[Sequence[Tensor]]) -> Iterator[Sequence[Tensor]]:
+    """A block for what is made of several tensors row by row; in it, the first of their lists of splits.
+
+    Its nodes wait for checks that the lists are equal where they are not the same tensors: a run may ask for the values alone.
 
     Raises:
         ValueError: the lists have not the same number of ragged dimensions.
     """
     if any(len(splits) != len(nested[0]) for splits in nested):
         raise ValueError("Inputs must have identical ragged splits")
-    pairs = [(a, b) for splits in nested[1:] for a, b in zip(nested[0], splits, strict=True) if a is not b]
-    if not pairs:
-        return nested[0]
-    checks = [assert_equal(a, b, message="Inputs must have identical ragged splits") for a, b in pairs]
-    return [with_dependencies(checks, splits) for splits in nested[0]]
+    checks = [
+        assert_equal(a, b, message="Inputs must have identical ragged splits")
+        for splits in nested[1:] for a, b in zip(nested[0], splits, strict=True) if a is not b
+    ]  # fmt: skip
+    with get_default_graph().control_dependencies(checks):
+        yield [with_dependencies(checks, splits) for splits in nested[0]] if checks else nested[0]
 
 
 def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array import selection
@@ -51,9 +52,9 @@ def _chosen(condition: Values, x: Values, y: Values) -> Values:
     if isinstance(condition, RaggedTensor):
         if not isinstance(x, RaggedTensor) or not isinstance(y, RaggedTensor):
             raise ValueError("Input shapes do not match.")
-        splits = same_partitions([each.nested_row_splits for each in (condition, x, y)])
-        values = selection.where(condition.flat_values, x.flat_values, y.flat_values)
-        return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+        with same_partitions([each.nested_row_splits for each in (condition, x, y)]) as splits:
+            values = selection.where(condition.flat_values, x.flat_values, y.flat_values)
+            return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
     condition.get_shape().assert_has_rank(1)
     both = concat([x, y], axis=0)
     kind = splits_type_of(both)
@@ -104,12 +105,11 @@ def _masked(data: Values, mask: Values) -> Values:
     kind = mask.row_splits.dtype
     if not isinstance(data, RaggedTensor):
         data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=kind)
-    [splits] = same_partitions([[mask.row_splits], [data.row_splits]])
-    if rank > 2:
-        return RaggedTensor.from_row_splits(_masked(data.values, mask.values), splits, validate=False)
-    kept = unsorted_segment_sum(cast(mask.values, kind), mask.value_rowids(), mask.nrows())
-    behind = RaggedTensor.from_row_splits(data.values, splits, validate=False)
-    return RaggedTensor.from_row_splits(_masked(behind.values, mask.values), lengths_to_splits(kept), validate=False)
+    with same_partitions([[mask.row_splits], [data.row_splits]]) as [splits]:
+        inner = _masked(data.values, mask.values)
+        if rank == 2:
+            splits = lengths_to_splits(unsorted_segment_sum(cast(mask.values, kind), mask.value_rowids(), mask.nrows()))
+        return RaggedTensor.from_row_splits(inner, splits, validate=False)
 
 
 def stack_dynamic_partitions(
@@ -144,10 +144,8 @@ def _partitioned(data: Values, numbers: Values, count: Tensor) -> RaggedTensor:
         if not isinstance(numbers, RaggedTensor):
             numbers = RaggedTensor.from_tensor(numbers, row_splits_dtype=kind)
         check = assert_equal(data.row_splits, numbers.row_splits, message="data and partitions have incompatible ragged shapes")
-        inner = numbers.values
-        if not isinstance(inner, RaggedTensor):
-            inner = with_dependencies([check], inner)
-        return _partitioned(data.values, inner, count)
+        with get_default_graph().control_dependencies([check]):
+            return _partitioned(data.values, numbers.values, count)
     ids = cast(numbers, count.dtype)
     if numbers.shape.ndims == 0:
         ids = reshape(ids, [1])
