@@ -90,3 +90,12 @@ def test_a_header_that_tells_of_too_large_an_image_takes_no_memory() -> None:
     data[at : at + 4] = b"\x80\x00\x80\x00"
     with pytest.raises(tf.errors.InvalidArgumentError, match="32768 rows and 32768 columns is too large"):
         jpeg_pixels(bytes(data))
+
+
+def test_a_file_of_scans_without_end_takes_no_time() -> None:
+    data = _file("progressive")
+    at = data.rindex(b"\xff\xda")
+    empty = data[at : at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")]
+    assert jpeg_pixels(data[:-2] + empty * 400 + data[-2:]).shape == _KEPT["progressive/def"].shape
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"it is said to be in \d+ scans, of 500 at most"):
+        jpeg_pixels(data[:-2] + empty * 1000 + data[-2:])

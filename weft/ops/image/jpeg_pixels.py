@@ -18,6 +18,8 @@ RATIOS: Final = (1, 2, 4, 8)
 _METHODS: Final = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 _SCAN, _END = b"\xff\xda", b"\xff\xd9"
 _MOST_BYTES: Final = 1 << 29  # of an image in TensorFlow
+_MOST_SCANS: Final = 500
+"""As many as libjpeg-turbo advises: each is a walk over the whole image, for 10 bytes of the file."""
 _FOUR: Final = ("CMYK", "YCCK")
 
 
@@ -69,6 +71,9 @@ def jpeg_pixels(data: bytes, options: JpegOptions = _PLAIN) -> np.ndarray:
     module = _simplejpeg()
     if not options.recovers and data.rfind(_END) < data.rfind(_SCAN):
         raise _invalid(data, "it ends too early")
+    scans = data.count(_SCAN + b"\x00")
+    if scans > _MOST_SCANS:
+        raise _invalid(data, f"it is said to be in {scans} scans, of {_MOST_SCANS} at most")
     try:
         return _decoded(module, data, options)
     except ValueError as error:
