@@ -63,6 +63,12 @@ def test_damage_within_a_file_leaves_the_rest_of_it() -> None:
     np.testing.assert_array_equal(found[:8], _KEPT["subsampled/def"][:8])
 
 
+def test_a_file_of_an_unknown_version_is_decoded() -> None:
+    data = _file("subsampled")
+    at = data.index(b"JFIF\x00") + 5
+    np.testing.assert_array_equal(jpeg_pixels(data[:at] + b"\x00\x00" + data[at + 2 :]), _KEPT["subsampled/def"])
+
+
 @pytest.mark.parametrize(
     ("attrs", "message"),
     [

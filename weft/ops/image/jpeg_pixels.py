@@ -21,6 +21,8 @@ _MOST_BYTES: Final = 1 << 29  # of an image in TensorFlow
 _MOST_SCANS: Final = 500
 """As many as libjpeg-turbo advises: each is a walk over the whole image, for 10 bytes of the file."""
 _FOUR: Final = ("CMYK", "YCCK")
+_JFIF: Final = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00"
+_FIRST: Final = b"\x01"
 
 
 class JpegOptions(NamedTuple):
@@ -75,12 +77,22 @@ def jpeg_pixels(data: bytes, options: JpegOptions = _PLAIN) -> np.ndarray:
     if scans > _MOST_SCANS:
         raise _invalid(data, f"it is said to be in {scans} scans, of {_MOST_SCANS} at most")
     try:
-        return _decoded(module, data, options)
+        return _decoded(module, _of_first_version(data), options)
     except ValueError as error:
         raise _invalid(data, f"{error}") from error
     except KeyError as error:
         # simplejpeg looks up colours that the file does not name.
         raise _invalid(data, "it has no whole header") from error
+
+
+def _of_first_version(data: bytes) -> bytes:
+    """The file as of JFIF 1, the only version that there is: others, as cameras have written, are a warning to TensorFlow.
+
+    simplejpeg takes each warning of the header for an error, whatever its `strict` says.
+    """
+    at = len(_JFIF)
+    is_other = data.startswith(_JFIF) and data[at : at + 1] != _FIRST
+    return data[:at] + _FIRST + data[at + 1 :] if is_other else data
 
 
 def _simplejpeg() -> ModuleType:
