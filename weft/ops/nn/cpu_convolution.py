@@ -70,8 +70,6 @@ _FEW_CHANNELS: Final = {"forward": 4, "to_input": 8, "to_filter": 0}
 _MOST_TAPS: Final = 128
 _MOST_GROUPS: Final = 64
 _MOST_PLACES: Final = 64
-# The gradient for the input is scattered from the windows if the images have more than so many elements for each place.
-_FEW_PLACES: Final = 3
 # What is copied out or made of one block of images should stay in the second-level cache.
 _ROWS_BYTES: Final = 5 << 19
 _PRODUCT_BYTES: Final = 2 << 20
@@ -97,7 +95,7 @@ def form_for(
     if groups == 1:
         if item_bytes > 4:
             return by_rows
-        if direction == "to_input" and _has_few_places(x, window):
+        if direction == "to_input" and math.prod(window.outputs) <= _MOST_PLACES and window.has_few_places(x[1:-1]):
             return by_places
         if direction == "forward" and onednn_convolution.serves(x, filters, item_bytes, window):
             return onednn_convolution.convolved
@@ -108,12 +106,6 @@ def form_for(
     if groups == x[-1] and _taps(filters, groups) <= _MOST_TAPS:
         return by_taps_to_filter if direction == "to_filter" else by_taps
     return functools.partial(by_groups, library) if direction == "to_filter" and groups <= _MOST_GROUPS else None
-
-
-def _has_few_places(x: Sequence[int], window: Window) -> bool:
-    """Whether windows are so few for the size of the images that the input's gradient, as a convolution, takes zeros mostly."""
-    places = math.prod(window.outputs)
-    return places <= _MOST_PLACES and math.prod(x[1:-1]) > _FEW_PLACES * math.prod(window.strides) * places
 
 
 def _taps(filters: Sequence[int], channels: int) -> int:

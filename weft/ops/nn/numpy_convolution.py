@@ -34,9 +34,6 @@ _ROWS_BYTES: Final = 1 << 20
 """The matrix of the windows is made for so many images at a time that it stays in the second-level cache, in memory that a
 thread keeps for it: the system gives a new array page by page, which takes as long as to fill it."""
 
-_FEW_PLACES: Final = 3
-"""The gradient for the input is scattered from the windows if the images have more than so many elements for each place."""
-
 _FEWEST_ROWS: Final = 16
 """Products are made image by image if there are so many windows in one. BLAS divides a product of 262,144 multiplications and
 more between its threads; while another thread compiles, or on a machine with other work, to wait for them made 4 ms of 0.14."""
@@ -100,14 +97,9 @@ def _phase(shape: Sequence[int], turned: Array, grad: Array, window: Window, pha
 
 
 def _is_scattered(shape: Sequence[int], window: Window) -> bool:
-    """Whether windows have both strides and gaps, or are so few that a convolution would multiply mostly zeros.
-
-    It multiplies a window for each element of the images, and by this form for each of the output: a window of 5 words, all 128
-    numbers of each, over 11 words has 7 places, and the convolution 1,408, of 320 KB each. That took a minute a step.
-    """
-    if any(stride > 1 < dilation for stride, dilation in zip(window.strides, window.dilations, strict=True)):
-        return True
-    return math.prod(shape[1:-1]) > _FEW_PLACES * math.prod(window.strides) * math.prod(window.outputs)
+    """Whether windows have both strides and gaps, or few places."""
+    has_both = any(stride > 1 < dilation for stride, dilation in zip(window.strides, window.dilations, strict=True))
+    return has_both or window.has_few_places(shape[1:-1])
 
 
 def _scattered(shape: Sequence[int], filters: Array, grad: Array, window: Window) -> Array:
