@@ -51,6 +51,15 @@ def test_an_estimator_trains_a_model_as_the_model_trains_itself(optimizer, tmp_p
     assert "dense/kernel" in estimator.get_variable_names()
 
 
+def test_an_optimizer_of_the_program_s_own_is_made_again_from_its_name(tmp_path) -> None:
+    class Slow(keras.optimizers.SGD):
+        pass
+
+    estimator = keras.estimator.model_to_estimator(_model(Slow(0.1)), custom_objects={"Slow": Slow}, model_dir=str(tmp_path))
+    estimator.train(_batches, steps=1)
+    assert estimator.get_variable_value("global_step") == 1
+
+
 def test_what_cannot_be_an_estimator_is_refused(tmp_path) -> None:
     to_estimator = keras.estimator.model_to_estimator
     with pytest.raises(ValueError, match="needs to be provided"):

@@ -14,10 +14,9 @@ from weft.framework.aliases import Array, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
-from weft.networks.config import Config, GivenConfig, KerasObject
+from weft.networks.config import KerasObject
+from weft.networks.models.blueprint import Blueprint
 from weft.networks.models.building import model_from_json
-from weft.networks.objects.registry import custom_object_scope
-from weft.networks.optimizers import catalog as optimizers
 from weft.networks.state.phase import learning_phase_scope
 from weft.networks.state.sessions import value_setter
 from weft.ops.control_flow.ordering import group
@@ -79,14 +78,14 @@ def export_saved_model(
         )
     path = os.fspath(saved_model_path)
     builder = SavedModelBuilder(path)
-    original = _Original(model, custom_objects or {})
+    blueprint = Blueprint(model, custom_objects or {})
     is_compiled = getattr(model, "optimizer", None) is not None and not serving_only
     modes = [ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT] if is_compiled else [ModeKeys.PREDICT]
     prefix = os.path.join(path, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
     model.save_weights(prefix, save_format="tf")
     for mode in modes:
         with Graph().as_default(), learning_phase_scope(int(mode == ModeKeys.TRAIN)):
-            _add_graph(builder, original, mode, prefix, is_first=mode == modes[0])
+            _add_graph(builder, blueprint, mode, prefix, is_first=mode == modes[0])
     folder = os.path.join(path, layout.ASSETS_DIRECTORY)
     gfile.MakeDirs(folder)
     with gfile.GFile(os.path.join(folder, _CONFIG), "w") as file:
@@ -116,42 +115,14 @@ def load_from_saved_model(
     return model
 
 
-class _Original:
-    """What each graph's model is made of: the config and what `compile` was told.
-
-    Args:
-        model: the model.
-        custom_objects: the program's own classes and functions.
-    """
-
-    def __init__(self, model: KerasObject, custom_objects: Mapping[str, object]) -> None:
-        self._class, self._config, self._custom_objects = type(model), model.get_config(), custom_objects
-        self._arguments: Config = {}
-        given = getattr(model, "optimizer", None)
-        if given is not None:
-            self._arguments = {**model.compilation.arguments, "target_tensors": None}
-            self._arguments["sample_weight_mode"] = model.sample_weight_mode
-        self._of_graphs = given.optimizer if isinstance(given, optimizers.TFOptimizer) else None
-        is_own = given is not None and self._of_graphs is None
-        self._optimizer: GivenConfig | None = optimizers.serialize(given) if is_own else None
-
-    def model(self, is_compiled: bool) -> KerasObject:
-        """A model like the original in the default graph, with variables of its own."""
-        with custom_object_scope(self._custom_objects):
-            made: KerasObject = self._class.from_config(self._config)
-            if is_compiled:
-                optimizer = self._of_graphs or optimizers.deserialize(self._optimizer or {}, self._custom_objects)
-                made.compile(optimizer, **self._arguments)
-        return made
-
-
-def _add_graph(builder: SavedModelBuilder, original: _Original, mode: str, prefix: str, is_first: bool) -> None:
+def _add_graph(builder: SavedModelBuilder, blueprint: Blueprint, mode: str, prefix: str, is_first: bool) -> None:
     """Add the graph of a mode. The first one has all variables that any has, and writes their values."""
-    model = original.model(mode != ModeKeys.PREDICT)
+    model = blueprint.model()
     inputs: dict[str, Tensor] = dict(zip(model.input_names, model.inputs, strict=True))
     outputs = dict(zip(model.output_names, model.outputs, strict=True))
     output: ExportOutput = PredictOutput(outputs)
     if mode != ModeKeys.PREDICT:
+        blueprint.compile(model)
         program = model.compilation.program()
         get_default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, model.optimizer.iterations)
         if mode == ModeKeys.TRAIN:

@@ -17,11 +17,10 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.networks.config import Config, GivenConfig, KerasObject
+from weft.networks.config import KerasObject
 from weft.networks.engine.input_layer import Input
+from weft.networks.models.blueprint import Blueprint
 from weft.networks.models.model import Model
-from weft.networks.objects.registry import custom_object_scope
-from weft.networks.optimizers import catalog as optimizers
 from weft.networks.saving.model_files import load_model
 from weft.networks.state.phase import set_learning_phase
 from weft.networks.state.sessions import value_setter
@@ -76,7 +75,7 @@ def model_to_estimator(
 
 
 class _Original:
-    """What the Estimator's models are made of: a model's config, what `compile` was told, and the weights.
+    """What the Estimator's models are made of: the blueprint of a model, the names of its inputs and outputs, and the weights.
 
     Args:
         model: the model.
@@ -84,20 +83,14 @@ class _Original:
     """
 
     def __init__(self, model: KerasObject, custom_objects: Mapping[str, object]) -> None:
-        self._class, self._config, self._custom_objects = type(model), model.get_config(), custom_objects
+        self._blueprint = Blueprint(model, custom_objects)
         self.input_names: list[str] = list(model.input_names)
         self._output_names: list[str] = list(model.output_names)
-        self._arguments: Config = dict(model.compilation.arguments)
-        self._arguments["sample_weight_mode"] = model.sample_weight_mode
-        given = model.optimizer
-        self._of_graphs = given.optimizer if isinstance(given, optimizers.TFOptimizer) else None
-        self._optimizer: GivenConfig | None = None if self._of_graphs is not None else optimizers.serialize(given)
         self._weights: list[Array] = model.get_weights()
 
     def model_on(self, inputs: Sequence[Nest]) -> Model:
         """A model like the original, on tensors in place of its Inputs."""
-        with custom_object_scope(self._custom_objects):
-            copy = self._class.from_config(self._config)
+        copy = self._blueprint.model()
         starts = [Input(tensor=each, name=f"{name}_features") for each, name in zip(inputs, self.input_names, strict=True)]
         outputs = copy(starts[0] if len(starts) == 1 else starts)
         made = Model(starts, outputs, name=copy.name)
@@ -106,13 +99,7 @@ class _Original:
 
     def compile(self, model: Model, labels: Nest) -> None:
         """Compile a model as the original was, with labels as its targets, and the global step as the optimizer's count."""
-        step = get_or_create_global_step()
-        if self._of_graphs is not None:
-            optimizer: KerasObject = optimizers.TFOptimizer(self._of_graphs, iterations=step)
-        else:
-            optimizer = optimizers.deserialize(self._optimizer or {})
-            optimizer.iterations = step
-        model.compile(optimizer, **{**self._arguments, "target_tensors": self._targets(model, labels)})
+        self._blueprint.compile(model, self._targets(model, labels), get_or_create_global_step())
 
     def _targets(self, model: Model, labels: Nest) -> list[Tensor]:
         given = _in_order(labels, self._output_names, "labels", "model output")
