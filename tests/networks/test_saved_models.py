@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.training.saving.transfer import CheckpointTransfer
 
 X, Y = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3), np.ones([4, 1], np.float32)
 export, load = tf.keras.experimental.export_saved_model, tf.keras.experimental.load_from_saved_model
@@ -82,3 +83,12 @@ def test_what_cannot_be_exported_is_named(tmp_path: Path) -> None:
     (tmp_path / "full" / "file").touch()
     with pytest.raises(AssertionError, match="already exists, and isn't empty"):
         export(_model(), tmp_path / "full")
+
+
+def test_the_variables_are_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    usual = CheckpointTransfer.save
+    monkeypatch.setattr(CheckpointTransfer, "save", lambda *given: written.append(str(given[-1])) or usual(*given))
+    for optimizer in (None, "adam"):
+        export(_model(optimizer), tmp_path / str(optimizer))
+    assert written == [str(tmp_path / name / "variables" / "variables") for name in ("None", "adam")]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.client.session import Session
 from weft.estimators.export.export_output import EvalOutput, ExportOutput, PredictOutput, TrainOutput
 from weft.estimators.mode_keys import ModeKeys
-from weft.framework.aliases import Array, VariableLike
+from weft.framework.aliases import Array
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
@@ -18,7 +17,7 @@ from weft.networks.config import KerasObject
 from weft.networks.models.blueprint import Blueprint
 from weft.networks.models.building import model_from_json
 from weft.networks.state.phase import learning_phase_scope
-from weft.networks.state.sessions import value_setter
+from weft.networks.state.sessions import batch_get_value, value_setter
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.collections import local_variables_initializer
 from weft.platform import gfile
@@ -26,7 +25,6 @@ from weft.training.saved_model import layout
 from weft.training.saved_model.builder import SavedModelBuilder
 from weft.training.saving.saver import Saver
 from weft.training.tracking.object_graph import ObjectGraph
-from weft.training.tracking.object_saver import ObjectSaver
 
 _CONFIG: Final = "saved_model.json"
 _TAGS: Final = {
@@ -78,14 +76,18 @@ def export_saved_model(
         )
     path = os.fspath(saved_model_path)
     builder = SavedModelBuilder(path)
+    builder.note_variables()
     blueprint = Blueprint(model, custom_objects or {})
     is_compiled = getattr(model, "optimizer", None) is not None and not serving_only
     modes = [ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT] if is_compiled else [ModeKeys.PREDICT]
     prefix = os.path.join(path, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
-    model.save_weights(prefix, save_format="tf")
+    weights = ObjectGraph(model).variables
+    values = dict(zip(weights, batch_get_value(list(weights.values())), strict=True))
     for mode in modes:
         with Graph().as_default(), learning_phase_scope(int(mode == ModeKeys.TRAIN)):
-            _add_graph(builder, blueprint, mode, prefix, is_first=mode == modes[0])
+            made, objects = _add_graph(builder, blueprint, mode)
+            if mode == modes[0]:
+                _write(made, objects, values, prefix)
     folder = os.path.join(path, layout.ASSETS_DIRECTORY)
     gfile.MakeDirs(folder)
     with gfile.GFile(os.path.join(folder, _CONFIG), "w") as file:
@@ -115,8 +117,8 @@ def load_from_saved_model(
     return model
 
 
-def _add_graph(builder: SavedModelBuilder, blueprint: Blueprint, mode: str, prefix: str, is_first: bool) -> None:
-    """Add the graph of a mode. The first one has all variables that any has, and writes their values."""
+def _add_graph(builder: SavedModelBuilder, blueprint: Blueprint, mode: str) -> tuple[KerasObject, ObjectGraph]:
+    """Add the graph of a mode; its model and objects. The first one has all variables that any has."""
     model = blueprint.model()
     inputs: dict[str, Tensor] = dict(zip(model.input_names, model.inputs, strict=True))
     outputs = dict(zip(model.output_names, model.outputs, strict=True))
@@ -135,14 +137,8 @@ def _add_graph(builder: SavedModelBuilder, blueprint: Blueprint, mode: str, pref
     objects = ObjectGraph(model)
     saver = Saver(objects.variables, sharded=True) if objects.variables else Saver(allow_empty=True)
     ready = group(local_variables_initializer(), name="init_local")
-    if not is_first:
-        builder.add_meta_graph([tag], signatures, main_op=ready, saver=saver)
-        return
-    with Session() as session:
-        _restore(session, objects, prefix)
-        builder.add_meta_graph_and_variables(session, [tag], signatures, main_op=ready, saver=saver)
-        # Once more, with what tells the objects: load_weights goes by it.
-        ObjectSaver().save(session, objects, prefix)
+    builder.add_meta_graph([tag], signatures, main_op=ready, saver=saver)
+    return model, objects
 
 
 def _metrics(program: KerasObject) -> dict[str, tuple[Tensor, Tensor]]:
@@ -158,13 +154,11 @@ def _metrics(program: KerasObject) -> dict[str, tuple[Tensor, Tensor]]:
     return found
 
 
-def _restore(session: Session, objects: ObjectGraph, prefix: str) -> None:
-    """Give the variables the values that the original has, and those of which it has none yet their first ones."""
-    reader = NewCheckpointReader(prefix)
-    session.run([each.initializer for each in objects.variables.values()])
-    pairs: Sequence[tuple[VariableLike, Array]] = [
-        (variable, reader.get_tensor(key)) for key, variable in objects.variables.items() if reader.has_tensor(key)
-    ]
-    setter, feeds = value_setter(pairs)
-    run: Callable[..., object] = session.run
-    run(setter, feed_dict=feeds)
+def _write(model: KerasObject, objects: ObjectGraph, values: Mapping[str, Array], prefix: str) -> None:
+    """Write the values that the original has, and the first ones of the variables of which it has none yet."""
+    with Session() as session:
+        session.run([each.initializer for each in objects.variables.values()])
+        pairs = [(variable, values[key]) for key, variable in objects.variables.items() if key in values]
+        setter, feeds = value_setter(pairs)
+        session.run(setter, feed_dict=feeds)
+        model.save_weights(prefix, save_format="tf")

@@ -93,6 +93,10 @@ class SavedModelBuilder:
         self._add(own, tags, signature_def_map, legacy_init_op or main_op, clear_devices, strip_default_attrs)
         self._has_variables = True
 
+    def note_variables(self) -> None:
+        """Take note that another writes the variables' values, to where `add_meta_graph_and_variables` does."""
+        self._has_variables = True
+
     def add_meta_graph(
         self,
         tags: Iterable[str],
