@@ -71,8 +71,9 @@ def test_a_model_that_is_not_compiled_is_only_served(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_exported_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotImplementedError, match=r"Subclassed models can only be exported for serving.*as Own is"):
-        export(type("Own", (tf.keras.Model,), {})(), tmp_path / "own")
+    for serving_only in (False, True):
+        with pytest.raises(NotImplementedError, match=r"Subclassed models can only be exported for serving.*as Own is"):
+            export(type("Own", (tf.keras.Model,), {})(), tmp_path / "own", serving_only=serving_only)
     with pytest.raises(ValueError, match="Weights for sequential model have not yet been created"):
         export(tf.keras.Sequential([tf.keras.layers.Dense(1)]), tmp_path / "unknown")
     with pytest.raises(NotImplementedError, match=r"input_signature=\.\.\."):

@@ -64,9 +64,9 @@ def export_saved_model(
         )
     if type(model).__name__ != "Sequential" and not model.is_graph_network:
         raise NotImplementedError(
-            "Subclassed models can only be exported for serving. weft exports functional and Sequential models here: run "
-            "tf.saved_model.simple_save(tf.keras.backend.get_session(), path, {'x': inputs}, {'y': model(inputs)}) for a "
-            f"model with a `call` of its own, as {type(model).__name__} is"
+            "Subclassed models can only be exported for serving, and by another function, also with serving_only=True: a model "
+            f"is made anew from its config here, and one with a `call` of its own, as {type(model).__name__} is, has none. Run "
+            "tf.saved_model.simple_save(tf.keras.backend.get_session(), path, {'x': inputs}, {'y': model(inputs)})"
         )
     if not model.inputs:
         raise ValueError(
