@@ -208,7 +208,7 @@ class _Table:
         labels = self.labels()
         if classes is None:
             return sorted({name for each in labels for name in ([each] if isinstance(each, str) else each)})
-        known = sorted(set(classes))
+        known = set(classes)
         kept = []
         for row, label in zip(self._rows, labels, strict=True):
             if isinstance(label, str):
@@ -219,7 +219,7 @@ class _Table:
             if self._kept[row]:
                 kept.append(row)
         self._rows = kept
-        return known
+        return sorted(known)
 
     def keep_part(self, part: tuple[float, float]) -> None:
         """Keep what lies between two fractions of the rows."""
