@@ -7,11 +7,11 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.normal_of_vectors import NormalOfVectors
+from weft.models.distributions.vectors import diagonal_scale
 from weft.models.linear_operators.diagonal import LinearOperatorDiag
 from weft.models.linear_operators.low_rank_update import LinearOperatorLowRankUpdate
 from weft.models.linear_operators.operator import LinearOperator
-from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.filling import zeros_like
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import square
 from weft.ops.math.products import matmul
@@ -58,7 +58,7 @@ class MultivariateNormalDiagPlusLowRank(NormalOfVectors):
             mean = None if loc is None else convert_to_tensor(loc, name="loc")
             factor = None if scale_perturb_factor is None else convert_to_tensor(scale_perturb_factor, name="factor")
             like = mean if factor is None else factor[..., 0]
-            diag = _diagonal(scale_diag, scale_identity_multiplier, like)
+            diag = diagonal_scale(scale_diag, scale_identity_multiplier, like)
             self._scale: LinearOperator = LinearOperatorDiag(diag)
             shape = zeros_like(diag)
             if factor is not None:
@@ -90,15 +90,3 @@ class MultivariateNormalDiagPlusLowRank(NormalOfVectors):
 
     def _stddev(self) -> Tensor:
         return sqrt(self._variance())
-
-
-def _diagonal(scale_diag: TensorLike | None, multiplier: TensorLike | None, like: Tensor | None) -> Tensor:
-    if scale_diag is not None:
-        diag = convert_to_tensor(scale_diag, name="scale_diag")
-    else:
-        assert like is not None
-        diag = ones_like(like)
-    if multiplier is None:
-        return diag
-    same = expand_dims(convert_to_tensor(multiplier, diag.dtype, name="multiplier"), -1)
-    return diag * same if scale_diag is None else diag + same

@@ -8,8 +8,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.normal_of_vectors import NormalOfVectors
-from weft.ops.array.filling import ones_like, zeros_like
-from weft.ops.array.shape_ops import expand_dims
+from weft.models.distributions.vectors import diagonal_scale
+from weft.ops.array.filling import zeros_like
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_bands import matrix_diag
 from weft.ops.math.complex_numbers import absolute
@@ -48,12 +48,7 @@ class MultivariateNormalDiag(NormalOfVectors):
             raise ValueError("MultivariateNormalDiag needs loc or scale_diag, which tell its size; both are None.")
         with input_scope(name, "MultivariateNormalDiag", [loc, scale_diag, scale_identity_multiplier]) as scope:
             mean = None if loc is None else convert_to_tensor(loc, name="loc")
-            given = mean if scale_diag is None else convert_to_tensor(scale_diag, name="scale_diag")
-            assert given is not None
-            diag = ones_like(given) if scale_diag is None else given
-            if scale_identity_multiplier is not None:
-                same = expand_dims(convert_to_tensor(scale_identity_multiplier, diag.dtype, name="multiplier"), -1)
-                diag = diag * same if scale_diag is None else diag + same
+            diag = diagonal_scale(scale_diag, scale_identity_multiplier, mean)
             self._diag = diag
             self._given_loc = mean
             self._full_loc = zeros_like(diag) if mean is None else mean + zeros_like(diag)

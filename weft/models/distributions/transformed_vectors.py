@@ -15,10 +15,10 @@ from weft.models.distributions.laplace import Laplace
 from weft.models.distributions.normal import Normal
 from weft.models.distributions.transformed import TransformedDistribution
 from weft.models.distributions.transformed_numbers import stretch
+from weft.models.distributions.vectors import diagonal_scale
 from weft.ops.array.constant import constant
-from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity
-from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_bands import matrix_diag
@@ -35,12 +35,7 @@ class _ScaledVectors(TransformedDistribution):
         if loc is None and scale_diag is None:
             raise ValueError(f"{type(self).__name__} needs loc or scale_diag, which tell its size; both are None.")
         self._loc = None if loc is None else convert_to_tensor(loc, name="loc")
-        given = self._loc if scale_diag is None else convert_to_tensor(scale_diag, name="scale_diag")
-        assert given is not None
-        diag = ones_like(given) if scale_diag is None else given
-        if multiplier is not None:
-            same = expand_dims(convert_to_tensor(multiplier, diag.dtype, name="multiplier"), -1)
-            diag = diag * same if scale_diag is None else diag + same
+        diag = diagonal_scale(scale_diag, multiplier, self._loc)
         self._diag = diag if self._loc is None else diag + zeros_like(self._loc)
         self._full_loc = zeros_like(self._diag) if self._loc is None else self._loc + zeros_like(self._diag)
 

@@ -1,10 +1,13 @@
-"""VectorDistribution: the shapes of distributions whose events are vectors; and the covariance of parts of one whole."""
+"""VectorDistribution: the shapes of distributions of vectors; diagonal scales, and covariances of parts of one whole."""
 
 from __future__ import annotations
 
+from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.distributions.distribution import Distribution
+from weft.ops.array.filling import ones_like
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.linalg.matrix_bands import matrix_set_diag
@@ -44,3 +47,22 @@ def shared_covariance(first: Tensor, second: Tensor, variance: Tensor) -> Tensor
         `[..., size, size]`.
     """
     return matrix_set_diag(-matmul(expand_dims(first, -1), expand_dims(second, -2)), variance)
+
+
+def diagonal_scale(scale_diag: TensorLike | None, multiplier: TensorLike | None, like: Tensor | None) -> Tensor:
+    """The diagonal of a scale: `[..., size]`.
+
+    Args:
+        scale_diag: `[..., size]`; ones when None.
+        multiplier: `[...]`, added to `scale_diag`, or what the ones are multiplied by; none when None.
+        like: `[..., size]`, which tells the size where there is no `scale_diag`.
+    """
+    if scale_diag is not None:
+        diag = convert_to_tensor(scale_diag, name="scale_diag")
+    else:
+        assert like is not None
+        diag = ones_like(like)
+    if multiplier is None:
+        return diag
+    same = expand_dims(convert_to_tensor(multiplier, diag.dtype, name="multiplier"), -1)
+    return diag * same if scale_diag is None else diag + same
