@@ -17,6 +17,8 @@ from weft.models.distributions.conjugates import (
 )
 from weft.models.distributions.counts import OneHotCategorical as OneHotCategorical
 from weft.models.distributions.counts import Poisson as Poisson
+from weft.models.distributions.deterministic import Deterministic as Deterministic
+from weft.models.distributions.deterministic import VectorDeterministic as VectorDeterministic
 from weft.models.distributions.discrete import Bernoulli as Bernoulli
 from weft.models.distributions.discrete import Categorical as Categorical
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
@@ -28,7 +30,6 @@ from weft.models.distributions.divergence import kl_divergence as kl_divergence
 from weft.models.distributions.extremes import Cauchy as Cauchy
 from weft.models.distributions.gamma import Exponential as Exponential
 from weft.models.distributions.gamma import Gamma as Gamma
-from weft.models.distributions.independent import Deterministic as Deterministic
 from weft.models.distributions.independent import Independent as Independent
 from weft.models.distributions.laplace import Laplace as Laplace
 from weft.models.distributions.laplace import Logistic as Logistic
@@ -79,7 +80,6 @@ from weft.models.distributions.trials import Binomial as Binomial
 from weft.models.distributions.trials import Geometric as Geometric
 from weft.models.distributions.trials import NegativeBinomial as NegativeBinomial
 from weft.models.distributions.uniform import Uniform as Uniform
-from weft.models.distributions.vector_deterministic import VectorDeterministic as VectorDeterministic
 from weft.models.distributions.weighted_sums import matrix_diag_transform as matrix_diag_transform
 from weft.models.distributions.weighted_sums import reduce_weighted_logsumexp as reduce_weighted_logsumexp
 from weft.models.distributions.weighted_sums import tridiag as tridiag

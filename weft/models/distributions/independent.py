@@ -1,22 +1,15 @@
-"""Independent: batch dimensions of a distribution as dimensions of its events; and Deterministic, which draws one value."""
+"""Independent: batch dimensions of a distribution as dimensions of its events."""
 
 from __future__ import annotations
 
-from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.distributions.distribution import NOT_REPARAMETERIZED, Distribution, ScalarDistribution
+from weft.models.distributions.distribution import Distribution
 from weft.models.distributions.divergence import RegisterKL, kl_divergence
-from weft.ops.array.filling import zeros_like
-from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.array.tiling import broadcast_to
 from weft.ops.input_scope import input_scope
-from weft.ops.math.casting import cast
-from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.reduce_functions import reduce_sum
 
 
@@ -114,72 +107,3 @@ def _kl_independent(a: Independent, b: Independent, name: str | None = None) -> 
         raise ValueError(f"Event shapes do not match: {a.event_shape} and {b.event_shape}")
     with input_scope(name, "kl_independent"):
         return _summed(kl_divergence(a.distribution, b.distribution), a.reinterpreted_batch_ndims)
-
-
-class Deterministic(ScalarDistribution):
-    """The distribution of the value `loc` alone; values within `atol + rtol |loc|` of it count as it.
-
-    Args:
-        loc: the values.
-        atol, rtol: absolute and relative tolerance; 0 when None.
-        validate_args, allow_nan_stats: kept for `copy`.
-        name: the scope's name.
-    """
-
-    def __init__(
-        self,
-        loc: TensorLike,
-        atol: TensorLike | None = None,
-        rtol: TensorLike | None = None,
-        validate_args: bool = False,
-        allow_nan_stats: bool = True,
-        name: str = "Deterministic",
-    ) -> None:
-        parameters = dict(locals())
-        with input_scope(name, "Deterministic", [loc, atol, rtol]) as scope:
-            self._loc = convert_to_tensor(loc, name="loc")
-            kind = self._loc.dtype.base_dtype
-            self._atol = convert_to_tensor(0 if atol is None else atol, kind, name="atol")
-            self._rtol = convert_to_tensor(0 if rtol is None else rtol, kind, name="rtol")
-            self._slack = self._atol + self._rtol * absolute(self._loc)
-        super().__init__(kind, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._loc], scope)
-
-    @property
-    def loc(self) -> Tensor:
-        """The values."""
-        return self._loc
-
-    @property
-    def atol(self) -> Tensor:
-        """The absolute tolerance."""
-        return self._atol
-
-    @property
-    def rtol(self) -> Tensor:
-        """The relative tolerance."""
-        return self._rtol
-
-    def _broadcasting(self) -> tuple[Tensor, ...]:
-        return (self._loc,)
-
-    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
-        return broadcast_to(self._loc, self._sizes(n))
-
-    def _prob(self, value: Tensor) -> Tensor:
-        kind = self.dtype if self.dtype.is_floating else dtypes.float32
-        return cast(absolute(value - self._loc) <= self._slack, kind)
-
-    def _cdf(self, value: Tensor) -> Tensor:
-        return cast(value >= self._loc - self._slack, self.dtype)
-
-    def _entropy(self) -> Tensor:
-        return zeros_like(self._loc)
-
-    def _mean(self) -> Tensor:
-        return identity(self._loc)
-
-    def _mode(self) -> Tensor:
-        return self._mean()
-
-    def _variance(self) -> Tensor:
-        return zeros_like(self._loc)
