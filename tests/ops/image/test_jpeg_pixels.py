@@ -69,6 +69,17 @@ def test_a_file_of_an_unknown_version_is_decoded() -> None:
     np.testing.assert_array_equal(jpeg_pixels(data[:at] + b"\x00\x00" + data[at + 2 :]), _KEPT["subsampled/def"])
 
 
+def test_what_simplejpeg_refuses_and_libjpeg_reads_is_decoded_a_few_levels_off() -> None:
+    data, whole = _file("subsampled"), _KEPT["subsampled/def"].astype(int)
+    at = data.index(b"\xff\xc4")
+    stray = data[:at] + bytes(7) + data[at:]
+    assert np.abs(jpeg_pixels(stray) - whole).max() <= 6
+    assert jpeg_pixels(stray, JpegOptions(channels=1, ratio=8)).shape == (5, 7, 1)
+    unusual = bytearray(data)
+    unusual[data.index(b"\xff\xc0") + 11] = 0x42
+    assert jpeg_pixels(bytes(unusual)).shape == whole.shape
+
+
 @pytest.mark.parametrize(
     ("attrs", "message"),
     [

@@ -1,12 +1,14 @@
 """The pixels of JPEG files, as TensorFlow decodes them.
 
 Both have libjpeg-turbo; weft has it by simplejpeg, an optional dependency, since Pillow always takes the accurate transform and
-smooth colours, and is a few levels off TensorFlow's default, which is the fast one.
+smooth colours, and is a few levels off TensorFlow's default, which is the fast one. It is asked all the same for what
+simplejpeg refuses and libjpeg reads: colours at a resolution that is not usual, and headers that are worth a warning.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 from types import ModuleType
 from typing import Final, NamedTuple
 
@@ -78,11 +80,12 @@ def jpeg_pixels(data: bytes, options: JpegOptions = _PLAIN) -> np.ndarray:
         raise _invalid(data, f"it is said to be in {scans} scans, of {_MOST_SCANS} at most")
     try:
         return _decoded(module, _of_first_version(data), options)
-    except ValueError as error:
-        raise _invalid(data, f"{error}") from error
-    except KeyError as error:
-        # simplejpeg looks up colours that the file does not name.
-        raise _invalid(data, "it has no whole header") from error
+    except (ValueError, KeyError) as error:
+        pixels = _by_pillow(data, options)
+        if pixels is None:
+            # simplejpeg looks up colours that the file does not name.
+            raise _invalid(data, "it has no whole header" if isinstance(error, KeyError) else f"{error}") from error
+        return pixels
 
 
 def _of_first_version(data: bytes) -> bytes:
@@ -105,13 +108,33 @@ def _simplejpeg() -> ModuleType:
         ) from error
 
 
+def _check(data: bytes, height: int, width: int, has_four: bool, options: JpegOptions) -> None:
+    if has_four and options.channels == 1:
+        raise _invalid(data, "an image of four inks is not made grey")
+    if height * width * 3 >= _MOST_BYTES:
+        raise _invalid(data, f"an image of {height} rows and {width} columns is too large")
+
+
+def _by_pillow(data: bytes, options: JpegOptions) -> np.ndarray | None:
+    """The pixels as Pillow decodes them; None where it is not there, or cannot either."""
+    try:
+        module = importlib.import_module("PIL.Image")
+    except ImportError:
+        return None
+    try:
+        with module.open(io.BytesIO(data), formats=["JPEG"]) as image:
+            _check(data, image.height, image.width, image.mode == "CMYK", options)
+            is_grey = options.channels == 1 or (image.mode == "L" and options.channels == 0)
+            made = image.convert("L" if is_grey else "RGB").reduce(options.ratio)
+    except (OSError, SyntaxError, ValueError, module.DecompressionBombError):
+        return None
+    return np.asarray(made).reshape(made.height, made.width, -1)
+
+
 def _decoded(module: ModuleType, data: bytes, options: JpegOptions) -> np.ndarray:
     height, width, colours, _ = module.decode_jpeg_header(data, strict=False)
     has_four = colours in _FOUR
-    if has_four and options.channels == 1:
-        raise ValueError("an image of four inks is not made grey")
-    if height * width * 3 >= _MOST_BYTES:
-        raise ValueError(f"an image of {height} rows and {width} columns is too large")
+    _check(data, height, width, has_four, options)
     is_grey = options.channels == 1 or (colours == "Gray" and options.channels == 0)
     ratio = options.ratio
     sizes = {"min_height": -(-height // ratio), "min_width": -(-width // ratio), "min_factor": ratio} if ratio > 1 else {}
