@@ -321,6 +321,16 @@ def test_the_call_of_a_layer_is_translated() -> None:
     assert list(_run(Older()(given))) == [2.0, 2.0]
 
 
+def test_a_loop_takes_no_names_of_nodes_behind_it() -> None:
+    def halved(x: Any) -> Any:
+        while x > 1.0:
+            x /= 2.0
+        return x
+
+    made = _built(halved, tf.constant(7.0))
+    assert (tf.greater(made, 1.0).name, tf.constant(1).name) == ("Greater:0", "Const_1:0")
+
+
 def test_gradients_go_through_loops_and_branches() -> None:
     def weighed(x: Any) -> Any:
         for i in tf.range(tf.shape(x)[0]):

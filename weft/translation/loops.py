@@ -9,12 +9,12 @@ from weft.framework import nest
 from weft.framework.aliases import Nest
 from weft.framework.constant_value import constant_value
 from weft.framework.conversion_status import OperatorNotAllowedInGraphError, not_allowed
-from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.function_graph import FunctionGraph
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.comparison import logical_and
@@ -121,7 +121,7 @@ def _probed(test: Test) -> Nest:
     graph = get_default_graph()
     if graph.runs_eagerly:
         return test()
-    scratch = FuncGraph("test", graph)
+    scratch = FunctionGraph("test", graph)
     with scratch.building():
         result = test()
     if not is_tensor(result) and scratch.get_operations():
@@ -145,12 +145,14 @@ def decided(result: Nest) -> bool:
 
 
 def _run(tested: Callable[..., Nest], made: Callable[..., list[Nest]], state: LoopState) -> None:
-    # A loop that only updates state outside has no variable, and a node has to have one.
-    def counted(_: Tensor, *values: Nest) -> list[Nest]:
-        return [constant(0), *made(*values)]
-
-    results = while_loop(lambda _, *values: tested(*values), counted, [constant(0), *state.initial], return_same_structure=True)
-    state.enter(results[1:])
+    # A node has to have a variable, and a loop that only updates state outside has none.
+    spare = [] if state.initial else [constant(0)]
+    count = len(spare)
+    results = while_loop(
+        lambda *values: tested(*values[count:]), lambda *values: [*spare, *made(*values[count:])], [*spare, *state.initial],
+        return_same_structure=True,
+    )  # fmt: skip
+    state.enter(results[count:])
 
 
 def for_stmt(
