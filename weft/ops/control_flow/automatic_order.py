@@ -25,7 +25,7 @@ def order_effects(graph: FuncGraph) -> None:
             if not body.control_outputs:
                 with body.reopened():
                     order_effects(body)
-        if not has_effect(op):
+        if not _has_effect(op):
             continue
         effects.append(op)
         keys: list[object] = [_key(tensor) for tensor in op.inputs if _is_state(tensor)] or [_WITHOUT_STATE]
@@ -35,10 +35,10 @@ def order_effects(graph: FuncGraph) -> None:
     graph.control_outputs = effects
 
 
-def has_effect(op: Operation) -> bool:
+def _has_effect(op: Operation) -> bool:
     """Whether a node, or one in its bodies, reads or changes what outlives the run, or does something outside."""
     if op.op_def.bodies:
-        return any(has_effect(inner) for body in bodies_of(op) for inner in body.get_operations())
+        return any(_has_effect(inner) for body in bodies_of(op) for inner in body.get_operations())
     # A random node changes nothing but what it gives next.
     if op.op_def.role in (Role.ARGUMENT, Role.VARIABLE, Role.PLACEHOLDER) or op.op_def.takes_run_index:
         return False
