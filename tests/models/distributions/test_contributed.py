@@ -198,6 +198,17 @@ def test_wrong_arguments_of_wisharts_are_told() -> None:
             _run(each.log_normalization())
 
 
+def test_whole_numbers_far_out_have_logarithms() -> None:
+    normal = d.Normal(0.0, 1.0)
+    free, bound = d.QuantizedDistribution(normal), d.QuantizedDistribution(normal, low=-2.0, high=2.0)
+    found = _run(
+        [free.log_prob([10.0, 20.0, -10.0, -20.0]), free.log_survival_function([10.0, 20.0]), bound.log_prob([-3.0, 3.0])]
+    )
+    np.testing.assert_allclose(found[0], [-43.62822, -184.36613, -53.23131, -203.91718], rtol=1e-4)
+    np.testing.assert_allclose(found[1], [-53.23129, -203.91716], rtol=1e-4)
+    assert found[2].tolist() == [-np.inf, -np.inf]
+
+
 def test_wrong_bounds_of_whole_numbers_are_told() -> None:
     normal = d.Normal(0.0, 1.0)
     for low, high, message in ((3.0, 1.0, "low must be strictly less than high"), (0.5, None, "non-integer components")):

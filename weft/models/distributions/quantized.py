@@ -16,7 +16,7 @@ from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_less
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum, minimum
-from weft.ops.math.unary import ceil, floor, log
+from weft.ops.math.unary import ceil, exp, floor, log1p
 
 
 class QuantizedDistribution(Distribution):
@@ -110,13 +110,27 @@ class QuantizedDistribution(Distribution):
         return found if self._high is None else where_v2(place < self._high, found, zeros_like(found))
 
     def _log_survival_function(self, value: Tensor) -> Tensor:
-        return log(self._survival_function(value))
+        place = ceil(value)
+        found = self._of.log_survival_function(place)
+        if self._low is not None:
+            found = where_v2(place < self._low, zeros_like(found), found)
+        return found if self._high is None else where_v2(place < self._high, found, _lowest(found))
 
     def _prob(self, value: Tensor) -> Tensor:
         # The difference of the smaller ones: of the tail that the value is nearer to.
         cdf, before = self._cdf(value), self._cdf(value - 1.0)
         tail, later = self._survival_function(value), self._survival_function(value - 1.0)
         return where_v2(tail < cdf, later - tail, cdf - before)
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        # As in `_prob`; far out in a tail, where the numbers themselves are 0, their logarithms are not.
+        cdf, before = self._log_cdf(value), self._log_cdf(value - 1.0)
+        tail, later = self._log_survival_function(value), self._log_survival_function(value - 1.0)
+        in_tail = tail < cdf
+        more, less = where_v2(in_tail, later, cdf), where_v2(in_tail, tail, before)
+        # Beyond the bounds both are logarithms of nothing, which cannot be subtracted.
+        apart = where_v2(less < more, less - more, zeros_like(more))
+        return more + log1p(-exp(apart))
 
 
 def _bounds(
