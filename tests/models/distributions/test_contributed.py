@@ -161,6 +161,15 @@ def test_factors_of_a_batch_share_a_diagonal() -> None:
     assert _run(made.sample([3, 4], seed=1)).shape == (3, 4, 2, 2)
 
 
+def test_divergences_of_scales_of_low_rank() -> None:
+    low = d.MultivariateNormalDiagPlusLowRank(loc=[0.0, 0.0], scale_diag=[1.0, 2.0], scale_perturb_factor=[[1.0], [0.0]])
+    plain = d.MultivariateNormalDiag([0.0, 1.0], [1.0, 1.0])
+    same = d.MultivariateNormalDiag([0.0, 0.0], [2.0, 2.0])
+    found = _run([d.kl_divergence(low, plain), d.kl_divergence(low, same), d.kl_divergence(same, low), low.cross_entropy(low)])
+    np.testing.assert_allclose(found[:3], [2.1137056, 0.0, 0.0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[3], _run(low.entropy()), rtol=1e-5)
+
+
 def test_wisharts_of_a_batch_of_degrees_stand_for_themselves() -> None:
     made = d.WishartFull(df=[4.0, 6.0], scale=[[2.0, 0.5], [0.5, 1.0]])
     logs, determinants, scale, likely = _run(

@@ -167,16 +167,16 @@ def _log_determinant(triangle: Tensor) -> Tensor:
     return reduce_sum(log(absolute(matrix_diag_part(triangle))), -1)
 
 
-def _triangular(distribution: MultivariateNormalDiag | MultivariateNormalTriL) -> Tensor:
+def _triangular(distribution: NormalOfVectors) -> Tensor:
     if isinstance(distribution, MultivariateNormalTriL):
         return distribution.scale_tril
-    return matrix_diag(distribution.stddev())
+    if isinstance(distribution, MultivariateNormalDiag):
+        return matrix_diag(distribution.stddev())
+    return cholesky(distribution.covariance())
 
 
-def _divergence(
-    a: MultivariateNormalDiag | MultivariateNormalTriL, b: MultivariateNormalDiag | MultivariateNormalTriL,
-    name: str | None = None,
-) -> Tensor:  # fmt: skip
+@RegisterKL(NormalOfVectors, NormalOfVectors)
+def _divergence(a: NormalOfVectors, b: NormalOfVectors, name: str | None = None) -> Tensor:
     with input_scope(name, "kl_mvn_mvn"):
         # Of one batch, as a solver wants them.
         batch = expand_dims(zeros_like(a.mean() + b.mean()), -1)
@@ -186,10 +186,3 @@ def _divergence(
         squares = reduce_sum(square(ratio), [-2, -1]) + reduce_sum(square(moved), [-2, -1])
         size = reduce_sum(ones_like(batch), [-2, -1])
         return _log_determinant(scale_b) - _log_determinant(scale_a) + 0.5 * (squares - size)
-
-
-for _first, _second in (
-    (MultivariateNormalTriL, MultivariateNormalTriL), (MultivariateNormalTriL, MultivariateNormalDiag),
-    (MultivariateNormalDiag, MultivariateNormalTriL),
-):  # fmt: skip
-    RegisterKL(_first, _second)(_divergence)
