@@ -21,10 +21,10 @@ PATIENCE_S = 20.0
 class Peer:
     """An outbox and the other end of its socket."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self.end, own = socket.socketpair()
         self._own = UnixTransport(own)
-        self.outbox = Outbox(self._own, "peer", LIMIT_BYTES, lambda error: None)
+        self.outbox = Outbox(self._own, name, LIMIT_BYTES, lambda error: None)
         self.started: list[int] = []
         self.has_started = threading.Semaphore(0)
 
@@ -51,9 +51,9 @@ class Peer:
 
 
 @pytest.fixture
-def peer() -> Iterator[Peer]:
-    """A peer that reads nothing by itself."""
-    peer = Peer()
+def peer(request: pytest.FixtureRequest) -> Iterator[Peer]:
+    """A peer that reads nothing by itself. Its name is the test's: a wait for one that was told of before is told of later."""
+    peer = Peer(request.node.name)
     yield peer
     peer.end_it()
 
@@ -167,7 +167,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Told]:
     log.removeHandler(handler)
 
 
-def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told) -> None:
+def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told, request: pytest.FixtureRequest) -> None:
     peer.outbox.send([LARGE], block=False)
     assert not told.came.wait(0.05)  # nobody waits yet
     sender = threading.Thread(target=lambda: peer.outbox.send([b"more"], block=True))
@@ -175,7 +175,9 @@ def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told
     assert told.came.wait(PATIENCE_S)
     peer.read(len(LARGE) + len(b"more"))
     sender.join(PATIENCE_S)
-    assert told.texts[0].startswith("Values wait to go to peer, and what makes more of them waits too: it has taken nothing")
+    assert told.texts[0].startswith(
+        f"Values wait to go to {request.node.name}, and what makes more of them waits too: it has taken nothing"
+    )
 
 
 def test_a_stage_that_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told) -> None:
