@@ -71,9 +71,10 @@ test-slow: $(VENV)/installed-dev
 test-all: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "not gpu and not oracle and not scheduler"
 
-# TensorFlow 1.15 needs Python 3.7; what is not there is skipped, and says so.
+# TensorFlow 1.15 needs Python 3.7, of the path or of pyenv; what is not there is skipped, and says so.
 ORACLES ?= .oracles
-OLD_PYTHON ?= python3.7
+OLD_PYTHON ?= $(or $(shell python3.7 -c 'import sys; print(sys.executable)' 2>/dev/null), \
+	$(lastword $(wildcard $(HOME)/.pyenv/versions/3.7.*/bin/python3.7)),python3.7)
 $(ORACLES)/2.21/installed:
 	$(PYTHON) -m venv $(ORACLES)/2.21
 	$(ORACLES)/2.21/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.21.*' && touch $@
