@@ -1,12 +1,12 @@
 """Clusters of real processes on this machine.
 
-Ports are chosen by binding to port 0 and letting go again: a static ClusterSpec must name them before any server runs.
+A static ClusterSpec must name ports before any server runs. They are chosen as weft's launcher chooses them, so that neither a
+connection nor the page of a task's metrics can be given one meanwhile.
 """
 
 from __future__ import annotations
 
-import contextlib
-import socket
+import runpy
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,20 @@ from typing import Any
 from benchmarks import scraping
 from benchmarks.channel import Channel
 from benchmarks.children import Child, Children
-from benchmarks.framework import framework
+from benchmarks.framework import ROOT, framework
 
 
-def free_addresses(**tasks: int) -> dict[str, list[str]]:
-    """Return distinct free loopback addresses for so many tasks of each job: `free_addresses(ps=1, worker=2)`."""
-    with contextlib.ExitStack() as held:
-        cluster: dict[str, list[str]] = {}
-        for job, count in tasks.items():
-            sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-            for each in sockets:
-                each.bind(("127.0.0.1", 0))
-            cluster[job] = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
-        return cluster
+def free_addresses(host: str = "127.0.0.1", **tasks: int) -> dict[str, list[str]]:
+    """Return distinct free addresses of a host for so many tasks of each job: `free_addresses(ps=1, worker=2)`."""
+    ports = iter(_free_ports(sum(tasks.values())))
+    return {job: [f"{host}:{next(ports)}" for _ in range(count)] for job, count in tasks.items()}
+
+
+def _free_ports(count: int) -> list[int]:
+    # By its file: TensorFlow's interpreters cannot import the package that it is in.
+    module = runpy.run_path(str(ROOT / "weft" / "platform" / "free_ports.py"))
+    ports: list[int] = module["free_ports"](count)
+    return ports
 
 
 def server_here(cluster: dict[str, list[str]], job: str, index: int) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.channel import Channel
 from benchmarks.children import Children
-from benchmarks.cluster import server_here
+from benchmarks.cluster import free_addresses, server_here
 from benchmarks.framework import WEFT, framework_name
 from benchmarks.programs.remote_variables import (
     FLOATS_IN_100_MB,
@@ -61,14 +61,7 @@ def _sessions() -> AbstractContextManager[Callable[[], Any]]:
     """A parameter server as if on another host, a worker in this process, and what opens a session on the worker."""
     if framework_name() == WEFT:
         os.environ["WEFT_CLUSTER_TOKEN"] = os.urandom(32).hex()
-    return worker_session(_addresses(outward_address()), _start_elsewhere)
-
-
-def _addresses(host: str) -> dict[str, list[str]]:
-    with socket.socket() as ps, socket.socket() as worker:
-        ps.bind((host, 0))
-        worker.bind((host, 0))
-        return {"ps": [f"{host}:{ps.getsockname()[1]}"], "worker": [f"{host}:{worker.getsockname()[1]}"]}
+    return worker_session(free_addresses(outward_address(), ps=1, worker=1), _start_elsewhere)
 
 
 def between_hosts_assign() -> Sample:
