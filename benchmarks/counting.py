@@ -21,8 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scraping
-
 FILE_VARIABLE = "BENCHMARK_COUNTS"
 TRACER_VARIABLE = "BENCHMARK_TRACER"
 PERF, STRACE = "perf", "strace"
@@ -60,18 +58,14 @@ def window() -> Iterator[Window]:
     tracer = os.environ.get(TRACER_VARIABLE)
     found: dict[str, Any] = {"processes": {}, "calls": None, "looks": None}
     if tracer:
-        with _traced(tracer, list(_processes())) as calls:
+        with _traced(tracer, list(processes())) as calls:
             yield told
         found["calls"] = sum(calls.values())
         found["looks"] = sum(count for name, count in calls.items() if name in LOOKS)
     else:
-        before, scraping_before = {pid: _switches(pid) for pid in _processes()}, scraping.ran_ns()
-        began_s = time.perf_counter()
+        before = {pid: _switches(pid) for pid in processes()}
         yield told
-        found["window_s"] = time.perf_counter() - began_s
-        if scraping_before is not None:
-            found["metrics_s"] = scraping.ran_since_s(scraping_before)
-        for pid, name in _processes().items():
+        for pid, name in processes().items():
             if pid in before:
                 (waits_before, cpu_before_s), (waits, cpu_s) = before[pid], _switches(pid)
                 found["processes"][name] = {"waits": waits - waits_before, "cpu_s": cpu_s - cpu_before_s}
@@ -110,7 +104,7 @@ class Traffic:
         return messages, sum(each.sent_bytes + each.received_bytes for each in counts)
 
 
-def _processes() -> dict[int, str]:
+def processes() -> dict[int, str]:
     """The processes of this one's group by what they are: a task's job and number, or a role."""
     found = {}
     for path in Path("/proc").glob("[0-9]*"):

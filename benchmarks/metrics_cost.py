@@ -1,37 +1,40 @@
-"""What metrics cost the rows that have tasks: each as it is, and with every task's metrics read once a second, in alternation.
+"""What metrics cost the rows that have tasks: CPU time with every task's metrics read once a second, over that without.
 
-Times of this kind drown in what else a machine does, so CPU time is compared: of all processes for each step, where steps are
-counted, else of the whole row, which does the same work each time. Beside the ratio stands what needs no comparison: the part
-of the CPU time that the threads have taken which serve metrics and look at steps, and how much that is each second, whatever
-the steps get of a machine.
+Times of this kind drown in what else a machine does, so CPU time is compared: of all processes for each step, in turns of one
+run (`turns`), or of a whole row where no steps are counted, in runs that alternate. Beside the ratio stands what needs no
+comparison: the part of the CPU time that those threads have taken which serve metrics and look at steps, and how much that is
+each second, whatever the steps get of a machine.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, scraping
+from benchmarks import machine, scraping, turns
 from benchmarks.catalogue import MEASURES, Measure, Unit, select
 from benchmarks.contender import Contender
-from benchmarks.counting import FILE_VARIABLE
+from benchmarks.estimate import Estimate, estimate
 from benchmarks.report import quantity
-from benchmarks.sitting import Spread, spread
 
 PORT_VARIABLE = "WEFT_METRICS_PORT"
 FAMILIES = frozenset(("asynchronous_training", "between_hosts", "remote_variables", "sessions"))
-NAMES = frozenset(("cluster_start", "cluster_ready", "launched", "feed_remote"))
+WHOLE = frozenset(("cluster_start", "cluster_ready", "launched", "ps_memory"))
+"""The rows that count no steps; their work is the same each time."""
+NAMES = WHOLE | {"feed_remote"}
 """The rows that have tasks are those of the families, and these; no other has anything to serve."""
+LIMIT = 1.02
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What one process gave: CPU seconds of a step or of the row, or bytes; and what of it was the metrics'.
+    """What one turn gave: CPU seconds of a step or of the row, or bytes; and what of it was the metrics'.
 
     Args:
         share: their part.
@@ -45,24 +48,25 @@ class Turn:
 
 @dataclass
 class Row:
-    """The turns of one measure without metrics and with them, in the order of the rounds."""
+    """The turns of one measure without readings and with them, in pairs."""
 
     measure: Measure
     plain: list[Turn] = field(default_factory=list)
     scraped: list[Turn] = field(default_factory=list)
     reason: str = ""
 
-    def ratio(self) -> Spread | None:
-        """With metrics over without, formed within each round."""
-        return spread(theirs.value / ours.value for ours, theirs in zip(self.plain, self.scraped, strict=False))
+    def ratio(self) -> Estimate | None:
+        """With metrics over without, formed within each pair."""
+        return estimate(theirs.value / ours.value for ours, theirs in zip(self.plain, self.scraped, strict=True))
 
-    def share(self) -> Spread | None:
-        """The metrics' own part of the CPU time, where steps were counted."""
-        return spread(turn.share for turn in self.scraped if turn.share is not None)
-
-    def per_second(self) -> Spread | None:
-        """The metrics' CPU seconds each second."""
-        return spread(turn.per_second for turn in self.scraped if turn.per_second is not None)
+    def is_cheap(self) -> bool | None:
+        """Whether the ratio is below the limit by two standard errors; None where it is neither below nor above it by these."""
+        ratio = self.ratio()
+        if ratio is None or ratio.error is None:
+            return None
+        if ratio.value + 2 * ratio.error < LIMIT:
+            return True
+        return False if ratio.value - 2 * ratio.error > LIMIT else None
 
 
 @dataclass
@@ -84,92 +88,113 @@ def has_tasks(measure: Measure) -> bool:
 
 
 def hold(contender: Contender, measures: list[Measure], *, rounds: int, tell: Callable[[str], None]) -> Sitting:
-    """Run all measures without and with metrics, `rounds` times; their order changes with each round."""
+    """Measure each row: in turns of one run, or whole rows in `rounds` pairs of runs, whose order changes with each."""
     sitting = Sitting([Row(measure) for measure in measures])
-    for round_ in range(rounds):
-        for row in sitting.rows:
-            found: dict[bool, Turn] = {}
-            for with_metrics in (False, True) if round_ % 2 == 0 else (True, False):
-                try:
-                    found[with_metrics] = _turn(contender, row.measure, with_metrics)
-                except RuntimeError as error:
-                    row.reason = str(error)
-            if len(found) == 2:
-                row.plain.append(found[False])
-                row.scraped.append(found[True])
-                tell(f"  {row.measure.name:<20} {found[True].value / found[False].value:.3f}  {found[True].share}")
+    for row in sitting.rows:
+        try:
+            if row.measure.name in WHOLE:
+                _compare_runs(contender, row, rounds)
             else:
-                tell(f"  {row.measure.name:<20} {row.reason}")
+                _compare_turns(contender, row)
+        except RuntimeError as error:
+            row.reason = str(error)
+        ratio = row.ratio()
+        tell(f"  {row.measure.name:<20} {row.reason or (ratio and _in_percent(ratio))}  {len(row.plain)} pairs")
     return sitting
 
 
-def _turn(contender: Contender, measure: Measure, with_metrics: bool) -> Turn:
+def _compare_turns(contender: Contender, row: Row) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        found = Path(name) / "turns.json"
+        _run(contender, row.measure, is_read=True, more={turns.FILE_VARIABLE: str(found)})
+        for pair in json.loads(found.read_text()):
+            plain, read = (turns.Turn(**each) for each in pair)
+            step_s, metrics_s = plain.cpu_s / plain.steps, read.metrics_s / scraping.DOSE
+            row.plain.append(Turn(step_s))
+            row.scraped.append(Turn(step_s * turns.ratio(plain, read), metrics_s / read.cpu_s, metrics_s / read.window_s))
+
+
+def _compare_runs(contender: Contender, row: Row, rounds: int) -> None:
+    for round_ in range(rounds):
+        found = {}
+        for is_read in (False, True) if round_ % 2 == 0 else (True, False):
+            message = _run(contender, row.measure, is_read=is_read)
+            found[is_read] = Turn(message["value" if row.measure.unit is Unit.BYTES else "cpu_s"])
+        row.plain.append(found[False])
+        row.scraped.append(found[True])
+
+
+def _run(contender: Contender, measure: Measure, *, is_read: bool, more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Run a row, with its tasks' metrics read or without any. Raises RuntimeError when that fails."""
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
-        counts, folder = Path(name) / "counts.json", Path(name) / "metrics"
-        environment = {FILE_VARIABLE: str(counts)}
-        readings = None
-        if with_metrics:
-            folder.mkdir()
-            environment.update({PORT_VARIABLE: "0", scraping.FOLDER_VARIABLE: str(folder)})
-            readings = stack.enter_context(scraping.scraped(folder))
-        answer = contender.ask(measure.program, time_limit_s=2 * measure.time_limit_s, environment=environment)
+        environment, readings = dict(more or {}), None
+        if is_read:
+            environment.update({PORT_VARIABLE: "0", scraping.FOLDER_VARIABLE: name})
+            readings = stack.enter_context(scraping.scraped(Path(name), paused=turns.FILE_VARIABLE in environment))
+        limit_s = 2 * measure.time_limit_s + turns.MOST_S
+        answer = contender.ask(measure.program, time_limit_s=limit_s, environment=environment)
         if answer.message is None:
             raise RuntimeError(answer.reason or "it gave nothing")
         if readings is not None and not readings.done:
             raise RuntimeError(f"its metrics were not read once: {readings.failed} readings failed")
-        if measure.unit is Unit.BYTES:
-            return Turn(answer.message["value"])
-        if not counts.exists():
-            return Turn(answer.message["cpu_s"])
-        return turn_of(json.loads(counts.read_text()))
-
-
-def turn_of(counts: dict[str, Any]) -> Turn:
-    """What a window of steps has counted, for a step."""
-    cpu_s = sum(each["cpu_s"] for each in counts["processes"].values())
-    metrics_s = counts.get("metrics_s")
-    if metrics_s is None:
-        return Turn(cpu_s / counts["steps"])
-    return Turn(cpu_s / counts["steps"], metrics_s / cpu_s, metrics_s / counts["window_s"])
+        return answer.message
 
 
 def in_words(sitting: Sitting) -> str:
-    """A table with a line for each row."""
-    lines = [
-        ("CPU of a step, or of the row*", "without", "with metrics", "ratio", "lowest to highest", "their part", "each second")
-    ]
+    """A table with a line for each row, and which of them are within the limit."""
+    lines = [("CPU of a step, or of the row*", "without", "with metrics", "more", "their part", "each second", "pairs")]
     for row in sitting.rows:
-        ratio, share, per_second = row.ratio(), row.share(), row.per_second()
+        ratio = row.ratio()
         if ratio is None:
-            lines.append((row.measure.title, "-", "-", "-", row.reason, "-", "-"))
+            lines.append((row.measure.title, "-", "-", row.reason, "-", "-", "-"))
             continue
         unit = Unit.BYTES if row.measure.unit is Unit.BYTES else Unit.SECONDS
-        values = [spread(turn.value for turn in turns) for turns in (row.plain, row.scraped)]
-        shown = [quantity(each.median, unit) for each in values if each is not None]
-        part = "-" if share is None else f"{share.median:.2%}"
-        work = "-" if per_second is None else quantity(per_second.median, Unit.SECONDS)
-        title = row.measure.title + ("*" if share is None else "")
-        lines.append((title, *shown, f"{ratio.median:.3f}", f"{ratio.low:.3f} to {ratio.high:.3f}", part, work))
+        shown = [quantity(statistics.median(turn.value for turn in turns_), unit) for turns_ in (row.plain, row.scraped)]
+        title, part, work = row.measure.title + "*", "-", "-"
+        if row.measure.name not in WHOLE:
+            title = row.measure.title
+            part = f"{statistics.median(turn.share or 0.0 for turn in row.scraped):.2%}"
+            work = quantity(statistics.median(turn.per_second or 0.0 for turn in row.scraped), Unit.SECONDS)
+        lines.append((title, *shown, _in_percent(ratio), part, work, str(len(row.plain))))
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     text = [
         f"{line[0]:<{widths[0]}}  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True))
         for line in lines
     ]
-    rounds = max((len(row.plain) for row in sitting.rows), default=0)
-    return "\n".join([*text, "", f"Medians of {rounds} rounds. * The whole row's, or its memory, and no step's."])
+    return "\n".join(
+        [
+            *text,
+            "",
+            "Medians of pairs, ± their standard error. * The whole row's, or its memory, and no step's.",
+            _verdict(sitting),
+        ]
+    )
+
+
+def _verdict(sitting: Sitting) -> str:
+    known = [row for row in sitting.rows if row.ratio() is not None]
+    dear = [row.measure.name for row in known if row.is_cheap() is False]
+    open_ = [row.measure.name for row in known if row.is_cheap() is None]
+    words = f"Below {LIMIT - 1:.0%} by two standard errors: {len(known) - len(dear) - len(open_)} of {len(sitting.rows)} rows"
+    words += f"; above: {', '.join(dear)}" if dear else ""
+    return words + (f"; not decided: {', '.join(open_)}." if open_ else ".")
+
+
+def _in_percent(ratio: Estimate) -> str:
+    return f"{ratio.value - 1:+.2%}" + ("" if ratio.error is None else f" ± {ratio.error:.2%}")
 
 
 def as_json(sitting: Sitting) -> dict[str, Any]:
     """Return all that was measured, for `from_json` to read."""
     rows = {
-        row.measure.name: {key: [asdict(turn) for turn in turns] for key, turns in _turns(row)} | {"reason": row.reason}
+        row.measure.name: {
+            "plain": [asdict(turn) for turn in row.plain],
+            "scraped": [asdict(turn) for turn in row.scraped],
+            "reason": row.reason,
+        }
         for row in sitting.rows
     }
     return {"machine": sitting.machine, "rows": rows}
-
-
-def _turns(row: Row) -> list[tuple[str, list[Turn]]]:
-    return [("plain", row.plain), ("scraped", row.scraped)]
 
 
 def from_json(document: dict[str, Any]) -> Sitting:

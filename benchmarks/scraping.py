@@ -1,14 +1,18 @@
 """Metrics of the tasks of a row: whose threads serve them, and a reader that asks all tasks once a second.
 
-A task tells in a file of its own at which port its metrics are and which threads work for them: the one that listens, the one
-that looks at steps, and those that answer. What they have run Linux tells by thread.
+A task tells in a file of its own at which port its metrics are and which threads work for them: the one that listens, those
+that look at steps, and those that answer. What they have run Linux tells by thread. While the program has put a mark into the
+folder nobody reads, and the tasks stop looking at steps.
 """
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import importlib
+import json
 import os
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -18,9 +22,16 @@ from pathlib import Path
 from typing import Any
 
 FOLDER_VARIABLE = "BENCHMARK_METRICS"
+DOSE = 5
+"""In a row of turns metrics are read, and steps looked at, so many times as often as else: what that costs grows with it, and
+what else a machine does stays as it is."""
+_SETTLES_S = 0.3
+"""Until a change by `pause` is one: a reading is then under way no more, and the looks that it caused have ended."""
 _PERIOD_S = 1.0
-_LOOK_S = 0.1
-_LISTENS, _LOOKS = "weft-pages", "weft-look-at-steps"
+_LOOKS_LAST_S = 0.25
+_LOOK_S = 0.01
+_LISTENS = "weft-pages"
+_MARK = "readings.paused"
 
 
 def note_threads(server: Any) -> None:
@@ -31,19 +42,71 @@ def note_threads(server: Any) -> None:
         return
     path = Path(folder) / str(os.getpid())
     pages: Any = server._observed._door._server
-    answer = pages.process_request_thread
+    sampler: Any = server._observed.reporter.sampler
+    answer, look = pages.process_request_thread, sampler._run
 
-    def noted(*arguments: Any) -> None:
+    def noted_answer(*arguments: Any) -> None:
         _tell(path, threading.get_native_id())
         answer(*arguments)
 
-    pages.process_request_thread = noted
-    server._observed.reporter.sampler.keep_on()
-    for thread in threading.enumerate():
-        if thread.name in (_LISTENS, _LOOKS):
-            _tell(path, thread.native_id)
-    # Where the cluster has a token the page speaks TLS, and is served to nobody here.
-    path.with_suffix(".port").write_text(str(port if pages.tls is None else 0))
+    def noted_look() -> None:
+        _tell(path, threading.get_native_id())
+        look()
+
+    pages.process_request_thread, sampler._run = noted_answer, noted_look
+    if is_paused(Path(folder)):
+        # A turn without readings is to be one without looks.
+        module: Any = importlib.import_module(type(sampler).__module__)
+        module._LASTS_S, module._PERIOD_S = _LOOKS_LAST_S, module._PERIOD_S / DOSE
+    else:
+        sampler.keep_on()
+    _tell(path, next(thread.native_id for thread in threading.enumerate() if thread.name == _LISTENS))
+    page = Page(server._observed._task.host, port, pages.tls is not None, pages.token)
+    page_path = path.with_suffix(".page")
+    page_path.with_suffix(".partial").write_text(json.dumps(vars(page)))
+    page_path.with_suffix(".partial").rename(page_path)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Where a task's metrics are, and what opens them where they speak TLS."""
+
+    host: str
+    port: int
+    is_secured: bool
+    token: str | None
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection for requests of this page."""
+        if self.is_secured:
+            # Whose the page is the folder has told; a certificate would say no more.
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            return http.client.HTTPSConnection(self.host, self.port, timeout=10, context=context)
+        return http.client.HTTPConnection(self.host, self.port, timeout=10)
+
+    def read(self, connection: http.client.HTTPConnection) -> None:
+        """Ask for the metrics. Raises HTTPException when they do not come."""
+        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {self.token}"} if self.token else {})
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status != 200:
+            raise http.client.HTTPException(f"{answer.status}: {text.decode(errors='replace').strip()}")
+
+
+def is_paused(folder: Path) -> bool:
+    return (folder / _MARK).exists()
+
+
+def pause(paused: bool) -> None:
+    """A program's side: have nobody read from now on, or somebody in a dose; return when it is so."""
+    mark = Path(os.environ[FOLDER_VARIABLE]) / _MARK
+    if paused:
+        mark.touch()
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            mark.unlink()
+    time.sleep(_SETTLES_S)
 
 
 def _tell(path: Path, thread: int | None) -> None:
@@ -51,15 +114,11 @@ def _tell(path: Path, thread: int | None) -> None:
         file.write(f"{thread}\n")
 
 
-def ran_ns() -> dict[str, int] | None:
-    """How long each thread of all tasks' metrics has run; None where no task has any."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    files = [each for each in Path(folder).iterdir() if not each.suffix] if folder else []
-    if not files:
-        return None
+def ran_ns() -> dict[str, int]:
+    """How long each thread of all tasks' metrics has run, but for those that have ended."""
     ran = {}
-    for path in files:
-        for thread in path.read_text().split():
+    for path in Path(os.environ[FOLDER_VARIABLE]).iterdir():
+        for thread in [] if path.suffix else path.read_text().split():
             with contextlib.suppress(OSError):  # it has ended
                 ran[thread] = int(Path(f"/proc/{path.name}/task/{thread}/schedstat").read_text().split()[0])
     return ran
@@ -67,7 +126,7 @@ def ran_ns() -> dict[str, int] | None:
 
 def ran_since_s(before: dict[str, int]) -> float:
     """How long those threads have run since, but for what those did that have ended."""
-    return sum(ran - before.get(thread, 0) for thread, ran in (ran_ns() or {}).items()) / 1e9
+    return sum(ran - before.get(thread, 0) for thread, ran in ran_ns().items()) / 1e9
 
 
 @dataclass
@@ -79,10 +138,17 @@ class Readings:
 
 
 @contextmanager
-def scraped(folder: Path) -> Iterator[Readings]:
-    """Read the metrics of all tasks that tell of theirs in a folder once a second, over connections that stay."""
+def scraped(folder: Path, *, paused: bool = False) -> Iterator[Readings]:
+    """Read the metrics of all tasks that tell of theirs in a folder once a second, over connections that stay.
+
+    Args:
+        paused: nobody reads until the program says so by `pause`, and then in a dose.
+    """
+    if paused:
+        (folder / _MARK).touch()
     is_over, readings = threading.Event(), Readings()
-    reader = threading.Thread(target=_read, args=(folder, is_over, readings), daemon=True)
+    period_s = _PERIOD_S / DOSE if paused else _PERIOD_S
+    reader = threading.Thread(target=_read, args=(folder, period_s, is_over, readings), daemon=True)
     reader.start()
     try:
         yield readings
@@ -91,20 +157,25 @@ def scraped(folder: Path) -> Iterator[Readings]:
         reader.join()
 
 
-def _read(folder: Path, is_over: threading.Event, readings: Readings) -> None:
+def _read(folder: Path, period_s: float, is_over: threading.Event, readings: Readings) -> None:
     connections: dict[Path, http.client.HTTPConnection] = {}
     due_s = time.monotonic()
     while not is_over.wait(_LOOK_S):
-        is_due = time.monotonic() >= due_s
-        due_s += _PERIOD_S if is_due else 0.0
-        for path, port in _pages(folder):
+        if is_paused(folder):
+            due_s = 0.0
+            continue
+        now_s = time.monotonic()
+        is_due = now_s >= due_s
+        if is_due:
+            due_s = max(due_s, now_s - period_s) + period_s
+        for path in folder.glob("*.page"):
             # The first reading loads what the others use: so it comes at once, before steps are counted.
             if not is_due and path in connections:
                 continue
-            connection = connections.setdefault(path, http.client.HTTPConnection("localhost", port, timeout=10))
+            page = Page(**json.loads(path.read_text()))
+            connection = connections.setdefault(path, page.connect())
             try:
-                connection.request("GET", "/metrics")
-                connection.getresponse().read()
+                page.read(connection)
                 readings.done += 1
             except (OSError, http.client.HTTPException):
                 # A task that has ended answers no more; one that was slow is asked anew, which this connection cannot.
@@ -112,10 +183,3 @@ def _read(folder: Path, is_over: threading.Event, readings: Readings) -> None:
                 readings.failed += 1
     for connection in connections.values():
         connection.close()
-
-
-def _pages(folder: Path) -> Iterator[tuple[Path, int]]:
-    for path in folder.glob("*.port"):
-        text = path.read_text()
-        if text and text != "0":
-            yield path, int(text)

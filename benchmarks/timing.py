@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import counting, profile
+from benchmarks import counting, profile, turns
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def seconds_per_call(
     sample = _by_batches(call, time.perf_counter, expected_s, measure_s, batch_s)
     profile.steps(call, count=max(5, round(1.0 / expected_s)))
     counting.steps(call, count=max(200, round(1.0 / sample.value)))
+    turns.steps(call)
     return sample
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import profile
 from benchmarks.channel import Channel
 from benchmarks.children import Child, Children
 from benchmarks.cluster import free_addresses, resident_bytes, server_here, start_server
 from benchmarks.framework import framework
 from benchmarks.programs import models
 from benchmarks.timing import Sample, once, warm_up
-from benchmarks.together import rate_together, steps_within
+from benchmarks.together import rate_together, serve_steps
 
 WORKERS = 2
 COUNTING_S = 4.0
@@ -69,13 +68,7 @@ def train(channel: Channel, cluster: dict[str, list[str]], index: int, model: st
             session.run(initialize)
         warm_up(lambda: step(session), seconds=1.5, calls=20)
         channel.send(warm=True)
-        message = channel.receive()
-        if message is None:
-            return
-        answer = steps_within(lambda: step(session), message["seconds"])
-        profile.steps(lambda: step(session), count=200, process=f"worker {index}")
-        channel.send(**answer)
-        channel.receive()
+        serve_steps(channel, lambda: step(session), process=f"worker {index}", profiled=200)
 
 
 def _perceptron_step(tf: Any, servers: int, index: int) -> Callable[[Any], object]:

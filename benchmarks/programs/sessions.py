@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks import profile
 from benchmarks.channel import Channel
 from benchmarks.children import Children
 from benchmarks.cluster import free_addresses, server_here, start_server
 from benchmarks.framework import framework
 from benchmarks.timing import Sample, once, seconds_per_call, warm_up
-from benchmarks.together import rate_together, steps_within
+from benchmarks.together import rate_together, serve_steps
 
 COUNTING_S = 3.0
 
@@ -65,10 +64,4 @@ def count_null_steps(channel: Channel, target: str) -> None:
     with tf.Session(target) as session:
         warm_up(lambda: session.run(nothing), seconds=0.5, calls=10)
         channel.send(ready=True)
-        message = channel.receive()
-        if message is None:
-            return
-        answer = steps_within(lambda: session.run(nothing), message["seconds"])
-        profile.steps(lambda: session.run(nothing), count=1000, process="client")
-        channel.send(**answer)
-        channel.receive()
+        serve_steps(channel, lambda: session.run(nothing), process="client", profiled=1000)
