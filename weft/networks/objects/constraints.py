@@ -142,7 +142,7 @@ max_norm, non_neg, unit_norm, min_max_norm, radial_constraint = MaxNorm, NonNeg,
 OBJECTS: Final = {
     "MaxNorm": MaxNorm, "max_norm": MaxNorm, "NonNeg": NonNeg, "non_neg": NonNeg, "UnitNorm": UnitNorm,
     "unit_norm": UnitNorm, "MinMaxNorm": MinMaxNorm, "min_max_norm": MinMaxNorm, "RadialConstraint": RadialConstraint,
-    "radial_constraint": RadialConstraint,
+    "radial_constraint": RadialConstraint, "maxnorm": MaxNorm, "nonneg": NonNeg, "unitnorm": UnitNorm, "Constraint": Constraint,
 }  # fmt: skip
 
 get = registry.getter(OBJECTS, "constraint")
