@@ -115,6 +115,8 @@ class ConvLSTM2D(RNN):
         )  # fmt: skip
         self.input_spec = [InputSpec(ndim=5)]
         self.filters = filters
+        self.kernel_size, self.strides, self.dilation_rate = cell.kernel_size, cell.strides, cell.dilation_rate
+        self.padding, self.data_format = cell.padding, cell.data_format
 
     def build(self, input_shape: Nest) -> None:
         """Build the cell, and the states if they are kept."""

@@ -74,12 +74,18 @@ _DOC = """{kind} with the weights of NVIDIA's library, on any device: sigmoid ga
 
 Args:
     units: the size of the output.
-    args: the initializers of kernel, recurrent kernel and bias{further}, then their regularizers and constraints, as of {kind}.
-    activity_regularizer: makes a loss of the output.
-    kwargs: these by name; `return_sequences`, `return_state`, `go_backwards` and `stateful` as of RNN; the rest as of Layer.
+    kernel_initializer, recurrent_initializer, bias_initializer: what the variables begin with.
+{further}    kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the variables.
+    activity_regularizer: a penalty on the outputs.
+    kernel_constraint, recurrent_constraint, bias_constraint: projections after updates.
+    return_sequences, return_state, go_backwards, stateful: as of RNN.
+    kwargs: `time_major` of RNN; see Layer.
 """
 
+_FORGETS = "    unit_forget_bias: whether the forget gate's bias begins with ones.\n"
+_OWN = ("return_sequences", "return_state", "go_backwards", "stateful", "time_major")
+
 CuDNNLSTM = over(
-    CuDNNLSTMCell, "CuDNNLSTM", _DOC.format(kind="LSTM", biases=8, further=", `unit_forget_bias`"), __name__
+    CuDNNLSTMCell, "CuDNNLSTM", _DOC.format(kind="LSTM", biases=8, further=_FORGETS), __name__, _OWN
 )  # fmt: skip
-CuDNNGRU = over(CuDNNGRUCell, "CuDNNGRU", _DOC.format(kind="GRU", biases=6, further=""), __name__)
+CuDNNGRU = over(CuDNNGRUCell, "CuDNNGRU", _DOC.format(kind="GRU", biases=6, further=""), __name__, _OWN)

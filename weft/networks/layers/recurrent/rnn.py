@@ -38,6 +38,10 @@ class RNN(Layer):
     """
 
     supports_masking = True
+    # The arguments that are the layer's and not the cell's.
+    own_arguments: Sequence[str] = (
+        "return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major",
+    )  # fmt: skip
 
     def __init__(
         self, cell: KerasObject, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
@@ -50,11 +54,20 @@ class RNN(Layer):
         self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
         self.stateful, self.unroll, self.time_major = stateful, unroll, time_major
         self.input_spec = [InputSpec(ndim=3)] if type(self) is not RNN else None
-        self.states: list[Nest] | None = None
+        self._states: list[Nest] | None = None
 
     def _sizes(self) -> list[int]:
         size = self.cell.state_size
         return list(size) if isinstance(size, list | tuple) else [size]
+
+    @property
+    def states(self) -> Nest:
+        """The states that a stateful layer keeps, a list in the form of the cell's `state_size`; else None for each."""
+        flat = self._states or [None] * len(self._sizes())
+        if not isinstance(self.cell, StackedRNNCells):
+            return list(flat)
+        of_cells = [each.state_size for each in self.cell.cells]
+        return tuple(nest.pack_sequence_as(of_cells, flat))
 
     def build(self, input_shape: Nest) -> None:
         """Build the cell."""
@@ -63,7 +76,7 @@ class RNN(Layer):
         if isinstance(self.cell, Layer) and not self.cell.built:
             self.cell.build(TensorShape([given[1] if self.time_major else given[0], *given[2:]]))
             self.cell.built = True
-        if self.stateful and self.states is None:
+        if self.stateful and self._states is None:
             self._make_states(given[1] if self.time_major else given[0])
         self.built = True
 
@@ -76,7 +89,7 @@ class RNN(Layer):
                 "to your Input "
                 "layer."
             )
-        self.states = [
+        self._states = [
             self.add_weight(f"state_{index}", shape, initializer="zeros", trainable=False, collections=[])
             for index, shape in enumerate(self.state_shapes(batch))
         ]
@@ -142,7 +155,7 @@ class RNN(Layer):
             inputs, states = inputs[0], list(inputs[1:])
             mask = mask[0] if isinstance(mask, list | tuple) else mask
         if self.stateful and states is None:
-            states = [identity(each) for each in self.states or ()]
+            states = [identity(each) for each in self._states or ()]
         steps_first = self.time_major
         if states is None:
             states = self.get_initial_state(inputs)
@@ -150,8 +163,8 @@ class RNN(Layer):
             self._step_of(inputs, states, training), inputs, states, mask, self.go_backwards, self.unroll, steps_first
         )
         if self.stateful:
-            assert self.states is not None
-            self.add_update([group(*(own.assign(new).op for own, new in zip(self.states, last, strict=True)))])
+            assert self._states is not None
+            self.add_update([group(*(own.assign(new).op for own, new in zip(self._states, last, strict=True)))])
         made = outputs if self.return_sequences else (outputs[-1] if steps_first else outputs[:, -1])
         if not self.return_sequences:
             made.set_shape([inputs.shape.as_list()[1 if steps_first else 0], *outputs.shape.as_list()[2:]])
@@ -183,18 +196,16 @@ class RNN(Layer):
         Args:
             states: arrays `[batch, units]`; zeros when None.
         """
-        if not self.stateful or self.states is None:
+        if not self.stateful or self._states is None:
             raise AttributeError("Layer must be stateful.")
-        given = [np.zeros(each.shape.as_list()) for each in self.states] if states is None else nest.flatten(states)
-        batch_set_value(list(zip(self.states, given, strict=True)))
+        given = [np.zeros(each.shape.as_list()) for each in self._states] if states is None else nest.flatten(states)
+        batch_set_value(list(zip(self._states, given, strict=True)))
 
     def get_config(self) -> Config:
         """The cell and the arguments, as plain data."""
-        config = super().get_config()
+        config = {**super().get_config(), **{name: getattr(self, name) for name in self.own_arguments}}
         if not hasattr(self, "kept_arguments"):
             config["cell"] = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
-            names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
-            config.update({name: getattr(self, name) for name in names})
         return config
 
     @classmethod
