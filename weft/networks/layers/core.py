@@ -16,7 +16,7 @@ from weft.networks.config import Config, GivenConfig, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import keeps_arguments
-from weft.networks.objects.lambdas import function_config, function_of
+from weft.networks.objects.lambdas import FUNCTION_ENTRIES, function_config, function_of, shape_config, shape_function_of
 from weft.networks.state.defaults import layout_or_default
 from weft.networks.state.phase import learning_phase
 from weft.ops.array.identity import identity
@@ -164,11 +164,16 @@ class Dropout(Layer):
 class _SpatialDropout(Dropout):
     rank = 1
 
-    @keeps_arguments
     def __init__(self, rate: float, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(rate, **kwargs)
         self.data_format = layout_or_default(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def get_config(self) -> Config:
+        """The arguments; the layout only where it is not Keras's default, as TensorFlow has no word for it there."""
+        config = super().get_config()
+        is_told = self.rank > 1 and self.data_format != layout_or_default(None)
+        return {**config, "data_format": self.data_format} if is_told else config
 
     def noise_shape_of(self, inputs: Tensor) -> Nest:
         """One number for each channel."""
@@ -187,7 +192,6 @@ class SpatialDropout1D(_SpatialDropout):
         kwargs: `name`, `trainable`, `dtype`, `input_shape` and others of `tf.keras.layers.Layer`.
     """
 
-    @keeps_arguments
     def __init__(self, rate: float, **kwargs: Options) -> None:
         super().__init__(rate, "channels_last", **kwargs)
 
@@ -312,7 +316,7 @@ class Lambda(Layer):
 
     Args:
         function: takes the inputs, and `mask` if it asks for it.
-        output_shape: ignored: the graph knows the shape.
+        output_shape: kept for the config; the graph knows the shape.
         mask: the mask of the outputs, or a function of inputs and mask.
         arguments: further keyword arguments of the function.
         kwargs: see Layer.
@@ -323,7 +327,7 @@ class Lambda(Layer):
         arguments: GivenConfig | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         super().__init__(**kwargs)
-        self.function, self.mask = function, mask
+        self.function, self.mask, self._output_shape = function, mask, output_shape
         self.arguments = dict(arguments or {})
         self.supports_masking = self.supports_masking or mask is not None
 
@@ -346,7 +350,8 @@ class Lambda(Layer):
 
     def get_config(self) -> Config:
         """The function as its code, which only this Python can read."""
-        return {**super().get_config(), **function_config(self.function), "arguments": self.arguments}
+        own = {**super().get_config(), **function_config(self.function), **shape_config(self._output_shape)}
+        return {**own, "arguments": self.arguments}
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Lambda:
@@ -355,8 +360,8 @@ class Lambda(Layer):
         Args:
             custom_objects: functions by the names that the config has for them.
         """
-        given = {name: value for name, value in config.items() if name not in ("function_type", "module", "function")}
-        return cls(function_of(config, custom_objects), **given)
+        given = {name: value for name, value in config.items() if name not in FUNCTION_ENTRIES}
+        return cls(function_of(config, custom_objects), shape_function_of(config, custom_objects), **given)
 
 
 class Masking(Layer):
