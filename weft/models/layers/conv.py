@@ -152,7 +152,7 @@ class Conv1D(Convolution):
         """The activated convolution."""
         self._spare_nodes()
         return self._finished(nn_conv1d(
-            inputs, self.kernel, list(self.strides), self.padding.upper(), data_format=self.layout,
+            inputs, self.kernel, list(self.strides), self._op_padding(), data_format=self.layout,
             dilations=list(self.dilation_rate),
         ))  # fmt: skip
 

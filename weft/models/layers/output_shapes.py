@@ -38,10 +38,10 @@ def windows(size: int, window: int, stride: int, padding: str, dilation: int = 1
         size: the size of the inputs.
         window: how many elements a window takes.
         stride: how far it moves.
-        padding: "valid" or "same".
+        padding: "valid", "same", or "causal".
         dilation: the distance between the elements that it takes.
     """
-    starts = size if padding == "same" else size - (window - 1) * dilation
+    starts = size if padding in ("same", "causal") else size - (window - 1) * dilation
     return -(-starts // stride)
 
 
@@ -62,6 +62,10 @@ class Convolving(Layer):
             input_shape: the inputs' shape, the size of the batch in front.
         """
         return resized(input_shape, self.layout, self._windows, self.filters)
+
+    def _op_padding(self) -> str:
+        """The padding as ops name it; the inputs of a causal layer are padded ahead."""
+        return "VALID" if self.padding == "causal" else self.padding.upper()
 
     def _windows(self, size: int, axis: int) -> int:
         window, stride, dilation = self.kernel_size[axis], self.strides[axis], self.dilation_rate[axis]

@@ -186,7 +186,7 @@ class SeparableConv1D(Separable):
         steps = [self.strides[0], self.strides[0]]
         made = nn_separable_conv2d(
             expand_dims(inputs, axis), expand_dims(self.depthwise_kernel, 0), expand_dims(self.pointwise_kernel, 0),
-            [1, *steps, 1] if last else [1, 1, *steps], self.padding.upper(), [1, self.dilation_rate[0]],
+            [1, *steps, 1] if last else [1, 1, *steps], self._op_padding(), [1, self.dilation_rate[0]],
             data_format="NHWC" if last else "NCHW",
         )  # fmt: skip
         return self._finished(squeeze(made, [axis]))

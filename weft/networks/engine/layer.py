@@ -21,7 +21,7 @@ from weft.networks.config import Config, GivenConfig, Options
 from weft.networks.engine.calls import history, operations
 from weft.networks.engine.calls.context import calling
 from weft.networks.engine.calls.invocation import Invocation
-from weft.networks.engine.calls.record import CallRecord, SharedByCalls, single, tuples_of
+from weft.networks.engine.calls.record import CallRecord, SharedByCalls, masks_of, single, tuples_of
 from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
@@ -111,7 +111,7 @@ class Layer(LayerState):
         return nest.map_structure(lambda each: each.shape, outputs)
 
     def get_config(self) -> Config:
-        """The arguments that make an equal layer, as plain data."""
+        """The arguments that make an equal layer as it is now, as plain data."""
         config: Config = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:
             config["batch_input_shape"] = tuple(self.batch_input_shape)
@@ -124,7 +124,8 @@ class Layer(LayerState):
             if further and type(self).get_config is Layer.get_config:
                 raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
             return config
-        return {**config, **config_of({name: value for name, value in kept.items() if name not in config})}
+        # As the layer has them now: sizes for each axis, and what the program has set since.
+        return {**config, **config_of({name: getattr(self, name) for name in kept if name not in config})}
 
     @classmethod
     def from_config(cls, config: GivenConfig) -> Self:
@@ -229,6 +230,16 @@ class Layer(LayerState):
         "output",
         lambda node: single(node.output_tensors),
         "The output of the only call; AttributeError unless there is one.",
+    )
+    input_mask = SharedByCalls(
+        "input_mask",
+        lambda node: masks_of(node.input_tensors),
+        "The mask of the first call's input, or a list of masks; None where there is none. AttributeError before a call.",
+    )
+    output_mask = SharedByCalls(
+        "output_mask",
+        lambda node: masks_of(node.output_tensors),
+        "The mask of the first call's output, or a list of masks; None where there is none. AttributeError before a call.",
     )
     input_shape = SharedByCalls(
         "input_shape", lambda node: tuples_of(node.input_tensors), "The shape of the inputs of all calls, as tuples."

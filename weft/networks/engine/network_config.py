@@ -46,9 +46,9 @@ def first_call(layer: KerasObject) -> int:
     return 1 if hasattr(layer, "topology") else 0
 
 
-def _place(tensor: Nest, kept: Mapping[int, int]) -> tuple[str, int, int]:
+def _place(tensor: Nest, kept: Mapping[int, int]) -> list[str | int]:
     found = located(tensor)
-    return found.layer.name, kept[id(found.layer.inbound_nodes[found.node_index])], found.tensor_index
+    return [found.layer.name, kept[id(found.layer.inbound_nodes[found.node_index])], found.tensor_index]
 
 
 def _node_config(node: history.Node, kept: Mapping[int, int]) -> Nest:

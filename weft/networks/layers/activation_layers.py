@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from weft.framework.aliases import Nest, ShapeLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
@@ -12,15 +14,16 @@ from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects import activations
 from weft.networks.objects.arguments import keeps_arguments
+from weft.networks.state.defaults import floatx
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater
 from weft.ops.nn import activation as nn
 
 
 def as_number(layer: str, argument: str, value: Nest) -> float:
-    """A slope or threshold as a number; ValueError or TypeError for what is none."""
+    """A slope or threshold as the number that Keras's type of floats has for it; ValueError or TypeError for what is none."""
     try:
-        return float(value) if isinstance(value, str) else value
+        return float(np.asarray(value, floatx()))
     except ValueError:
         raise ValueError(f"could not convert string to float: {value!r}: {argument} of {layer} is a number") from None
 
@@ -67,15 +70,16 @@ class PReLU(Layer):
     ) -> None:
         super().__init__(**kwargs)
         self._options = (alpha_initializer, alpha_regularizer, alpha_constraint)
-        self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else list(shared_axes or ())
+        self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes and list(shared_axes)
 
     def build(self, input_shape: ShapeLike) -> None:
         """Make the weights."""
         sizes = TensorShape(input_shape).as_list()
-        shape = [1 if axis in self.shared_axes else size for axis, size in enumerate(sizes)][1:]
+        shared = self.shared_axes or ()
+        shape = [1 if axis in shared else size for axis, size in enumerate(sizes)][1:]
         initializer, regularizer, constraint = self._options
         self.alpha = self.add_weight("alpha", shape, None, initializer, regularizer, constraint=constraint)
-        axes = {axis: size for axis, size in enumerate(sizes) if axis and axis not in self.shared_axes}
+        axes = {axis: size for axis, size in enumerate(sizes) if axis and axis not in shared}
         self.input_spec = InputSpec(ndim=len(sizes), axes=axes)
         self.built = True
 
@@ -118,7 +122,7 @@ class ThresholdedReLU(Layer):
     @keeps_arguments
     def __init__(self, theta: float = 1.0, **kwargs: Options) -> None:
         super().__init__(**kwargs)
-        self.theta = theta
+        self.theta = as_number("ThresholdedReLU", "theta", theta)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated inputs."""
@@ -169,7 +173,8 @@ class ReLU(Layer):
             raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
         if negative_slope < 0.0:
             raise ValueError(f"negative_slope of Relu layer cannot be negative value: {negative_slope}")
-        self.max_value, self.negative_slope = max_value, as_number("ReLU", "negative_slope", negative_slope)
+        self.max_value = None if max_value is None else as_number("ReLU", "max_value", max_value)
+        self.negative_slope = as_number("ReLU", "negative_slope", negative_slope)
         self.threshold = as_number("ReLU", "threshold", threshold)
 
     def call(self, inputs: Tensor) -> Tensor:

@@ -16,6 +16,11 @@ from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.tiling import reverse
 
 
+def layer_config(layer: KerasObject) -> Config:
+    """A layer as the configs of others have it."""
+    return {"class_name": type(layer).__name__, "config": layer.get_config()}
+
+
 class Wrapper(Layer):
     """A layer around another one.
 
@@ -38,7 +43,7 @@ class Wrapper(Layer):
 
     def get_config(self) -> Config:
         """The inner layer's config too."""
-        return {**super().get_config(), "layer": {"class_name": type(self.layer).__name__, "config": self.layer.get_config()}}
+        return {**super().get_config(), "layer": layer_config(self.layer)}
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
@@ -123,6 +128,7 @@ class Bidirectional(Wrapper):
         forward = {**config, "name": f"forward_{layer.name}"}
         backward = {**config, "name": f"backward_{layer.name}", "go_backwards": not config["go_backwards"]}
         self.forward_layer = type(layer).from_config(forward)
+        self._own_backward = backward_layer is not None
         self.backward_layer = backward_layer or type(layer).from_config(backward)
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         self._parts.pop("layer", None)
@@ -175,4 +181,19 @@ class Bidirectional(Wrapper):
 
     def get_config(self) -> Config:
         """How outputs are put together too."""
-        return {**super().get_config(), "merge_mode": self.merge_mode}
+        config = {**super().get_config(), "merge_mode": self.merge_mode}
+        if self._own_backward:
+            config["backward_layer"] = layer_config(self.backward_layer)
+        return config
+
+    @classmethod
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+        """A wrapper of its config.
+
+        Args:
+            custom_objects: classes of layers by the names that the config has for them.
+        """
+        given = dict(config)
+        if given.get("backward_layer") is not None:
+            given["backward_layer"] = deserialize_keras_object(given["backward_layer"], _KNOWN, custom_objects, "layer")
+        return super().from_config(given, custom_objects)

@@ -295,7 +295,7 @@ class AUC(_Counting):
             values = [0.0 - epsilon(), *sorted(_checked(thresholds, 0.5)), 1.0 + epsilon()]
         super().__init__(values, name, dtype)
         self.num_thresholds, self.curve, self.summation_method = len(values), curve, summation_method
-        self.init_thresholds = thresholds
+        self.init_thresholds = values[1:-1]
 
     def _interpolated_pr(self) -> Tensor:
         """The area under precision and recall, interpolated as Davis and Goadrich (2006) say."""

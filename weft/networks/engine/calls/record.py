@@ -53,7 +53,7 @@ class CallRecord:
 
 
 class SharedByCalls:
-    """The `input` or `output` of a layer's first call, or the shape of either, which all calls share, as an attribute of it.
+    """The `input` or `output` of a layer's first call or their masks, or a shape that all calls share, as an attribute of it.
 
     Setting the attribute does nothing: the record tells it.
 
@@ -76,11 +76,11 @@ class SharedByCalls:
 
 
 def _only(what: str, values: Sequence[Nest], name: str) -> Nest:
-    """That of the first call, for `input` and `output`; the shape that all calls share, for their shapes."""
+    """That of the first call, for `input` and `output` and their masks; the shape that all calls share, for their shapes."""
     if not values:
         if what.endswith("shape"):
             raise AttributeError(f"The layer has never been called and thus has no defined {what.replace('_', ' ')}.")
-        if what == "output":
+        if what.startswith("output"):
             raise AttributeError(f"Layer {name} has no inbound nodes.")
         raise AttributeError(f"Layer {name} is not connected, no input to return.")
     words = what.replace("_", " ")
@@ -95,6 +95,12 @@ def _only(what: str, values: Sequence[Nest], name: str) -> Nest:
 def single(tensors: Nest) -> Nest:
     """The one tensor in a list of one, anything else as it is."""
     return tensors[0] if isinstance(tensors, list | tuple) and len(tensors) == 1 else tensors
+
+
+def masks_of(tensors: Nest) -> Nest:
+    """The masks of tensors, None where there is none: one of one tensor, a list of several."""
+    own = single(tensors)
+    return [history.mask_of(each) for each in own] if isinstance(own, list | tuple) else history.mask_of(own)
 
 
 def tuples_of(tensors: Nest) -> Nest:

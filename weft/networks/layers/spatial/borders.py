@@ -33,6 +33,11 @@ def _pairs(value: Nest, rank: int, name: str) -> _Pairs:
     return [(each, each) if isinstance(each, int) else (int(each[0]), int(each[1])) for each in given]
 
 
+def _by_axis(pairs: _Pairs) -> Nest:
+    """Pairs as the layers show them: one for each axis, that of sequences by itself."""
+    return pairs[0] if len(pairs) == 1 else tuple(pairs)
+
+
 class _Spatial(Layer):
     rank = 2
 
@@ -47,12 +52,13 @@ class _ZeroPadding(_Spatial):
     def __init__(self, padding: Nest = 1, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self._place(data_format)
-        self.padding = _pairs(padding, self.rank, "padding")
+        self._pairs = _pairs(padding, self.rank, "padding")
+        self.padding = _by_axis(self._pairs)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The inputs with zeros around them."""
         ahead: list[Sequence[int]] = [(0, 0)] * self.first
-        return pad(inputs, [*ahead, *self.padding, *([(0, 0)] * (2 - self.first))])
+        return pad(inputs, [*ahead, *self._pairs, *([(0, 0)] * (2 - self.first))])
 
 
 class ZeroPadding1D(_ZeroPadding):
@@ -85,12 +91,13 @@ class _Cropping(_Spatial):
     def __init__(self, cropping: Nest = 0, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self._place(data_format)
-        self.cropping = _pairs(cropping, self.rank, "cropping")
+        self._pairs = _pairs(cropping, self.rank, "cropping")
+        self.cropping = _by_axis(self._pairs)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The inputs without their borders."""
         whole = [slice(None)] * self.first
-        return inputs[(*whole, *(slice(before, -after or None) for before, after in self.cropping))]
+        return inputs[(*whole, *(slice(before, -after or None) for before, after in self._pairs))]
 
 
 class Cropping1D(_Cropping):

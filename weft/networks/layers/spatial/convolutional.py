@@ -30,14 +30,16 @@ class _Conv(Layer, conv.Convolution):
         bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **kwargs)
-        self.is_causal = padding == "causal"
-        if self.is_causal and self.rank != 1:
+        is_causal = padding == "causal"
+        if is_causal and self.rank != 1:
             raise ValueError("Causal padding is only supported for `Conv1D` and `SeparableConv1D`.")
         self.configure(
-            filters, kernel_size, strides, "valid" if self.is_causal else padding, layout_or_default(data_format),
+            filters, kernel_size, strides, "valid" if is_causal else padding, layout_or_default(data_format),
             dilation_rate, activation, use_bias, (kernel_initializer, kernel_regularizer, kernel_constraint),
             (bias_initializer, bias_regularizer, bias_constraint),
         )  # fmt: skip
+        if is_causal:
+            self.padding = "causal"
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -83,7 +85,7 @@ class Conv1D(_Conv, conv.Conv1D):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution; a causal one sees zeros before the first step."""
-        if self.is_causal:
+        if self.padding == "causal":
             before = [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0]
             steps_first = self.data_format == "channels_last"
             inputs = pad(inputs, [[0, 0], before, [0, 0]] if steps_first else [[0, 0], [0, 0], before])
@@ -207,14 +209,16 @@ class _SeparableConv(Layer, separable.Separable):
         pointwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **_without_kernel(kwargs))
-        self.is_causal = padding == "causal"
+        is_causal = padding == "causal"
         self.configure(
-            filters, kernel_size, strides, "valid" if self.is_causal else padding, layout_or_default(data_format),
+            filters, kernel_size, strides, "valid" if is_causal else padding, layout_or_default(data_format),
             dilation_rate, depth_multiplier, activation, use_bias,
             (depthwise_initializer, depthwise_regularizer, depthwise_constraint),
             (pointwise_initializer, pointwise_regularizer, pointwise_constraint),
             (bias_initializer, bias_regularizer, bias_constraint),
         )  # fmt: skip
+        if is_causal:
+            self.padding = "causal"
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -228,7 +232,7 @@ class SeparableConv1D(_SeparableConv, separable.SeparableConv1D):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution; a causal one sees zeros before the first step."""
-        if self.is_causal:
+        if self.padding == "causal":
             before = [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0]
             steps_first = self.data_format == "channels_last"
             inputs = pad(inputs, [[0, 0], before, [0, 0]] if steps_first else [[0, 0], [0, 0], before])
@@ -266,7 +270,7 @@ class DepthwiseConv2D(Layer):
         depthwise_regularizer: Nest = None, bias_regularizer: Nest = None, activity_regularizer: Nest = None,
         depthwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        self.dilation_rate = per_axis(kwargs.pop("dilation_rate", 1), 2, "dilation_rate")
+        self.dilation_rate: tuple[int, ...] = per_axis(kwargs.pop("dilation_rate", 1), 2, "dilation_rate")
         super().__init__(activity_regularizer=activity_regularizer, **_without_kernel(kwargs))
         self.kernel_size = per_axis(kernel_size, 2, "kernel_size")
         self.strides = per_axis(strides, 2, "strides")
@@ -293,6 +297,10 @@ class DepthwiseConv2D(Layer):
             self.add_weight("bias", size, None, initializer, regularizer, constraint=constraint) if self.use_bias else None
         )
         self.built = True
+
+    def get_config(self) -> Config:
+        """The arguments, and the dilation."""
+        return {**super().get_config(), "dilation_rate": self.dilation_rate}
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
