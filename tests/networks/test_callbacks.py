@@ -98,3 +98,65 @@ def test_the_base_logger_averages_batches_by_their_sizes() -> None:
     logs: dict[str, float] = {}
     logger.on_epoch_end(0, logs)
     assert logs == {"loss": 2.0, "accuracy": 0.5}
+
+
+def _events(folder) -> list[tuple[str, int]]:
+    (path,) = folder.glob("events*")
+    return [(value.tag, event.step) for event in tf.train.summary_iterator(str(path)) for value in event.summary.value]
+
+
+def test_callbacks_get_the_model_before_any_gets_the_parameters(model) -> None:
+    seen = []
+
+    class Told(keras.callbacks.Callback):
+        def set_model(self, model) -> None:
+            seen.append("model")
+
+        def set_params(self, params) -> None:
+            seen.append("params")
+
+    model.fit(X, Y, verbose=0, callbacks=[Told(), Told()])
+    assert seen == ["model", "model", "params", "params"]
+
+
+# TensorFlow 1.15 writes the same tags at the same steps.
+def test_event_files_have_histograms_pictures_and_gradients_of_validated_epochs(model, tmp_path) -> None:
+    board = keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=2, write_images=True, write_grads=True)
+    model.fit(X, Y, epochs=3, verbose=0, validation_data=(X, Y), callbacks=[board])
+    one = ["dense/kernel_0", "dense/kernel_0_1/image/0", "dense/bias_0", "dense/kernel_0_grad", "dense/bias_0_grad",
+           "dense_out"]  # fmt: skip
+    found = [(tag, step) for tag, step in _events(tmp_path) if not tag.startswith("epoch")]
+    assert found == [*((tag, 0) for tag in one), *((tag, 2) for tag in one)]
+
+
+def test_event_files_have_batches_by_the_frequency_that_is_asked_for(model, tmp_path) -> None:
+    for update_freq, batches in (("batch", [0, 1, 2, 3]), (6, [1, 3])):
+        board = keras.callbacks.TensorBoard(str(tmp_path / f"{update_freq}"), update_freq=update_freq)
+        model.fit(X, Y, batch_size=4, epochs=2, verbose=0, callbacks=[board])
+        found = _events(tmp_path / f"{update_freq}")
+        assert [step for tag, step in found if tag == "batch_loss"] == batches
+        assert [step for tag, step in found if tag == "epoch_loss"] == [8, 16]
+    with pytest.raises(ValueError, match="update_freq is 'batch', 'epoch' or a number of examples, not 'step'"):
+        keras.callbacks.TensorBoard(update_freq="step")
+
+
+def test_histograms_without_a_validation_are_warned_of(model, tmp_path, caplog) -> None:
+    model.fit(X, Y, verbose=0, callbacks=[keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=1)])
+    assert "give `fit` validation_data for histogram_freq=1" in caplog.text
+    assert _events(tmp_path) == [("epoch_loss", 0)]
+
+
+def test_embeddings_are_saved_for_the_projector(model, tmp_path) -> None:
+    board = keras.callbacks.TensorBoard(
+        str(tmp_path), embeddings_freq=1, embeddings_layer_names=["dense"], embeddings_data=X, embeddings_metadata="names.tsv",
+        batch_size=3,
+    )  # fmt: skip
+    model.fit(X, Y, epochs=2, verbose=0, callbacks=[board])
+    saved = tf.train.load_variable(tf.train.latest_checkpoint(str(tmp_path)), "dense_embedding")
+    np.testing.assert_allclose(saved, model.predict(X), rtol=1e-6)
+    assert 'metadata_path: "names.tsv"' in (tmp_path / "projector_config.pbtxt").read_text()
+    with pytest.raises(ValueError, match="embeddings_data must be provided"):
+        keras.callbacks.TensorBoard(embeddings_freq=1)
+    board = keras.callbacks.TensorBoard(str(tmp_path), embeddings_freq=1, embeddings_data=X)
+    with pytest.raises(ValueError, match="the model has no Embedding layer"):
+        model.fit(X, Y, verbose=0, callbacks=[board])

@@ -181,6 +181,7 @@ class CallbackList:
                     + (f"did you mean {each.__name__}(...)?" if isinstance(each, type) else _OF_FUNCTION)
                 )
             each.set_model(model)
+        for each in self.callbacks:
             each.set_params(params)
 
     def call(self, what: str, *args: Options) -> None:

@@ -9,11 +9,8 @@ from collections.abc import Callable
 from typing import IO
 
 import numpy as np
-from tensorboard.compat.proto.summary_pb2 import Summary
 
-from weft.events.file_writer import FileWriter
 from weft.framework.aliases import Array
-from weft.framework.graph import get_default_graph
 from weft.networks.callbacks.callback import Callback, Logs
 from weft.networks.config import KerasObject, Options
 from weft.networks.state.sessions import batch_get_value, batch_set_value
@@ -331,54 +328,3 @@ class CSVLogger(Callback):
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-class TensorBoard(Callback):
-    """Writes the values of each epoch to event files, as `epoch_loss` and so on; with `write_graph` the graph too.
-
-    Args:
-        log_dir: the folder.
-        write_graph: whether the graph is written.
-        update_freq: "epoch"; "batch" writes those of each batch as well, as `batch_loss` and so on.
-        kwargs: other arguments of TensorFlow's; histograms, images and embeddings are refused.
-
-    Raises:
-        NotImplementedError: histograms, images or embeddings are asked for.
-    """
-
-    def __init__(
-        self, log_dir: str = "./logs", write_graph: bool = True, update_freq: str = "epoch", **kwargs: Options
-    ) -> None:
-        super().__init__()
-        wanted = [name for name in ("histogram_freq", "write_grads", "write_images", "embeddings_freq") if kwargs.get(name)]
-        if wanted:
-            raise NotImplementedError(f"TensorBoard: {wanted} are not supported; add tf.summary operations and run them")
-        self.log_dir, self.write_graph, self.update_freq = log_dir, write_graph, update_freq
-        self._writer: FileWriter | None = None
-        self._batches = 0
-
-    def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Open the file."""
-        self._writer = FileWriter(self.log_dir, get_default_graph() if self.write_graph else None)
-
-    def _write(self, prefix: str, logs: Logs | None, step: int) -> None:
-        assert self._writer is not None
-        found = {name: value for name, value in (logs or {}).items() if name not in ("batch", "size", "num_steps")}
-        summary = Summary(value=[Summary.Value(tag=prefix + name, simple_value=float(value)) for name, value in found.items()])
-        self._writer.add_summary(summary, step)
-
-    def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Write the batch's values, if they are asked for."""
-        self._batches += 1
-        if self.update_freq == "batch":
-            self._write("batch_", logs, self._batches)
-
-    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write the epoch's values."""
-        self._write("epoch_", logs, epoch)
-
-    def on_train_end(self, logs: Logs | None = None) -> None:
-        """Close the file."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None

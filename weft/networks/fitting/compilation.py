@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from weft.framework.aliases import Array, Nest, VariableLike
 from weft.framework.graph import Graph, get_default_graph
@@ -18,6 +19,13 @@ from weft.networks.metrics.metric import Mean, Metric
 from weft.platform import tf_logging
 
 
+class Watch(NamedTuple):
+    """A tensor of a model's graph, and what takes its value of each batch of a test."""
+
+    tensor: Tensor
+    take: Callable[[Array], None]
+
+
 class Compilation:
     """How a model is trained and measured. Endpoints and programs are made when they are first needed, in the model's graph.
 
@@ -30,7 +38,10 @@ class Compilation:
 
     Attributes:
         arguments: as given.
+        watch: a tensor that is fetched beside each test step, and who takes its values; None for none.
     """
+
+    watch: Watch | None = None
 
     def __init__(
         self, model: KerasObject, optimizer: KerasObject, arguments: Mapping[str, Nest], sample_weight_mode: Nest,
@@ -135,7 +146,12 @@ class Compilation:
 
     def test_step(self, batch: Batch) -> Sequence[Array]:
         """The loss of a batch and the metrics."""
-        return self.program(bool(batch.weights)).test(batch.inputs, batch.targets, batch.weights)
+        program = self.program(bool(batch.weights))
+        if self.watch is None:
+            return program.test(batch.inputs, batch.targets, batch.weights)
+        *values, told = program.test(batch.inputs, batch.targets, batch.weights, [self.watch.tensor])
+        self.watch.take(told)
+        return values
 
 
 def _targets(given: Nest, names: Sequence[str]) -> list[Nest]:

@@ -132,10 +132,12 @@ class Program:
         values, _ = self._run([[self.loss, *self._metric_tensors], update], self._feeds(inputs, targets, weights), True)
         return list(values)
 
-    def test(self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> list[Array]:
-        """The loss of a batch and the metrics."""
+    def test(
+        self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array], further: Sequence[Tensor] = ()
+    ) -> list[Array]:
+        """The loss of a batch and the metrics, and the values of further tensors."""
         states = self._network.state_updates
-        fetches: list[Nest] = [[self.loss, *self._metric_tensors], group(*states) if states else []]
+        fetches: list[Nest] = [[self.loss, *self._metric_tensors, *further], group(*states) if states else []]
         return list(self._run(fetches, self._feeds(inputs, targets, weights), False)[0])
 
 
