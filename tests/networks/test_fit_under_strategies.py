@@ -68,3 +68,17 @@ def test_added_metrics_and_losses_are_those_of_the_replicas() -> None:
     found = model.evaluate(X, X, batch_size=8, verbose=0)
     # Each replica's penalty is divided by its number of examples, and the penalties' mean is taken.
     np.testing.assert_allclose(found, [0.5 * (X[:4] ** 2).sum() / 8 + 0.5 * (X[4:] ** 2).sum() / 8, 3.5], rtol=1e-5)
+
+
+def test_histograms_are_written_of_a_model_on_replicas(tmp_path) -> None:
+    with tf.Graph().as_default():
+        strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+            model.compile("sgd", "mse")
+        x, y = np.ones((4, 3)), np.ones((4, 1))
+        board = tf.keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=1)
+        model.fit(x, y, verbose=0, validation_data=(x, y), callbacks=[board])
+    (path,) = tmp_path.iterdir()
+    tags = [value.tag for event in tf.train.summary_iterator(str(path)) for value in event.summary.value]
+    assert tags[:3] == ["dense/kernel_0", "dense/bias_0", "dense_out"]

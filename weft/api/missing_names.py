@@ -42,9 +42,6 @@ _REASONS: Final = {
         "weft.jax_function makes one of JAX an operation."
     ),
     "contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars quantizes weights and activations in training.",
-    "keras.mixed_precision.experimental.LossScaleOptimizer": (
-        "tf.train.experimental.MixedPrecisionLossScaleOptimizer scales losses for gradients in float16."
-    ),
     **dict.fromkeys(
         ("data.experimental.StatsAggregator", "data.experimental.bytes_produced_stats", "data.experimental.latency_stats"),
         "weft.explain and `weft trace` tell where the time of steps and of their input goes.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.networks.fitting.sequence import terminate_keras_multiprocessing_pools as terminate_keras_multiprocessing_pools
 from weft.networks.layers.feature_columns import SequenceFeatures as SequenceFeatures
 from weft.networks.layers.recurrent.own_cells import PeepholeLSTMCell as PeepholeLSTMCell
 from weft.networks.models.premade import LinearModel as LinearModel

@@ -38,7 +38,7 @@ def summary_of(model: KerasObject, with_gradients: bool, with_images: bool) -> T
 
 
 def _tag(weight: VariableLike) -> str:
-    return weight.name.replace(":", "_")
+    return str(weight.name).replace(":", "_")
 
 
 def _add_gradient(model: KerasObject, weight: VariableLike) -> None:
@@ -59,7 +59,7 @@ def _outputs(layer: KerasObject) -> Iterator[tuple[str, Tensor]]:
 def _picture(weight: Tensor) -> Tensor | None:
     """A weight as pictures, `[pictures, height, width, 1]`; None where its rank has no picture."""
     flat = squeeze(weight)
-    sizes = flat.shape.as_list()
+    sizes = [int(size or 0) for size in flat.shape.as_list()]
     if len(sizes) == 1:
         return reshape(flat, [1, sizes[0], 1, 1])
     if len(sizes) == 2:

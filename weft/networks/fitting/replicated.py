@@ -111,10 +111,12 @@ class ReplicatedProgram(Program):
         self._check_divisible(inputs, targets)
         return super().train(optimizer, inputs, targets, weights)
 
-    def test(self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> list[Array]:
-        """The loss of a batch and the metrics."""
+    def test(
+        self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array], further: Sequence[Tensor] = ()
+    ) -> list[Array]:
+        """The loss of a batch and the metrics, and the values of further tensors."""
         self._check_divisible(inputs, targets)
-        return super().test(inputs, targets, weights)
+        return super().test(inputs, targets, weights, further)
 
     def _check_divisible(self, inputs: Sequence[Array], targets: Sequence[Array]) -> None:
         count, replicas = len((list(inputs) or list(targets))[0]), len(self._strategy.extended.worker_devices)

@@ -1,4 +1,4 @@
-"""Sequence: batches by index, as programs derive them."""
+"""Sequence: batches by index, as programs derive them; they are made in the thread that trains."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ class Sequence:
     def __iter__(self) -> Iterator[Nest]:
         """All batches, in order."""
         return (self[index] for index in range(len(self)))
+
+
+def terminate_keras_multiprocessing_pools(grace_period: float = 0.1, use_sigkill: bool = False) -> None:
+    """End the processes that make batches: there are none, for weft makes batches in the thread that trains.
+
+    Args:
+        grace_period: for how many seconds processes would be waited for.
+        use_sigkill: whether those that stay would be killed.
+    """

@@ -105,7 +105,7 @@ def set_policy(policy: Policy | str | None) -> None:
     if wanted.name != "infer":
         raise ValueError(
             "The global policy can only be set to a non-infer policy in TensorFlow 2. Tell layers their type, such as "
-            "Dense(8, dtype='float16'), and let tf.train.experimental.MixedPrecisionLossScaleOptimizer scale the loss."
+            "Dense(8, dtype='float16'), and let tf.keras.mixed_precision.experimental.LossScaleOptimizer scale the loss."
         )
 
 
