@@ -1,4 +1,4 @@
-"""Each public method of a public class says what it does and tells its arguments and the errors that it raises.
+"""Each public method of a public class says what it does, and tells its arguments, its result and the errors that it raises.
 
 A method that stands for one of a base class need not tell again what that tells.
 """
@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Iterator
 
 from tests.docs.test_docstrings import described, public_objects
-from tests.docs.test_told import _raised, _untold_arguments
+from tests.docs.test_told import _raised, _tells_what_is_returned, _untold_arguments
 
 # Methods of these classes that only weft's own code calls.
 _INNER = frozenset(("leave", "limit", "made_by", "restart"))
@@ -35,11 +35,12 @@ def _lacks(base: type, name: str, function: object) -> list[str]:
     above = _told_above(base, name)
     untold = [each for each in _untold_arguments(function, doc) if each not in above]
     errors = {f"Raises {each}" for each in _raised(function) if each not in doc and each != "NotImplementedError"}
-    overrides = any(name in vars(each) for each in base.__mro__[1:])
-    return untold if overrides else [*untold, *sorted(errors)]
+    if any(name in vars(each) for each in base.__mro__[1:]):
+        return untold
+    return [*untold, *([] if _tells_what_is_returned(function, doc) else ["Returns"]), *sorted(errors)]
 
 
-def test_every_public_method_tells_what_it_does_its_arguments_and_its_errors() -> None:
+def test_every_public_method_tells_what_it_does_its_arguments_its_result_and_its_errors() -> None:
     silent, lacking, seen = set(), {}, set()
     for _, found, _ in public_objects():
         for base, name, function in _methods(found) if inspect.isclass(found) else ():
@@ -53,3 +54,22 @@ def test_every_public_method_tells_what_it_does_its_arguments_and_its_errors() -
                 lacking[key] = lacks
     assert silent == set()
     assert lacking == {}
+
+
+def test_the_counter_sees_what_a_method_leaves_out() -> None:
+    class Scale:
+        def apply(self, x: float) -> float:
+            """Scale it.
+
+            Args:
+                x: [] float32.
+            """
+            return x
+
+    class Double(Scale):
+        def apply(self, x: float) -> float:
+            """Double it."""
+            return x * 2
+
+    assert _lacks(Scale, "apply", Scale.apply) == ["Returns"]
+    assert _lacks(Double, "apply", Double.apply) == []

@@ -274,7 +274,11 @@ class BaseSession:
         self._when_closed.append(callback)
 
     def as_default(self) -> contextlib.AbstractContextManager[BaseSession]:
-        """Make this the default session for the block, for `eval` and `Operation.run`."""
+        """Make this the default session for the block, for `eval` and `Operation.run`.
+
+        Returns:
+            A context manager whose value is this session; leaving it does not close the session.
+        """
         return default_sessions.use(self)
 
     # The default keeps the function: at the process's end the names of modules may be gone before a session is.

@@ -193,6 +193,9 @@ class Dataset(Structured):
 
         Args:
             start: [] int64.
+
+        Returns:
+            A Dataset of pairs: a [] int64 number, and an element as it is here.
         """
         return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
 
@@ -246,6 +249,9 @@ class Dataset(Structured):
         Args:
             num_shards, index: [] int64.
 
+        Returns:
+            A Dataset of such elements as here.
+
         Raises:
             InvalidArgumentError: `index` is no number below `num_shards`; at the first element where only a run tells.
         """
@@ -264,6 +270,10 @@ class Dataset(Structured):
         Args:
             batch_size: how many elements are in each.
             drop_remainder: whether a last batch of fewer elements is left out.
+
+        Returns:
+            A Dataset whose tensors have one dimension more, the first: `batch_size`, or unknown where the last batch may be
+            smaller.
         """
         return self._of(batches.batch(self, batch_size, drop_remainder))
 
@@ -281,6 +291,9 @@ class Dataset(Structured):
             padded_shapes: the shape for each leaf; None or -1 in it is the largest size in the batch.
             padding_values: the scalar to pad each leaf with; zeros or empty strings when None.
             drop_remainder: whether a last batch of fewer elements is left out.
+
+        Returns:
+            A Dataset whose tensors have one dimension more, the first, and behind it the shapes of `padded_shapes`.
         """
         return self._of(batches.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder))
 
@@ -302,6 +315,9 @@ class Dataset(Structured):
             shift: how far the next begins behind it; `size` when None.
             stride: how far apart its elements are.
             drop_remainder: whether windows with fewer elements are left out.
+
+        Returns:
+            A Dataset of Datasets, of up to `size` elements each.
         """
         return self._of(batches.window(self, size, shift, stride, drop_remainder))
 
@@ -321,6 +337,9 @@ class Dataset(Structured):
 
         Args:
             map_func, num_parallel_calls: as of `map`.
+
+        Returns:
+            A Dataset of what `map_func` gives.
         """
         return self.map(map_func, num_parallel_calls)
 
@@ -337,6 +356,9 @@ class Dataset(Structured):
 
         Args:
             predicate: as of `filter`.
+
+        Returns:
+            A Dataset of such elements as here.
         """
         return self.filter(predicate)
 

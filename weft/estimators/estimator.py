@@ -343,6 +343,9 @@ class Estimator:
             export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path: see there.
             strip_default_attrs: leave out attributes that have their defaults.
 
+        Returns:
+            The path of the folder that was written, as bytes.
+
         Raises:
             ValueError: `serving_input_receiver_fn` is None.
         """
@@ -364,6 +367,9 @@ class Estimator:
         Args:
             input_receiver_fn_map: the function that builds the input, by mode.
             export_dir_base, assets_extra, as_text, checkpoint_path: see `export_saved_model`.
+
+        Returns:
+            The path of the folder that was written, as bytes.
         """
         return self._export(export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, True)
 

@@ -70,7 +70,11 @@ class ClusterSpec:
         return f"<table><tr><th>task</th><th>address</th></tr>{rows}</table>"
 
     def as_dict(self) -> dict[str, Any]:
-        """Job name to a list of addresses, or to a dict by index where some index is missing."""
+        """Job name to a list of addresses, or to a dict by index where some index is missing.
+
+        Returns:
+            A new dictionary, from which ClusterSpec makes an equal one.
+        """
         return {job: _plain(tasks) for job, tasks in self._jobs.items()}
 
     def as_cluster_def(self) -> cluster_pb2.ClusterDef:

@@ -92,6 +92,9 @@ class DeviceSpec:
 
         Args:
             spec: a name such as "/job:worker/task:1/device:GPU:0"; parts may be left out.
+
+        Returns:
+            This DeviceSpec.
         """
         self._job, self._replica, self._task, self._device_type, self._device_index = _parse(spec)
         return self

@@ -208,6 +208,9 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             op_def: taken for TensorFlow's sake; the registered declaration counts.
             compute_shapes: taken for TensorFlow's sake; shapes are always inferred.
             compute_device: whether open device scopes count.
+
+        Returns:
+            The Operation, which is in this graph.
         """
         return graph_def.create_op_from_parts(self, op_type, inputs, dtypes, name, attrs or {}, compute_device)
 
@@ -238,6 +241,9 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             output_types: the type of each output.
             attrs: the values of all its attributes.
             control_inputs: operations that run before it; None for those of the open scopes.
+
+        Returns:
+            The Operation, with the output tensors that `dtypes` and shapes say.
 
         Raises:
             ValueError: the shapes don't fit, or the name is illegal.
@@ -298,7 +304,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         return len(self.operations) + self.nodes_spared
 
     def as_default(self) -> contextlib.AbstractContextManager[Graph]:
-        """Make this graph the default for the block."""
+        """Make this graph the default for the block.
+
+        Returns:
+            A context manager whose value is this graph.
+        """
         return default_graphs.use(self)
 
 

@@ -133,6 +133,9 @@ class Module:
 
         Args:
             method: the method.
+
+        Returns:
+            The method, which builds in the scope whenever it is called.
         """
 
         @functools.wraps(method)

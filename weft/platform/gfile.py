@@ -122,15 +122,26 @@ class GFile:
 
         Args:
             n: how many bytes, or characters of text; all when -1.
+
+        Returns:
+            A str, or bytes for a mode with "b"; empty at the end of the file.
         """
         return self._decoded(self._readable().read(n))
 
     def readline(self) -> Any:
-        """Read up to the next newline and with it; empty at the end of the file."""
+        """Read up to the next newline and with it; empty at the end of the file.
+
+        Returns:
+            A str, or bytes for a mode with "b".
+        """
         return self._decoded(self._readable().readline())
 
     def readlines(self) -> list[Any]:
-        """Read the lines that are left."""
+        """Read the lines that are left.
+
+        Returns:
+            A list of str, or of bytes for a mode with "b", each with its newline.
+        """
         return list(self)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:

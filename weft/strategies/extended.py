@@ -108,6 +108,9 @@ class StrategyExtended:
         Args:
             colocate_with_variable: the variable whose devices are taken.
 
+        Returns:
+            A context manager, without a value.
+
         Raises:
             ValueError: that one was not made in this strategy's scope.
         """
@@ -252,6 +255,9 @@ class StrategyExtended:
             args: its arguments; of values with a part for each device it gets that device's.
             kwargs: its arguments by name, the same.
             group: whether to give one operation in place of the values of all.
+
+        Returns:
+            What `fn` gives on each device, as one operation if `group`; otherwise as a value per device.
         """
         require_cross_replica(self.strategy)
         with self.strategy.scope():

@@ -54,7 +54,11 @@ class Strategy:
         return self._extended
 
     def scope(self) -> contextlib.AbstractContextManager[Value]:
-        """Make variables as the strategy does, for the extent of a block."""
+        """Make variables as the strategy does, for the extent of a block.
+
+        Returns:
+            A context manager whose value is the strategy.
+        """
         return self._extended.scope()
 
     @property
@@ -222,6 +226,9 @@ class Strategy:
 
         Args:
             colocate_with_variable: a variable that the strategy made.
+
+        Returns:
+            A context manager, without a value.
         """
         return self._extended.colocate_vars_with(colocate_with_variable)
 

@@ -173,6 +173,9 @@ class TestCase(ArrayAssertions, absltest.TestCase):
             config: a ConfigProto; the default one when None.
             use_gpu: whether GPUs can be used where there are any.
             force_gpu: whether operations without a device run on the GPU.
+
+        Returns:
+            A context manager whose value is the Session.
         """
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
@@ -236,6 +239,9 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
         Args:
             expected_err_re_or_predicate: a regular expression for its text, or a function that accepts the error.
+
+        Returns:
+            A context manager, whose block has to raise such an error.
         """
         return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
 

@@ -109,6 +109,9 @@ class Coordinator:
 
         Args:
             timeout: seconds; without end when None.
+
+        Returns:
+            Whether a stop was requested.
         """
         return self._stop_event.wait(timeout)
 

@@ -163,6 +163,9 @@ class QueueRunner:
             coord: stops the threads, is told their errors, and waits for them in `join`.
             daemon: whether the process may end while they run.
             start: whether to start them.
+
+        Returns:
+            The threads, which run already if `start`.
         """
         with self._lock:
             if self._running.get(sess, 0) > 0:

@@ -92,6 +92,9 @@ class Scaffold:
     def finalize(self) -> Scaffold:
         """Make the parts that are missing, and close the graph for changes.
 
+        Returns:
+            This Scaffold.
+
         Raises:
             RuntimeError: a collection has several candidates for a part.
         """

@@ -34,12 +34,20 @@ class ProfileOptionBuilder:
 
     @staticmethod
     def trainable_variables_parameter() -> dict[str, object]:
-        """Options that count the parameters of trainable variables."""
+        """Options that count the parameters of trainable variables.
+
+        Returns:
+            Options by name, as `profile` takes them.
+        """
         return dict(TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
 
     @staticmethod
     def float_operation() -> dict[str, object]:
-        """Options that count floating-point operations."""
+        """Options that count floating-point operations.
+
+        Returns:
+            Options by name, as `profile` takes them.
+        """
         return dict(FLOAT_OPS_OPTIONS)
 
     @staticmethod
@@ -59,6 +67,9 @@ class ProfileOptionBuilder:
                 accelerators, on CPUs.
             min_bytes, min_output_bytes: the least bytes of the outputs of what is shown.
             min_peak_bytes, min_residual_bytes: accepted; weft traces no memory of kernels.
+
+        Returns:
+            Options by name, as `profile` takes them.
         """
         least = {
             "min_bytes": min_bytes, "min_peak_bytes": min_peak_bytes, "min_residual_bytes": min_residual_bytes,
@@ -76,6 +87,9 @@ class ProfileOptionBuilder:
 
         Args:
             max_depth: how many levels below the root are shown; what is deeper counts in the level above.
+
+        Returns:
+            This builder.
         """
         return self._with(max_depth=max_depth)
 
@@ -87,6 +101,9 @@ class ProfileOptionBuilder:
         Args:
             min_bytes, min_output_bytes: of outputs.
             min_peak_bytes, min_residual_bytes: accepted; weft traces no memory of kernels.
+
+        Returns:
+            This builder.
         """
         return self._with(
             min_bytes=min_bytes,
@@ -102,6 +119,9 @@ class ProfileOptionBuilder:
 
         Args:
             min_micros, min_accelerator_micros, min_cpu_micros: microseconds on all devices, on accelerators, on CPUs.
+
+        Returns:
+            This builder.
         """
         return self._with(min_micros=min_micros, min_accelerator_micros=min_accelerator_micros, min_cpu_micros=min_cpu_micros)
 
@@ -110,6 +130,9 @@ class ProfileOptionBuilder:
 
         Args:
             min_params: the least number.
+
+        Returns:
+            This builder.
         """
         return self._with(min_params=min_params)
 
@@ -118,6 +141,9 @@ class ProfileOptionBuilder:
 
         Args:
             min_float_ops: the least number.
+
+        Returns:
+            This builder.
         """
         return self._with(min_float_ops=min_float_ops)
 
@@ -126,6 +152,9 @@ class ProfileOptionBuilder:
 
         Args:
             min_occurrence: the least number.
+
+        Returns:
+            This builder.
         """
         return self._with(min_occurrence=min_occurrence)
 
@@ -143,6 +172,9 @@ class ProfileOptionBuilder:
             show_name_regexes: what is shown.
             hide_name_regexes: what is neither shown nor counted.
             trim_name_regexes: below what nothing is shown or counted.
+
+        Returns:
+            This builder.
         """
         given = {
             "start_name_regexes": start_name_regexes, "show_name_regexes": show_name_regexes,
@@ -155,6 +187,9 @@ class ProfileOptionBuilder:
 
         Args:
             account_type_regexes: regular expressions, one of which an op's type has to match.
+
+        Returns:
+            This builder.
         """
         return self._with(account_type_regexes=list(account_type_regexes))
 
@@ -163,6 +198,9 @@ class ProfileOptionBuilder:
 
         Args:
             is_true: whether they do.
+
+        Returns:
+            This builder.
         """
         return self._with(account_displayed_op_only=is_true)
 
@@ -171,6 +209,9 @@ class ProfileOptionBuilder:
 
         Args:
             step: its number; the mean of all when negative.
+
+        Returns:
+            This builder.
         """
         return self._with(step=step)
 
@@ -179,6 +220,9 @@ class ProfileOptionBuilder:
 
         Args:
             outfile: the file's path; the report is then not printed.
+
+        Returns:
+            This builder.
         """
         return self._with(output=f"file:outfile={outfile}")
 
@@ -187,11 +231,18 @@ class ProfileOptionBuilder:
 
         Args:
             timeline_file: the file's path.
+
+        Returns:
+            This builder.
         """
         return self._with(output=f"timeline:outfile={timeline_file}")
 
     def with_stdout_output(self) -> ProfileOptionBuilder:
-        """Print the report."""
+        """Print the report.
+
+        Returns:
+            This builder.
+        """
         return self._with(output="stdout")
 
     def with_empty_output(self) -> ProfileOptionBuilder:
@@ -204,6 +255,9 @@ class ProfileOptionBuilder:
         Args:
             attributes: of "params", "float_ops", "micros", "accelerator_micros", "cpu_micros", "bytes", "output_bytes" and
                 "occurrence".
+
+        Returns:
+            This builder.
         """
         return self._with(select=list(attributes))
 
@@ -212,6 +266,9 @@ class ProfileOptionBuilder:
 
         Args:
             attribute: "name", or what can be selected; the largest comes first.
+
+        Returns:
+            This builder.
         """
         return self._with(order_by=attribute)
 

@@ -75,6 +75,9 @@ class Profiler:
 
         Args:
             options: what a `ProfileOptionBuilder` built.
+
+        Returns:
+            The report's root: its numbers are those of all lines.
         """
         return self._report("code", options)
 
@@ -83,6 +86,9 @@ class Profiler:
 
         Args:
             options: what a `ProfileOptionBuilder` built.
+
+        Returns:
+            The report's root: its numbers are those of all types.
         """
         return self._report("op", options)
 
@@ -91,6 +97,9 @@ class Profiler:
 
         Args:
             options: what a `ProfileOptionBuilder` built.
+
+        Returns:
+            The report's root: its numbers are those of all scopes.
         """
         return self._report("scope", options)
 
@@ -99,6 +108,9 @@ class Profiler:
 
         Args:
             options: what a `ProfileOptionBuilder` built, `with_timeline_output`.
+
+        Returns:
+            The report's root: its numbers are those of all nodes.
 
         Raises:
             InvalidArgumentError: the output is another one: as text weft has the other three views.

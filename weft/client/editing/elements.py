@@ -134,11 +134,11 @@ class ControlOutputs:
         return self._graph
 
     def get_all(self) -> dict[Operation, list[Operation]]:
-        """Those that wait, by what they wait for."""
+        """All operations that wait: a list of them by the operation for which they wait."""
         return {op: list(op.control_consumers) for op in self._graph.get_operations() if op.control_consumers}
 
     def get(self, op: Operation) -> list[Operation]:
-        """Those that wait for an operation.
+        """All operations that wait for one.
 
         Args:
             op: the operation.

@@ -349,6 +349,9 @@ class Server:
             config: the session's ConfigProto; None for the server's own.
             raise_if_cancelled: called while it waits for tasks; what it raises ends the wait.
             timeout_s: how long it waits for them; None for ever.
+
+        Returns:
+            The master's session, which its client has to close.
         """
         return self._master.open_session(graph, config, raise_if_cancelled, timeout_s)
 

@@ -78,6 +78,9 @@ class ClassHead(Head):
 
         Args:
             logits: those of the model.
+
+        Returns:
+            By the keys of PredictionKeys tensors `[n, ...]`: probabilities float32, class ids int64, classes string.
         """
         keys = PredictionKeys
         by_class = self.class_logits(logits)

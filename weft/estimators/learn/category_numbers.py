@@ -122,6 +122,9 @@ class CategoricalProcessor:
         Args:
             x: rows of categories, one for each column.
             unused_y: taken for scikit-learn's sake.
+
+        Returns:
+            This object.
         """
         for row in x:
             if self.vocabularies_ is None:
@@ -142,6 +145,9 @@ class CategoricalProcessor:
         Args:
             x: rows of categories, one for each column.
             unused_y: taken for scikit-learn's sake.
+
+        Returns:
+            An iterator of `[columns]` int64, one for each row.
         """
         self.fit(x)
         return self.transform(x)

@@ -123,6 +123,9 @@ class BaseEstimator:
             steps: how many steps; None for as many as the input has.
             batch_size: rows at a time; all when None.
             monitors: monitors or hooks, called at each step.
+
+        Returns:
+            The estimator itself.
         """
         return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
@@ -339,6 +342,9 @@ class SKCompat:
             steps: how many further steps.
             max_steps: the global step at which it ends.
             monitors: monitors or hooks, called at each step.
+
+        Returns:
+            This object.
         """
         self._estimator.fit(x, y, steps=steps, batch_size=batch_size, monitors=monitors, max_steps=max_steps)
         return self
@@ -360,6 +366,9 @@ class SKCompat:
             batch_size: rows at a time.
             steps: how many batches; None for one pass over the rows.
             metrics: further metrics by name.
+
+        Returns:
+            By name the values of the metrics, and the global step.
         """
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 

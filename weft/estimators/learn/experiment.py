@@ -155,6 +155,9 @@ class Experiment:
         Args:
             delay_secs: how long to wait first; five seconds for each task before this one when None.
 
+        Returns:
+            What the estimator's `train` gives: the estimator.
+
         Raises:
             ValueError: a cluster is told by a RunConfig that is not contrib.learn's.
         """
@@ -177,6 +180,9 @@ class Experiment:
         Args:
             delay_secs: how long to wait first; `eval_delay_secs` when None.
             name: makes the directory of the evaluation's events `eval_NAME`.
+
+        Returns:
+            By name the values of the metrics, and the global step.
         """
         _wait(self._eval_delay_secs if delay_secs is None else delay_secs)
         return self._call_evaluate(name or "one_pass")
@@ -316,7 +322,11 @@ class Experiment:
         self._start_server().join()
 
     def test(self) -> tuple[Metrics, list[Any]]:
-        """Train for a step, evaluate one batch, and export."""
+        """Train for a step, evaluate one batch, and export.
+
+        Returns:
+            The metrics by name, and a list of what each export strategy gave.
+        """
         self._call_train(self._train_monitors, 1)
         results = self._call_evaluate("one_pass", steps=1)
         return results, self._export(results, None)

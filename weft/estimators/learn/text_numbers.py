@@ -44,6 +44,9 @@ class ByteProcessor:
 
         Args:
             x: texts, or their bytes.
+
+        Returns:
+            This object.
         """
         return self
 
@@ -52,6 +55,9 @@ class ByteProcessor:
 
         Args:
             x: texts, or their bytes.
+
+        Returns:
+            An iterator of `[max_document_length]` uint8, one for each text.
         """
         return self.transform(x)
 
@@ -110,6 +116,9 @@ class VocabularyProcessor:
         Args:
             raw_documents: texts, whose words the tokenizer finds.
             unused_y: taken for scikit-learn's sake.
+
+        Returns:
+            This object.
         """
         for words in self._tokenizer(raw_documents):
             for word in words:
@@ -125,6 +134,9 @@ class VocabularyProcessor:
         Args:
             raw_documents: texts, whose words the tokenizer finds.
             unused_y: taken for scikit-learn's sake.
+
+        Returns:
+            An iterator of `[max_document_length]` int64, one for each text.
         """
         self.fit(raw_documents)
         return self.transform(raw_documents)

@@ -137,6 +137,9 @@ class Distribution:
 
         Args:
             override_parameters_kwargs: the constructor's arguments that differ.
+
+        Returns:
+            A Distribution of this class.
         """
         return type(self)(**{**self.parameters, **override_parameters_kwargs})  # type: ignore[arg-type]
 
@@ -156,6 +159,9 @@ class Distribution:
 
         Args:
             sample_shape: the shape that `sample()` has to give, each size known.
+
+        Returns:
+            By the name of a parameter its TensorShape.
         """
         if isinstance(sample_shape, TensorShape):
             if not sample_shape.is_fully_defined():
@@ -215,6 +221,9 @@ class Distribution:
             sample_shape: how many, a scalar or a vector of integers.
             seed: the op's seed; see `tf.set_random_seed`.
             name: the scope's name.
+
+        Returns:
+            A tensor of the distribution's dtype.
         """
         with self._name_scope(name, [sample_shape]):
             asked = convert_to_tensor(sample_shape, int32, name="sample_shape")

@@ -123,6 +123,9 @@ class Layer(Effects):
             constraint: a function of its new value after an optimizer's update.
             partitioner: a function of shape and dtype that gives the number of parts along each dimension.
             synchronization, aggregation: how its copies in replicas are kept and put together; see `tf.get_variable`.
+
+        Returns:
+            The variable.
         """
         is_trained = trainable and self.trainable
         store = default_variable_store()

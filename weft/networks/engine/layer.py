@@ -189,6 +189,9 @@ class Layer(LayerState):
             inputs: the tensors that the layer was called on, nested as they were.
             outputs: what the call gave.
             arguments: the call's other arguments by name.
+
+        Returns:
+            The Node, which is in the records of the layers whose outputs went in.
         """
         return self.call_record.add(self, inputs, outputs, arguments)
 

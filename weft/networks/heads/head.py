@@ -78,7 +78,7 @@ class Head:
         raise NotImplementedError(f"predictions is not implemented for {type(self).__name__}.")
 
     def metrics(self, regularization_losses: Sequence[Tensor] | None = None) -> dict[str, Metric]:
-        """New metrics by name, which have taken nothing in.
+        """The metrics by name: new ones, which have taken nothing in.
 
         Args:
             regularization_losses: scalars, whose presence adds a metric for their mean; None for no such metric.
@@ -120,7 +120,11 @@ class Head:
         raise NotImplementedError(f"training_loss is not implemented for {type(self).__name__}.")
 
     def new_metrics(self) -> dict[str, Metric]:
-        """New metrics by their whole keys, but that of regularization."""
+        """New metrics by their whole keys, but that of regularization.
+
+        Returns:
+            By key a metric that has taken nothing in.
+        """
         raise NotImplementedError(f"new_metrics is not implemented for {type(self).__name__}.")
 
     def take_in(self, metrics: dict[str, Metric], features: Features, logits: Nest, labels: Labels) -> None:

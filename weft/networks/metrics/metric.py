@@ -89,6 +89,9 @@ class Metric(Layer):
 
         Args:
             args, kwargs: values, or labels and predictions, and `sample_weight`.
+
+        Returns:
+            The operation, or what stands for several.
         """
         raise NotImplementedError("Must be implemented in subclasses.")
 

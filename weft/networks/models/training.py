@@ -188,6 +188,9 @@ class Trainable(Network):
             max_queue_size, workers, use_multiprocessing: accepted; generators run in this thread.
             kwargs: `nb_epoch`, the old name of `epochs`.
 
+        Returns:
+            A History, whose `history` has by name a value for each epoch.
+
         Raises:
             TypeError: there is an argument that nothing takes.
         """
@@ -278,6 +281,9 @@ class Trainable(Network):
             sample_weight: `[batch]`, what each example counts; 1 when None.
             class_weight: a dict of what each class's examples count.
             reset_metrics: whether the metrics begin anew after it.
+
+        Returns:
+            A float32 scalar, the loss; with metrics a list of scalars.
         """
         found = [each.item() for each in self.compilation.train_step(self._feeding.batch(x, y, sample_weight, class_weight))]
         if reset_metrics:
@@ -333,6 +339,9 @@ class Trainable(Network):
             max_queue_size, workers, use_multiprocessing: taken and without effect.
             shuffle: whether a Sequence's batches come in another order in each epoch.
             initial_epoch: the number of epochs that are done already.
+
+        Returns:
+            A History, whose `history` has by name a value for each epoch.
         """
         return self.fit(
             generator, None, None, epochs, verbose, callbacks, 0.0, validation_data, shuffle, class_weight, None, initial_epoch,

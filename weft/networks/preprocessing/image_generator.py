@@ -166,6 +166,10 @@ class ImageDataGenerator:
             follow_links: whether to go into linked folders.
             interpolation: see `load_img`.
 
+        Returns:
+            An iterator of pairs: pictures `[batch_size, height, width, channels]` of the generator's dtype, and labels as
+            `class_mode` says.
+
         Raises:
             ValueError: an argument has no such value.
         """
@@ -199,6 +203,10 @@ class ImageDataGenerator:
             interpolation: see `load_img`.
             validate_filenames: whether rows whose file is no picture are left out, with a warning.
             kwargs: what former versions took, without effect.
+
+        Returns:
+            An iterator of pairs: pictures `[batch_size, height, width, channels]` of the generator's dtype, and labels as
+            `class_mode` says.
 
         Raises:
             ValueError: an argument has no such value. TypeError: a column has other values than its use needs.

@@ -65,7 +65,7 @@ class BaseWrapper:
         return {**copy.deepcopy(self.sk_params), "build_fn": self.build_fn}
 
     def set_params(self, **params: Options) -> Self:
-        """Change arguments; the wrapper.
+        """Change arguments; returns the wrapper.
 
         Args:
             params: arguments of the function that builds the model, or of its `fit`, `predict` or `evaluate`.
@@ -85,6 +85,9 @@ class BaseWrapper:
         Args:
             fn: the function.
             override: arguments that come before those that are kept.
+
+        Returns:
+            Arguments by name.
         """
         wanted = inspect.signature(fn).parameters
         return {**{name: value for name, value in self.sk_params.items() if name in wanted}, **(override or {})}

@@ -261,7 +261,11 @@ class TensorArray:
             return shape(self._flow)[0]
 
     def close(self, name: str | None = None) -> Operation:
-        """Do nothing: memory is freed when nothing needs it any more."""
+        """Do nothing: memory is freed when nothing needs it any more.
+
+        Returns:
+            An operation that does nothing.
+        """
         return no_op(name=name or "TensorArrayCloseV3")
 
     def mark_used(self) -> None:

@@ -219,6 +219,9 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
         Args:
             num_required: how many gradients are to be there.
+
+        Returns:
+            A tuple of `indices` `[n]` int64, `values` `[n, ...]` of the accumulator's dtype, and `shape` int64.
         """
         return SparseAccumulatorTakeGradient(
             *accumulators.sparse_accumulator_take_gradient(

@@ -178,6 +178,9 @@ class QueueBase:
 
         Args:
             n: [] int32.
+
+        Returns:
+            A tensor `[n, ...]` of the element's dtype, or a list or dictionary of them, as `dequeue`.
         """
         _check_count(n)
         outputs = queues.queue_dequeue_many_v2(
@@ -191,6 +194,9 @@ class QueueBase:
 
         Args:
             n: [] int32.
+
+        Returns:
+            A tensor `[m, ...]`, `m <= n`, of the element's dtype, or a list or dictionary of them, as `dequeue`.
         """
         outputs = queues.queue_dequeue_up_to_v2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"

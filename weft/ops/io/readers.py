@@ -191,6 +191,9 @@ class ReaderBase:
         Args:
             queue: a queue of strings, or its handle: the work units.
             name: the node's name.
+
+        Returns:
+            A pair of [] string tensors, key and value.
         """
         return ReaderReadV2(*reader_read_v2(self._reader_ref, _queue_ref(queue), name=name))
 
@@ -200,6 +203,9 @@ class ReaderBase:
         Args:
             queue: the queue of work units, mostly file names.
             num_records: how many records at most.
+
+        Returns:
+            A pair of string tensors `[n]`, keys and values; `n` is `num_records`, or what the work unit has left.
         """
         count = convert_to_tensor(num_records, dtype=dtypes.int64) if not isinstance(num_records, Tensor) else num_records
         return ReaderReadUpToV2(*reader_read_up_to_v2(self._reader_ref, _queue_ref(queue), count, name=name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
@@ -98,6 +98,9 @@ class RaggedTensor:
             name: the name scope.
             validate: whether the run checks the splits; what is known while the graph is built is checked at once.
 
+        Returns:
+            A RaggedTensor `[nsplits - 1, (ragged), ...]` of the dtype of `values`.
+
         Raises:
             ValueError: `row_splits` is an empty list, or what is known of the splits is wrong.
         """
@@ -115,6 +118,9 @@ class RaggedTensor:
             values: `[nvals, ...]`, perhaps ragged itself.
             row_lengths: `[nrows]` int32 or int64, of which the sum is `nvals`.
             validate: whether the run checks the lengths.
+
+        Returns:
+            A RaggedTensor `[nrows, (ragged), ...]` of the dtype of `values`.
         """
         return cls._partitioned(ROW_LENGTHS, values, row_lengths, name, validate)
 
@@ -128,6 +134,9 @@ class RaggedTensor:
             values: `[nvals, ...]`, perhaps ragged itself.
             row_starts: `[nrows]` int32 or int64, ascending from 0.
             validate: whether the run checks the starts.
+
+        Returns:
+            A RaggedTensor `[nrows, (ragged), ...]` of the dtype of `values`.
         """
         return cls._partitioned(ROW_STARTS, values, row_starts, name, validate)
 
@@ -141,6 +150,9 @@ class RaggedTensor:
             values: `[nvals, ...]`, perhaps ragged itself.
             row_limits: `[nrows]` int32 or int64, ascending to `nvals`.
             validate: whether the run checks the limits.
+
+        Returns:
+            A RaggedTensor `[nrows, (ragged), ...]` of the dtype of `values`.
         """
         return cls._partitioned(ROW_LIMITS, values, row_limits, name, validate)
 
@@ -160,6 +172,9 @@ class RaggedTensor:
             value_rowids: `[nvals]` int32 or int64, ascending.
             nrows: how many rows there are, of the type of `value_rowids`.
             validate: whether the run checks the row numbers.
+
+        Returns:
+            A RaggedTensor `[nrows, (ragged), ...]` of the dtype of `values`.
 
         Raises:
             ValueError: `nrows` is less than the row numbers ask for.
@@ -298,6 +313,9 @@ class RaggedTensor:
             ragged_rank: how many of the inner dimensions become ragged.
             name: the name scope.
             row_splits_dtype: int32 or int64.
+
+        Returns:
+            A RaggedTensor of the rank and dtype of `tensor`, with `ragged_rank` ragged dimensions.
 
         Raises:
             ValueError: both `lengths` and `padding` are given, or the ragged rank does not fit.
@@ -523,7 +541,7 @@ class RaggedTensor:
             indices, values = dense.coordinates(self.flat_values, self.nested_row_splits)
             return SparseTensor(indices, values, shape)
 
-    def to_list(self) -> list[Nest]:
+    def to_list(self) -> NoReturn:
         """Not in a graph: fetch the tensor, and ask its value.
 
         Raises:

@@ -77,6 +77,9 @@ class SaveableObject:
             restored_tensors: what was read, one tensor per spec.
             restored_shapes: the shapes to give them, None to take them as they are.
 
+        Returns:
+            The Operation, or the variable's new value.
+
         Raises:
             ValueError: the object has no way of restoring.
         """

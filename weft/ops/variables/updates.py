@@ -23,6 +23,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_sub, sparse_delta, use_locking, name)
 
@@ -32,6 +35,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_add, sparse_delta, use_locking, name)
 
@@ -41,6 +47,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_max, sparse_delta, use_locking, name)
 
@@ -50,6 +59,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_min, sparse_delta, use_locking, name)
 
@@ -59,6 +71,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_mul, sparse_delta, use_locking, name)
 
@@ -68,6 +83,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_div, sparse_delta, use_locking, name)
 
@@ -77,6 +95,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices along the first dimension, and their indices there.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(scatter.scatter_update, sparse_delta, use_locking, name)
 
@@ -86,6 +107,9 @@ class VariableUpdates:
         Args:
             sparse_delta: slices and their indices, for each element of the leading dimensions.
             use_locking: whether updates of the variable wait for each other.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return self._scattered(batch_scatter_update, sparse_delta, use_locking, name)
 
@@ -95,6 +119,9 @@ class VariableUpdates:
         Args:
             indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
             updates: a slice, or an element, for each row.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return scatter.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
 
@@ -104,6 +131,9 @@ class VariableUpdates:
         Args:
             indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
             updates: a slice, or an element, for each row.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return scatter.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
 
@@ -113,6 +143,9 @@ class VariableUpdates:
         Args:
             indices: `[..., k]`: each row has k coordinates, the first dimensions of the variable.
             updates: a slice, or an element, for each row.
+
+        Returns:
+            The new value of the variable, of its shape and dtype; a reference when the variable is one.
         """
         return scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 

@@ -43,6 +43,9 @@ class DecoupledWeightDecayExtension:
             loss: the scalar to make small.
             args, kwargs: the further arguments of `Optimizer.minimize`.
             decay_var_list: the variables that decay; all when None.
+
+        Returns:
+            The Operation that decays the variables and changes them.
         """
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         done: Operation = Optimizer.minimize(self, loss, *args, **kwargs)  # type: ignore[arg-type]
@@ -58,6 +61,9 @@ class DecoupledWeightDecayExtension:
             grads_and_vars: pairs of a gradient and its variable.
             global_step: a variable that is counted up after the update.
             decay_var_list: the variables that decay; all when None.
+
+        Returns:
+            The Operation that decays the variables and changes them.
         """
         if decay_var_list:
             self._decay_var_list = set(decay_var_list)

@@ -46,6 +46,9 @@ class CheckpointSaverListener:
         Args:
             session: the session whose variables were saved.
             global_step_value: the step that they are of.
+
+        Returns:
+            True to stop training, otherwise None or False.
         """
 
     def end(self, session: Session, global_step_value: int) -> None:

@@ -61,6 +61,9 @@ class SecondOrStepTimer:
 
         Args:
             step: the global step at which it triggered.
+
+        Returns:
+            Seconds as a float, and steps as an int.
         """
         now = time.monotonic()
         elapsed: tuple[float | None, int | None] = (None, None)

@@ -108,6 +108,9 @@ class ExponentialMovingAverage:
         Args:
             var_list: what to average; all trainable variables when None.
 
+        Returns:
+            The Operation that updates all the averages.
+
         Raises:
             TypeError: one is of no floating type.
         """
@@ -169,6 +172,9 @@ class ExponentialMovingAverage:
 
         Args:
             moving_avg_variables: those that have shadows; the trainable and the averaged ones when None.
+
+        Returns:
+            Variables by name, for a Saver's `var_list`.
         """
         if moving_avg_variables is None:
             moving_avg_variables = trainable_variables() + moving_average_variables()

@@ -125,6 +125,9 @@ class Optimizer:
             name: the operation's name, the optimizer's by default.
             grad_loss: the gradient of the loss to start from, ones when None.
 
+        Returns:
+            The Operation; with `global_step`, that is one greater afterwards.
+
         Raises:
             ValueError: no variable is given or none has a gradient.
         """

@@ -66,6 +66,9 @@ class BaseSaverBuilder:
             filename_tensor: a scalar string, the file's name.
             saveables: the objects.
 
+        Returns:
+            The Operation.
+
         Raises:
             RuntimeError: the builder writes a version of the format that is not known.
         """
@@ -94,6 +97,9 @@ class BaseSaverBuilder:
             saveables: the objects.
             preferred_shard: the shard that is looked into first; -1 for any.
             restore_sequentially: whether one is read after the other.
+
+        Returns:
+            Tensors, those of all specs of all objects in their order.
         """
         tensors: list[Tensor] = []
         for saveable in saveables:
@@ -108,6 +114,9 @@ class BaseSaverBuilder:
             filename_tensor: a scalar string, the file's name.
             saveable: the object.
             preferred_shard: the shard that is looked into first; -1 for any.
+
+        Returns:
+            Tensors, one for each spec of the object.
         """
         return [tensor for spec in saveable.specs for tensor in _restored(filename_tensor, [spec])]
 
@@ -118,6 +127,9 @@ class BaseSaverBuilder:
             filename_tensor: a scalar string, the name of all shards together.
             shard: the number of this one.
             num_shards: how many there are.
+
+        Returns:
+            A [] string tensor.
         """
         return checkpoint_io.sharded_filename(filename_tensor, shard, num_shards)
 

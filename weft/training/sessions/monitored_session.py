@@ -93,6 +93,9 @@ class _MonitoredSession:
             options: those of the run; what hooks ask for is added.
             run_metadata: filled with what `options` ask for.
 
+        Returns:
+            The values of the fetches, in their structure.
+
         Raises:
             RuntimeError: the session is closed, or was asked to stop.
         """

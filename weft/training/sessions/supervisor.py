@@ -228,6 +228,9 @@ class Supervisor(ModelParts):
         Args:
             sess: the session in which the threads run.
 
+        Returns:
+            The threads, which run already.
+
         Raises:
             RuntimeError: this is not the chief.
         """
@@ -285,6 +288,9 @@ class Supervisor(ModelParts):
             target: the function.
             args: its positional arguments.
             kwargs: its keyword arguments.
+
+        Returns:
+            The thread, which runs already.
         """
         return LooperThread.loop(self._coord, timer_interval_secs, target, args, kwargs)
 
@@ -328,7 +334,11 @@ class Supervisor(ModelParts):
         return self._coord.should_stop()
 
     def stop_on_exception(self) -> contextlib.AbstractContextManager[None]:
-        """Turn an exception of the block into a stop request."""
+        """Turn an exception of the block into a stop request.
+
+        Returns:
+            A context manager, without a value.
+        """
         return self._coord.stop_on_exception()
 
     def wait_for_stop(self) -> None:

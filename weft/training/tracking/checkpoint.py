@@ -162,6 +162,9 @@ class Checkpoint:
             save_path: the checkpoint's path without suffix, of this format or a Saver's, which is restored by the variables'
                 names; None to only initialize.
 
+        Returns:
+            A status: its `initialize_or_restore` and `run_restore_ops` restore, its `assert_consumed` checks.
+
         Raises:
             NotFoundError: there is no such checkpoint.
         """

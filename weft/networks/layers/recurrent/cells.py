@@ -66,6 +66,9 @@ class Cell(Layer):
 
         Args:
             first: `[batch, ...]`, the inputs of the first step.
+
+        Returns:
+            Tensors `[batch, size]` of the inputs' dtype, one for each state.
         """
         return zeros_like_batch(first, self.state_size if isinstance(self.state_size, list) else [self.state_size])
 
