@@ -10,10 +10,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
 from tests.client.conftest import PATIENCE_S
+from weft.ops.lookup.state import LookupTable
 
 MANY = 200
 
@@ -110,6 +112,22 @@ def test_ctrl_c_ends_a_blocked_run_at_once(place: Place) -> None:
     place.wait_until_idle()
     place.session.run(enqueue)
     assert place.session.run(dequeue) == 6
+
+
+def test_ctrl_c_leaves_no_state_half_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs on the calling thread, since it waits for nobody, is finished first."""
+    done: list[float] = []
+
+    def insert(table: LookupTable, keys: Any, values: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        done.extend(values)
+
+    monkeypatch.setattr(LookupTable, "insert", insert)
+    with tf.Session() as session:
+        table = tf.contrib.lookup.MutableHashTable(tf.int64, tf.float32, 0.0)
+        with pytest.raises(KeyboardInterrupt):
+            session.run(table.insert(np.array([1], np.int64), [2.0]))
+    assert done == [2.0]
 
 
 def run_for_ever(session: tf.Session, fetch: Any, running: threading.Event) -> None:

@@ -19,6 +19,8 @@ _LIMIT_S = 20
 class _Step(Cancellation):
     """The part of a step that the lock asks for; tells when it begins to wait."""
 
+    parking = None
+
     def __init__(self) -> None:
         super().__init__()
         self.waits = threading.Event()

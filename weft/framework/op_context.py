@@ -81,6 +81,34 @@ class CalledFunction(Protocol):
         ...
 
 
+class Parked(BaseException):
+    """Raised by a kernel that does not wait on its thread: the node runs anew, by its `Parking`. No error."""
+
+
+class Parking(Protocol):
+    """Where the kernel of an op that `parks` leaves what it cannot do at once, rather than have its thread wait."""
+
+    request: Any
+    """What the kernel has asked for when it ran before; None the first time."""
+    resource: Any
+    """What the node's handle names, also when it has been dropped meanwhile."""
+
+    def keep(self, request: object) -> Parked:
+        """Keep the request; returns what the kernel is to raise at once, having changed nothing else.
+
+        The caller holds the lock under which `resume` is called.
+        """
+        ...
+
+    def pass_on(self) -> Parked:
+        """Have the node run anew on a thread that may wait, without a parking; returns what the kernel is to raise at once."""
+        ...
+
+    def resume(self) -> None:
+        """Have the node run anew: its request is served, has failed or should look again. Neither runs it now nor blocks."""
+        ...
+
+
 class OpContext(Protocol):
     """The step and the task in which a host kernel runs. Made anew for each node and step; not to be kept."""
 
@@ -94,6 +122,8 @@ class OpContext(Protocol):
     """The full name of the device that the node is on."""
     step_id: int
     """The step's number."""
+    parking: Parking | None
+    """Where a kernel of an op that `parks` leaves what it cannot do at once; None where it has to wait on its thread."""
 
     @property
     def session(self) -> StepOwner:

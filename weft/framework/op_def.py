@@ -94,6 +94,8 @@ class Traits(TypedDict, total=False):
 
     role: Role
     stateful: bool
+    at_once: bool
+    parks: bool
     compiled_only: bool
     shape_only: bool
     told_while_building: bool
@@ -149,6 +151,11 @@ class OpDef:
     role: Role = Role.COMPUTATION
     stateful: bool = False
     """The op reads or changes state, so it is never folded, shared or dropped when asked for."""
+    at_once: bool = False
+    """The kernel of a host op with state waits for nobody: not for another step, a file, or a function of the program. So it
+    runs on the thread that has its inputs; any other such kernel may block, and runs on a thread of the pool."""
+    parks: bool = False
+    """The kernel of a host op with state never waits on its thread where it has an `OpContext.parking`."""
     compiled_only: bool = False
     """The kernel needs JAX; a stage with it is never interpreted on NumPy."""
     shape_only: bool = False

@@ -1,4 +1,4 @@
-"""Tells of waits in code that cannot tell itself: a store's library, a compiler, a function of the program.
+"""Tells of waits that cannot tell themselves: in a store's library, a compiler, a function of the program, or without a thread.
 
 One thread looks at all that is under way every few seconds, and ends when nothing is.
 """
@@ -68,6 +68,36 @@ class Watched:
         _LOG.warning("%s for %.0f s. %s", what, waited_s, self._advice)
 
 
+class ParkedWait:
+    """A wait that no thread waits: from `begin` to `end` it is told of where a thread would, within five seconds.
+
+    Args:
+        tell: tells that so many seconds have been waited; called in another thread.
+    """
+
+    __slots__ = ("_notice", "_tell")
+
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self._tell = tell
+        self._notice = WaitNotice()
+
+    def begin(self) -> None:
+        """Begin to be looked at."""
+        _UNDER_WAY.add(self)
+        if not _WATCH.is_running:
+            _WATCH.start()
+
+    def end(self) -> None:
+        """Be looked at no more. A second call does nothing."""
+        _UNDER_WAY.discard(self)
+
+    def look(self, told_until_s: dict[str, float]) -> None:
+        """Tell of it, if that is due; what has been told of is the teller's to know."""
+        waited_s = self._notice.waited_s
+        if self._notice.is_due():
+            self._tell(waited_s)
+
+
 class _Watch:
     """The thread that looks."""
 
@@ -102,7 +132,7 @@ class _Watch:
         _UNDER_WAY.clear()
 
 
-_UNDER_WAY: Final[set[Watched]] = set()
+_UNDER_WAY: Final[set[Watched | ParkedWait]] = set()
 _WATCH: Final = _Watch()
 os.register_at_fork(after_in_child=_WATCH.forget)
 tell_waits_by(Watched)

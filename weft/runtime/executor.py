@@ -84,7 +84,7 @@ class Executor:
         only = self.stages[0] if len(self.stages) == 1 else None
         # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
-        if self.single is not None and self.single.has_loops:
+        if self.single is not None and (self.single.has_loops or self.single.parks_at is not None):
             # Its thread waits, so that it can be let go.
             self.single = None
 

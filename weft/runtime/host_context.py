@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.node_types import group
+from weft.framework.op_context import Parking
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
@@ -27,7 +28,7 @@ T = TypeVar("T")
 class HostContext:
     """One node's view of its step, session and task; see `weft.framework.op_context.OpContext`."""
 
-    __slots__ = ("_cancellation", "_op", "_permit", "_session", "device", "step_id")
+    __slots__ = ("_cancellation", "_op", "_permit", "_session", "device", "parking", "step_id")
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class HostContext:
         session: SessionState,
         cancellation: Cancellation,
         permit: Permit | None = None,
+        parking: Parking | None = None,
     ) -> None:
         self._op = op
         self._session = session
@@ -44,6 +46,7 @@ class HostContext:
         self._permit = permit
         self.device = device
         self.step_id = step_id
+        self.parking = parking
 
     @property
     def node_name(self) -> str:
@@ -86,9 +89,16 @@ class HostContext:
 
     def find(self, kind: type[T], handle: Any) -> T:
         """The resource that a handle names."""
+        parking = self.parking
+        if parking is not None and isinstance(parking.resource, kind):
+            # Also one that has been dropped meanwhile: the request that waits at it tells how that ends.
+            return parking.resource
         text = handle.item() if hasattr(handle, "item") else handle
         container, _, name = bytes(text).decode().split("\0")
-        return self._session.resources.find(container, kind, name)
+        found = self._session.resources.find(container, kind, name)
+        if parking is not None:
+            parking.resource = found
+        return found
 
     def function(self, attr: str, captured: str, values: Sequence[Array]) -> BoundFunction:
         """A function that an attribute names, with what it captured."""

@@ -18,7 +18,7 @@ from weft.runtime.choice.compile_rules import Choice, CompileRules, Way
 from weft.runtime.choice.stage_report import COMPILING, StageReport
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.compiled.stoppable import has_loops
-from weft.runtime.program.host_stages import names_resource
+from weft.runtime.program.host_stages import may_block, names_resource, parking_of
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.compiled_way import CompiledWay
@@ -64,7 +64,11 @@ class Stage:
         self.program = program
         self.wiring = wiring
         self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
-        self.may_block = may_block = kind is Kind.HOST and any(
+        is_host = kind is Kind.HOST
+        self.parks_at = parking_of(program.nodes) if is_host else None
+        """The node at which a run may end by `Parked`."""
+        self.may_block = self.parks_at is None and is_host and any(map(may_block, program.nodes))
+        self.touches_state = touches_state = is_host and any(
             op.op_def.stateful and not names_resource(op) for op in program.nodes
         )
         self.has_loops = has_loops(program)
@@ -73,13 +77,16 @@ class Stage:
             not _makes_large(program),
             rules.fixed is None and len(program.nodes) >= _LONG_COMPILATION and (waits_for_code or rules.waits_for_code),
         )
-        self.host = HostWay(program, kind, wiring, may_block=may_block, only_updates=rules.only_updates, times=times)
+        self.host = HostWay(program, kind, wiring, touches_state=touches_state, only_updates=rules.only_updates, times=times)
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)
         self._choice = rules.fixed
         self._price_s: float | None = None
         """What its code costs, where it runs on the host until its runs have taken as long."""
         # None until it is settled. A method of this stage would keep it alive until a garbage collection.
-        self._way: _Run | None = None if rules.fixed is None else self.host.run
+        self._way: _Run | None = None
+        if rules.fixed is not None:
+            # On a thread of the pool no signal comes.
+            self._way = self.host.run_whole if touches_state and not self.may_block else self.host.run
 
     def run(
         self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, trace: TraceSink | None

@@ -20,6 +20,7 @@ class GivenUp:
     """The context of a step that has been cancelled."""
 
     session = SimpleNamespace(name="a session")
+    parking = None
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
         callback()

@@ -22,6 +22,7 @@ class Step:
 
     session = SimpleNamespace(name="a session")
     op: Any = SimpleNamespace(type="QueueCloseV2", name="close", built_from=())
+    parking = None
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[], None]] = []
@@ -55,7 +56,11 @@ class Sleepers:
                 finally:
                     sleepers.note(-1)
 
-        monkeypatch.setattr(queue_state, "threading", SimpleNamespace(RLock=threading.RLock, Condition=Counted))
+        monkeypatch.setattr(
+            queue_state,
+            "threading",
+            SimpleNamespace(RLock=threading.RLock, Condition=Counted, current_thread=threading.current_thread),
+        )
 
     def note(self, change: int) -> None:
         with self._changed:

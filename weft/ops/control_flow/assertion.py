@@ -33,7 +33,7 @@ def _scalar_condition(node: Operation) -> list[Dims]:
 
 
 @op("Assert", "condition: bool, data: [T] ->", limits={"T": 1}, infer=_scalar_condition, gradient=not_differentiable,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def assert_node(ctx: OpContext, condition: Array, data: Array, *, T: list[DType], summarize: int = 3) -> tuple[()]:
     """Do nothing when the condition holds; InvalidArgumentError with the data otherwise.
 
@@ -206,7 +206,7 @@ def _check_numerics_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("CheckNumerics", "tensor: T -> output: T", infer=same_as_input, gradient=_check_numerics_gradient,
-    stateful=True, types={"T": FLOATS})  # fmt: skip
+    stateful=True, at_once=True, types={"T": FLOATS})  # fmt: skip
 def check_numerics_node(ctx: OpContext, tensor: Array, *, message: str) -> Result:
     """The input, unless it holds NaN or infinity: `[...] -> [...]`."""
     found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(tensor).any()]

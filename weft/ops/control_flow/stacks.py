@@ -43,14 +43,14 @@ class _Stack:
             return self._values.pop()
 
 
-@op("StackV2", "max_size: int32 -> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
+@op("StackV2", "max_size: int32 -> handle: resource", infer=scalar_shape, gradient=None, stateful=True, at_once=True)
 def stack_v2(ctx: OpContext, max_size: Array, *, elem_type: DType, stack_name: str = "") -> Result:
     """An empty stack of at most `max_size` values, of any number when that is negative: `scalar int32 -> scalar resource`."""
     return handle_of(_Stack(stack_name or ctx.node_name, elem_type, int(max_size)))
 
 
 @op("StackPushV2", "handle: resource, elem: T -> output: T", infer=lambda node: [node.inputs[1].dims], gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def stack_push_v2(ctx: OpContext, handle: Array, elem: Array, *, T: DType, swap_memory: bool = False) -> Result:
     """Push a value and hand it on: `scalar resource, [*value] -> [*value]`."""
     # A variable may be updated in place before the value is popped.
@@ -58,13 +58,13 @@ def stack_push_v2(ctx: OpContext, handle: Array, elem: Array, *, T: DType, swap_
     return elem
 
 
-@op("StackPopV2", "handle: resource -> elem: elem_type", infer=unknown, gradient=None, stateful=True)
+@op("StackPopV2", "handle: resource -> elem: elem_type", infer=unknown, gradient=None, stateful=True, at_once=True)
 def stack_pop_v2(ctx: OpContext, handle: Array, *, elem_type: DType) -> Result:
     """The value that was pushed last, which the stack no longer has: `scalar resource -> [*value]`."""
     return held(handle, _Stack).pop()
 
 
-@op("StackCloseV2", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
+@op("StackCloseV2", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def stack_close_v2(ctx: OpContext, handle: Array) -> tuple[()]:
     """Nothing: a stack ends with the last holder of its handle. `scalar resource ->`"""
     return ()

@@ -26,7 +26,7 @@ def _pair(node: Operation) -> list[Dims]:
     return [(2,), ()]
 
 
-@op("TensorArrayV3", "size: int32 -> handle: resource, flow: float32", infer=_pair, gradient=None, stateful=True)
+@op("TensorArrayV3", "size: int32 -> handle: resource, flow: float32", infer=_pair, gradient=None, stateful=True, at_once=True)
 def tensor_array_v3(
     ctx: OpContext, size: Array, *, dtype: DType, element_shape: Dims = None, dynamic_size: bool = False,
     clear_after_read: bool = True, identical_element_shapes: bool = False, tensor_array_name: str = "",
@@ -42,7 +42,7 @@ def tensor_array_v3(
 
 
 @op("TensorArrayGradV3", "handle: resource, flow_in: float32 -> grad_handle: resource, flow_out: float32", infer=_pair,
-    gradient=None, stateful=True)  # fmt: skip
+    gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_grad_v3(ctx: OpContext, handle: Array, flow_in: Array, *, source: str) -> tuple[Result, Result]:
     """The array of the gradients of an array's elements, one for each `source`.
 
@@ -53,7 +53,7 @@ def tensor_array_grad_v3(ctx: OpContext, handle: Array, flow_in: Array, *, sourc
 
 @op("TensorArrayGradWithShape",
     "handle: resource, flow_in: float32, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float32", infer=_pair,
-    gradient=None, stateful=True)  # fmt: skip
+    gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_grad_with_shape(
     ctx: OpContext, handle: Array, flow_in: Array, shape_to_prepend: Array, *, source: str
 ) -> tuple[Result, Result]:
@@ -65,7 +65,7 @@ def tensor_array_grad_with_shape(
 
 
 @op("TensorArrayWriteV3", "handle: resource, index: int32, value: T, flow_in: float32 -> flow_out: float32",
-    infer=scalar_shape, gradient=None, stateful=True)  # fmt: skip
+    infer=scalar_shape, gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_write_v3(ctx: OpContext, handle: Array, index: Array, value: Array, flow_in: Array, *, T: DType) -> Result:
     """Write an element: `scalar resource, scalar int32, [*element], scalar float32 -> scalar float32`."""
     _array(handle).write(int(index), np.array(value), T)
@@ -73,7 +73,7 @@ def tensor_array_write_v3(ctx: OpContext, handle: Array, index: Array, value: Ar
 
 
 @op("TensorArrayReadV3", "handle: resource, index: int32, flow_in: float32 -> value: dtype", infer=unknown, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def tensor_array_read_v3(ctx: OpContext, handle: Array, index: Array, flow_in: Array, *, dtype: DType) -> Result:
     """An element: `scalar resource, scalar int32, scalar float32 -> [*element]`."""
     return _array(handle).read(int(index), dtype)
@@ -85,7 +85,7 @@ def _gathered(node: Operation) -> list[Dims]:
 
 
 @op("TensorArrayGatherV3", "handle: resource, indices: int32, flow_in: float32 -> value: dtype", infer=_gathered,
-    gradient=None, stateful=True)  # fmt: skip
+    gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_gather_v3(
     ctx: OpContext, handle: Array, indices: Array, flow_in: Array, *, dtype: DType, element_shape: Dims = None
 ) -> Result:
@@ -95,7 +95,7 @@ def tensor_array_gather_v3(
 
 
 @op("TensorArrayScatterV3", "handle: resource, indices: int32, value: T, flow_in: float32 -> flow_out: float32",
-    infer=scalar_shape, gradient=None, stateful=True)  # fmt: skip
+    infer=scalar_shape, gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_scatter_v3(ctx: OpContext, handle: Array, indices: Array, value: Array, flow_in: Array, *, T: DType) -> Result:
     """Write the parts of a tensor as elements.
 
@@ -112,7 +112,7 @@ def tensor_array_scatter_v3(ctx: OpContext, handle: Array, indices: Array, value
 
 
 @op("TensorArrayConcatV3", "handle: resource, flow_in: float32 -> value: dtype, lengths: int64",
-    infer=lambda node: [None, (None,)], gradient=None, stateful=True)  # fmt: skip
+    infer=lambda node: [None, (None,)], gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_concat_v3(
     ctx: OpContext, handle: Array, flow_in: Array, *, dtype: DType, element_shape_except0: Dims = None
 ) -> tuple[Result, Result]:
@@ -131,7 +131,7 @@ def tensor_array_concat_v3(
 
 
 @op("TensorArraySplitV3", "handle: resource, value: T, lengths: int64, flow_in: float32 -> flow_out: float32",
-    infer=scalar_shape, gradient=None, stateful=True)  # fmt: skip
+    infer=scalar_shape, gradient=None, stateful=True, at_once=True)  # fmt: skip
 def tensor_array_split_v3(ctx: OpContext, handle: Array, value: Array, lengths: Array, flow_in: Array, *, T: DType) -> Result:
     """Write pieces of a tensor as elements.
 
@@ -145,13 +145,14 @@ def tensor_array_split_v3(ctx: OpContext, handle: Array, value: Array, lengths: 
     return _FLOW
 
 
-@op("TensorArraySizeV3", "handle: resource, flow_in: float32 -> size: int32", infer=scalar_shape, gradient=None, stateful=True)
+@op("TensorArraySizeV3", "handle: resource, flow_in: float32 -> size: int32", infer=scalar_shape, gradient=None,
+    stateful=True, at_once=True)  # fmt: skip
 def tensor_array_size_v3(ctx: OpContext, handle: Array, flow_in: Array) -> Result:
     """The number of elements: `scalar resource, scalar float32 -> scalar int32`."""
     return np.int32(len(_array(handle)))
 
 
-@op("TensorArrayCloseV3", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
+@op("TensorArrayCloseV3", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def tensor_array_close_v3(ctx: OpContext, handle: Array) -> tuple[()]:
     """Nothing: an array ends with the last holder of its handle. `scalar resource ->`"""
     return ()

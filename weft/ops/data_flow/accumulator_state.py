@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections import deque
-from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
 import numpy as np
 
-from weft.errors import CancelledError, InvalidArgumentError
+from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dtypes import DType
@@ -19,7 +16,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.data_flow.contributors import Contributors, ReplicaReport
 from weft.ops.data_flow.row_order import RowOrder
-from weft.platform.wait_notice import WaitNotice
+from weft.ops.data_flow.taker_line import Taker, TakerLine
 
 _LOG: Final = logging.getLogger("weft.accumulators")
 
@@ -32,15 +29,6 @@ class AccumulatorReport(TypedDict):
     needed: int | None
     waited_s: float
     replicas: list[ReplicaReport]
-
-
-@dataclass(eq=False)
-class _Taker:
-    """One that waits for gradients, by the clock that only grows."""
-
-    num_required: int
-    began_s: float
-    is_cancelled: bool = False
 
 
 class AccumulatorState:
@@ -61,14 +49,13 @@ class AccumulatorState:
         self.dtype = dtype
         self.shape = self._declared_shape = shape
         self.reduction_type = reduction_type
-        self._changed = threading.Condition()
-        self._takers: deque[_Taker] = deque()
+        self._line = TakerLine()
+        self._changed = self._line.changed
         self._contributors = Contributors()
         self._step = 0
         self._count = 0
         self._dropped = 0
         self._limit: int | None = None
-        self._is_gone = False
         # Somebody looks at it and tells of updates that wait, as SyncReplicasOptimizer does.
         self._is_watched = False
 
@@ -105,7 +92,7 @@ class AccumulatorState:
     def progress(self) -> AccumulatorReport:
         """How far it is with the gradients of its step."""
         with self._changed:
-            first, now_s = next(iter(self._takers), None), time.monotonic()
+            first, now_s = self._line.first, time.monotonic()
             return {
                 "step": self._step,
                 "count": self._count,
@@ -134,7 +121,7 @@ class AccumulatorState:
         """Let takers, also those that wait, need so many gradients at most."""
         with self._changed:
             self._limit = num_required
-            self._changed.notify_all()
+            self._line.wake()
 
     def join(self, ctx: OpContext) -> None:
         """Know the session as one that will give gradients."""
@@ -162,8 +149,7 @@ class AccumulatorState:
                 return False
             self._add(*gradient)
             self._count += 1
-            if self._takers and self._count >= self._needed(self._takers[0].num_required):
-                self._changed.notify_all()
+            self._line.wake()
             return True
 
     def take(self, ctx: OpContext, num_required: int) -> Array:
@@ -175,37 +161,16 @@ class AccumulatorState:
         """
         if num_required <= 0:
             raise InvalidArgumentError.of(f"Argument num_required must be positive, but was {num_required}")
-        waiter = _Taker(num_required, time.monotonic())
-
-        def cancel() -> None:
-            with self._changed:
-                waiter.is_cancelled = True
-                self._changed.notify_all()
-
-        notice: WaitNotice | None = None
-        with self._changed:
-            self._takers.append(waiter)
-        withdraw = ctx.on_cancel(cancel)
-        try:
-            with self._changed:
-                try:
-                    while waiter.is_cancelled or not (self._takers[0] is waiter and self._count >= self._needed(num_required)):
-                        if waiter.is_cancelled:
-                            ctx.raise_if_cancelled()
-                        if waiter.is_cancelled or self._is_gone:
-                            raise CancelledError.of("TakeGrad operation was cancelled")
-                        notice = notice or WaitNotice()
-                        self._changed.wait(notice.left_s)
-                        if notice.is_due() and not self._is_watched:
-                            self._tell(ctx, num_required, notice.waited_s)
-                    return self._reset()
-                finally:
-                    self._takers.remove(waiter)
-                    self._changed.notify_all()
-        finally:
-            withdraw()
+        taker = Taker(
+            num_required, time.monotonic(),
+            is_enough=lambda: self._count >= self._needed(num_required),
+            tell=lambda waited_s: self._tell(ctx, num_required, waited_s),
+        )  # fmt: skip
+        return self._line.take(ctx, taker, self._reset)
 
     def _tell(self, ctx: OpContext, num_required: int, waited_s: float) -> None:
+        if self._is_watched:
+            return
         _LOG.warning(
             "%s %r has waited %.0f s for gradients in the accumulator %r, which has %d of %d. Run apply_grad as often, in "
             "other threads or tasks; gradients whose local_step is below its step are dropped (%d so far).",
@@ -221,9 +186,7 @@ class AccumulatorState:
 
     def close(self) -> None:
         """Wake all waiters; the accumulator is being dropped."""
-        with self._changed:
-            self._is_gone = True
-            self._changed.notify_all()
+        self._line.close()
 
     def _check(self, *gradient: object) -> None:
         raise NotImplementedError

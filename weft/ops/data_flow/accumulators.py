@@ -42,14 +42,16 @@ def _handle_shape(node: Operation) -> list[Dims]:
     return [(2,)]
 
 
-@op("ConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, types=_TYPES)
+@op("ConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, at_once=True,
+    types=_TYPES)  # fmt: skip
 def conditional_accumulator(ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
                             reduction_type: str = "MEAN") -> Result:  # fmt: skip
     """An accumulator of dense gradients: `-> scalar string`."""
     return accumulator_handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
 
 
-@op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, types=_TYPES)
+@op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True,
+    at_once=True, types=_TYPES)  # fmt: skip
 def sparse_conditional_accumulator(
     ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
     reduction_type: str = "MEAN",
@@ -59,7 +61,7 @@ def sparse_conditional_accumulator(
 
 
 @op("AccumulatorApplyGradient", "handle: Ref(string), local_step: int64, gradient: dtype ->", infer=no_outputs,
-    gradient=None, stateful=True)  # fmt: skip
+    gradient=None, stateful=True, at_once=True)  # fmt: skip
 def accumulator_apply_gradient(ctx: OpContext, handle: Array, local_step: Array, gradient: Array, *, dtype: DType) -> tuple[()]:
     """Add a gradient unless it is stale: `scalar string, scalar int64, [*shape] ->`."""
     accumulator_behind(ctx, handle).apply(ctx, int(local_step), gradient)
@@ -67,13 +69,14 @@ def accumulator_apply_gradient(ctx: OpContext, handle: Array, local_step: Array,
 
 
 @op("AccumulatorNumAccumulated", "handle: Ref(string) -> num_accumulated: int32", infer=scalar_shape, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def accumulator_num_accumulated(ctx: OpContext, handle: Array) -> Result:
     """The number of gradients in it: `scalar string -> scalar int32`."""
     return np.asarray(accumulator_behind(ctx, handle).count, np.int32)
 
 
-@op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True)
+@op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def accumulator_report(ctx: OpContext, handle: Array) -> Result:
     """The contributors to the next update, as JSON; see `AccumulatorState.report`.
 
@@ -85,35 +88,37 @@ def accumulator_report(ctx: OpContext, handle: Array) -> Result:
 
 
 @op("AccumulatorSetGlobalStep", "handle: Ref(string), new_global_step: int64 ->", infer=no_outputs, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def accumulator_set_global_step(ctx: OpContext, handle: Array, new_global_step: Array) -> tuple[()]:
     """Set the step before which gradients are stale: `scalar string, scalar int64 ->`."""
     accumulator_behind(ctx, handle).set_step(int(new_global_step))
     return ()
 
 
-@op("AccumulatorRestart", "handle: Ref(string), global_step: int64 ->", infer=no_outputs, gradient=None, stateful=True)
+@op("AccumulatorRestart", "handle: Ref(string), global_step: int64 ->", infer=no_outputs, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def accumulator_restart(ctx: OpContext, handle: Array, global_step: Array) -> tuple[()]:
     """Drop what is in it and begin at a step, which may be earlier than its own: `scalar string, scalar int64 ->`."""
     accumulator_behind(ctx, handle).restart(int(global_step))
     return ()
 
 
-@op("AccumulatorLimit", "handle: Ref(string), num_required: int32 ->", infer=no_outputs, gradient=None, stateful=True)
+@op("AccumulatorLimit", "handle: Ref(string), num_required: int32 ->", infer=no_outputs, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def accumulator_limit(ctx: OpContext, handle: Array, num_required: Array) -> tuple[()]:
     """Let takers, also those that wait, need so many gradients at most: `scalar string, scalar int32 ->`."""
     accumulator_behind(ctx, handle).limit(int(num_required))
     return ()
 
 
-@op("AccumulatorJoin", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True)
+@op("AccumulatorJoin", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def accumulator_join(ctx: OpContext, handle: Array) -> tuple[()]:
     """Know this session as one that will give gradients: `scalar string ->`."""
     accumulator_behind(ctx, handle).join(ctx)
     return ()
 
 
-@op("AccumulatorLeave", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True)
+@op("AccumulatorLeave", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def accumulator_leave(ctx: OpContext, handle: Array, *, everyone: bool = False) -> tuple[()]:
     """Note that this session gives no more gradients, or with `everyone` that no session known does: `scalar string ->`."""
     accumulator_behind(ctx, handle).leave(ctx, everyone)
@@ -126,7 +131,7 @@ def _dense_shape(node: Operation) -> list[Dims]:
 
 
 @op("AccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> average: dtype", infer=_dense_shape, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, parks=True)  # fmt: skip
 def accumulator_take_gradient(ctx: OpContext, handle: Array, num_required: Array, *, dtype: DType) -> Result:
     """Wait for gradients and take their mean: `scalar string, scalar int32 -> [*shape]`."""
     return accumulator_behind(ctx, handle).take(ctx, int(num_required))
@@ -134,7 +139,7 @@ def accumulator_take_gradient(ctx: OpContext, handle: Array, num_required: Array
 
 @op("SparseAccumulatorApplyGradient",
     "handle: Ref(string), local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64 ->",
-    infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
+    infer=no_outputs, gradient=None, stateful=True, at_once=True)  # fmt: skip
 def sparse_accumulator_apply_gradient(
     ctx: OpContext, handle: Array, local_step: Array, gradient_indices: Array, gradient_values: Array,
     gradient_shape: Array, *, dtype: DType, has_known_shape: bool,
@@ -155,7 +160,7 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
 
 
 @op("SparseAccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> indices: int64, values: dtype, shape: int64",
-    infer=_sparse_shapes, gradient=None, stateful=True)  # fmt: skip
+    infer=_sparse_shapes, gradient=None, stateful=True, parks=True)  # fmt: skip
 def sparse_accumulator_take_gradient(
     ctx: OpContext, handle: Array, num_required: Array, *, dtype: DType
 ) -> tuple[Result, Result, Result]:

@@ -30,7 +30,8 @@ def _found(ctx: OpContext, handle: Array) -> BarrierState:
     return ctx.find(BarrierState, handle)
 
 
-@op("Barrier", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, limits={"component_types": 1})
+@op("Barrier", "-> handle: Ref(string)", infer=_handle_shape, gradient=None, stateful=True, at_once=True,
+    limits={"component_types": 1})  # fmt: skip
 def barrier(
     ctx: OpContext, *, component_types: list[DType], shapes: list[Dims] = [], capacity: int = -1, container: str = "",  # noqa: B006 - a declaration
     shared_name: str = "",
@@ -77,13 +78,14 @@ def barrier_close(ctx: OpContext, handle: Array, *, cancel_pending_enqueues: boo
     return ()
 
 
-@op("BarrierReadySize", "handle: Ref(string) -> size: int32", infer=scalar_shape, gradient=None, stateful=True)
+@op("BarrierReadySize", "handle: Ref(string) -> size: int32", infer=scalar_shape, gradient=None, stateful=True, at_once=True)
 def barrier_ready_size(ctx: OpContext, handle: Array) -> Result:
     """How many elements are whole: `scalar string -> scalar int32`."""
     return np.asarray(_found(ctx, handle).ready_size, np.int32)
 
 
-@op("BarrierIncompleteSize", "handle: Ref(string) -> size: int32", infer=scalar_shape, gradient=None, stateful=True)
+@op("BarrierIncompleteSize", "handle: Ref(string) -> size: int32", infer=scalar_shape, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def barrier_incomplete_size(ctx: OpContext, handle: Array) -> Result:
     """How many elements lack components: `scalar string -> scalar int32`."""
     return np.asarray(_found(ctx, handle).incomplete_size, np.int32)

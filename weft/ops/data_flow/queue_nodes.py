@@ -140,7 +140,8 @@ def _dims(shapes: Sequence[Dims]) -> tuple[Dims, ...]:
     return tuple(None if dims is None else tuple(dims) for dims in shapes)
 
 
-@op("QueueEnqueueV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True)
+@op("QueueEnqueueV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True,
+    parks=True)  # fmt: skip
 def queue_enqueue_v2(
     ctx: OpContext, handle: Array, components: Array, *, Tcomponents: list[DType], timeout_ms: int = -1
 ) -> tuple[()]:
@@ -152,7 +153,8 @@ def queue_enqueue_v2(
     return ()
 
 
-@op("QueueEnqueueManyV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True)
+@op("QueueEnqueueManyV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True,
+    parks=True)  # fmt: skip
 def queue_enqueue_many_v2(
     ctx: OpContext, handle: Array, components: Array, *, Tcomponents: list[DType], timeout_ms: int = -1
 ) -> tuple[()]:
@@ -207,7 +209,8 @@ def _listed(dims: Dims, given: Sequence[int] = ()) -> str:
     return f"[{','.join('?' if size is None else str(size) for size in sizes)}]"
 
 
-@op("QueueDequeueV2", "handle: resource -> components: [component_types]", infer=unknown, gradient=None, stateful=True)
+@op("QueueDequeueV2", "handle: resource -> components: [component_types]", infer=unknown, gradient=None, stateful=True,
+    parks=True)  # fmt: skip
 def queue_dequeue_v2(ctx: OpContext, handle: Array, *, component_types: list[DType], timeout_ms: int = -1) -> Array:
     """Take one element: `scalar resource -> components*[*shape]`."""
     queue = ctx.find(SharedQueue, handle)
@@ -216,7 +219,7 @@ def queue_dequeue_v2(ctx: OpContext, handle: Array, *, component_types: list[DTy
 
 
 @op("QueueDequeueManyV2", "handle: resource, n: int32 -> components: [component_types]", infer=unknown, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, parks=True)  # fmt: skip
 def queue_dequeue_many_v2(
     ctx: OpContext, handle: Array, n: Array, *, component_types: list[DType], timeout_ms: int = -1
 ) -> Array:
@@ -228,7 +231,7 @@ def queue_dequeue_many_v2(
 
 
 @op("QueueDequeueUpToV2", "handle: resource, n: int32 -> components: [component_types]", infer=unknown, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, parks=True)  # fmt: skip
 def queue_dequeue_up_to_v2(
     ctx: OpContext, handle: Array, n: Array, *, component_types: list[DType], timeout_ms: int = -1
 ) -> Array:
@@ -271,7 +274,7 @@ def _joined(elements: Sequence[Element], position: int, queue: SharedQueue) -> n
     return batch
 
 
-@op("QueueCloseV2", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
+@op("QueueCloseV2", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True, parks=True)
 def queue_close_v2(ctx: OpContext, handle: Array, *, cancel_pending_enqueues: bool = False) -> tuple[()]:
     """Refuse further elements: `scalar resource ->`."""
     ctx.find(SharedQueue, handle).state.close(ctx, cancel_pending_enqueues)
@@ -288,13 +291,13 @@ def queue_reopen(ctx: OpContext, handle: Array) -> tuple[()]:
     return ()
 
 
-@op("QueueIsClosedV2", "handle: resource -> is_closed: bool", infer=scalar_shape, gradient=None, stateful=True)
+@op("QueueIsClosedV2", "handle: resource -> is_closed: bool", infer=scalar_shape, gradient=None, stateful=True, at_once=True)
 def queue_is_closed_v2(ctx: OpContext, handle: Array) -> Result:
     """Whether the queue is closed: `scalar resource -> scalar bool`."""
     return np.asarray(ctx.find(SharedQueue, handle).state.is_closed)
 
 
-@op("QueueSizeV2", "handle: resource -> size: int32", infer=scalar_shape, gradient=None, stateful=True)
+@op("QueueSizeV2", "handle: resource -> size: int32", infer=scalar_shape, gradient=None, stateful=True, at_once=True)
 def queue_size_v2(ctx: OpContext, handle: Array) -> Result:
     """The number of elements in it: `scalar resource -> scalar int32`."""
     return np.asarray(ctx.find(SharedQueue, handle).state.size, np.int32)

@@ -70,7 +70,8 @@ def _board(ctx: OpContext) -> ReplicaBoard:
     return ctx.find_or_create(ReplicaBoard, ReplicaBoard)
 
 
-@op("ReplicaBoardPost", "member: string, note: string -> has_note: bool", infer=scalar_shape, gradient=None, stateful=True)
+@op("ReplicaBoardPost", "member: string, note: string -> has_note: bool", infer=scalar_shape, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def replica_board_post(
     ctx: OpContext, member: Array, note: Array, *, container: str = "", shared_name: str = "", is_kept: bool = False
 ) -> Result:
@@ -83,7 +84,7 @@ def replica_board_post(
     return np.asarray(_board(ctx).post(member.item(), note.item(), time.monotonic(), is_kept))
 
 
-@op("ReplicaBoardLeave", "member: string ->", infer=no_outputs, gradient=None, stateful=True)
+@op("ReplicaBoardLeave", "member: string ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def replica_board_leave(ctx: OpContext, member: Array, *, container: str = "", shared_name: str = "") -> tuple[()]:
     """Take a member's note away: `scalar string ->`."""
     _board(ctx).leave(member.item())
@@ -94,7 +95,8 @@ def _vectors(node: Operation) -> list[Dims]:
     return [(None,), (None,), (None,)]
 
 
-@op("ReplicaBoardRead", "-> members: string, notes: string, ages: float", infer=_vectors, gradient=None, stateful=True)
+@op("ReplicaBoardRead", "-> members: string, notes: string, ages: float", infer=_vectors, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def replica_board_read(ctx: OpContext, *, container: str = "", shared_name: str = "") -> tuple[Result, Result, Result]:
     """Members, their notes, and the seconds since each posted last.
 

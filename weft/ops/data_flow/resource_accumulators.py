@@ -25,7 +25,7 @@ def resource_conditional_accumulator(
 
 
 @op("ResourceAccumulatorApplyGradient", "handle: resource, local_step: int64, gradient: dtype ->", infer=no_outputs,
-    gradient=None, stateful=True, types=_TYPES)  # fmt: skip
+    gradient=None, stateful=True, at_once=True, types=_TYPES)  # fmt: skip
 def resource_accumulator_apply_gradient(
     ctx: OpContext, handle: Array, local_step: Array, gradient: Array, *, dtype: DType
 ) -> tuple[()]:
@@ -35,14 +35,14 @@ def resource_accumulator_apply_gradient(
 
 
 @op("ResourceAccumulatorNumAccumulated", "handle: resource -> num_accumulated: int32", infer=scalar_shape, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def resource_accumulator_num_accumulated(ctx: OpContext, handle: Array) -> Result:
     """The number of gradients in it: `scalar resource -> scalar int32`."""
     return np.asarray(accumulator_behind(ctx, handle).count, np.int32)
 
 
 @op("ResourceAccumulatorSetGlobalStep", "handle: resource, new_global_step: int64 ->", infer=no_outputs, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def resource_accumulator_set_global_step(ctx: OpContext, handle: Array, new_global_step: Array) -> tuple[()]:
     """Set the step below which gradients are stale: `scalar resource, scalar int64 ->`."""
     accumulator_behind(ctx, handle).set_step(int(new_global_step))
@@ -50,7 +50,7 @@ def resource_accumulator_set_global_step(ctx: OpContext, handle: Array, new_glob
 
 
 @op("ResourceAccumulatorTakeGradient", "handle: resource, num_required: int32 -> average: dtype", infer=lambda node: [None],
-    gradient=None, stateful=True, types=_TYPES)  # fmt: skip
+    gradient=None, stateful=True, parks=True, types=_TYPES)  # fmt: skip
 def resource_accumulator_take_gradient(ctx: OpContext, handle: Array, num_required: Array, *, dtype: DType) -> Result:
     """Wait for gradients and take their mean: `scalar resource, scalar int32 -> [*shape]`."""
     return accumulator_behind(ctx, handle).take(ctx, int(num_required))

@@ -58,14 +58,14 @@ def stage_peek(
     return _buffer(ctx, capacity, memory_limit).peek(ctx, int(index))
 
 
-@op("StageSize", "-> size: int32", infer=scalar_shape, gradient=None, stateful=True, limits={"capacity": 0})
+@op("StageSize", "-> size: int32", infer=scalar_shape, gradient=None, stateful=True, at_once=True, limits={"capacity": 0})
 def stage_size(ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                shared_name: str = "") -> Result:  # fmt: skip
     """The number of elements in it: `-> scalar int32`."""
     return np.asarray(_buffer(ctx, capacity, memory_limit).size, np.int32)
 
 
-@op("StageClear", "->", infer=no_outputs, gradient=None, stateful=True, limits={"capacity": 0})
+@op("StageClear", "->", infer=no_outputs, gradient=None, stateful=True, at_once=True, limits={"capacity": 0})
 def stage_clear(ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                 shared_name: str = "") -> tuple[()]:  # fmt: skip
     """Drop all elements: `->`."""

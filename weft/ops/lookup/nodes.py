@@ -90,14 +90,15 @@ def _known(dims: Dims) -> tuple[int, ...]:
 
 
 @op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def lookup_table_import_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Make these the table's keys: `scalar resource, [n, *key], [n, *value] ->`."""
     _find(ctx, table_handle).replace(keys, values)
     return ()
 
 
-@op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=no_outputs, gradient=None, stateful=True)
+@op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=no_outputs, gradient=None,
+    stateful=True, at_once=True)  # fmt: skip
 def initialize_table_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Fill a static table: `scalar resource, [n], [n] ->`."""
     _find(ctx, table_handle).replace(keys, values)
@@ -126,35 +127,36 @@ def _values_of_keys(node: Operation) -> list[Dims]:
 
 
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout", infer=_values_of_keys,
-    gradient=None, stateful=True)  # fmt: skip
+    gradient=None, stateful=True, at_once=True)  # fmt: skip
 def lookup_table_find_v2(ctx: OpContext, table_handle: Array, keys: Array, default_value: Array) -> Result:
     """The values of keys: `scalar resource, [..., *key], [*value] -> [..., *value]`."""
     return _find(ctx, table_handle).find(keys, default_value)
 
 
 @op("LookupTableInsertV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def lookup_table_insert_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Set the values of keys: `scalar resource, [..., *key], [..., *value] ->`."""
     _find(ctx, table_handle).insert(keys, values)
     return ()
 
 
-@op("LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", infer=no_outputs, gradient=None, stateful=True)
+@op("LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def lookup_table_remove_v2(ctx: OpContext, table_handle: Array, keys: Array) -> tuple[()]:
     """Drop keys: `scalar resource, [..., *key] ->`."""
     _find(ctx, table_handle).remove(keys)
     return ()
 
 
-@op("LookupTableSizeV2", "table_handle: resource -> size: int64", infer=scalar_shape, gradient=None, stateful=True)
+@op("LookupTableSizeV2", "table_handle: resource -> size: int64", infer=scalar_shape, gradient=None, stateful=True,
+    at_once=True)  # fmt: skip
 def lookup_table_size_v2(ctx: OpContext, table_handle: Array) -> Result:
     """The number of keys: `scalar resource -> scalar int64`."""
     return np.asarray(_find(ctx, table_handle).size, dtypes.int64.as_numpy_dtype)
 
 
 @op("LookupTableExportV2", "table_handle: resource -> keys: Tkeys, values: Tvalues", infer=unknown, gradient=None,
-    stateful=True)  # fmt: skip
+    stateful=True, at_once=True)  # fmt: skip
 def lookup_table_export_v2(ctx: OpContext, table_handle: Array, *, Tkeys: DType, Tvalues: DType) -> tuple[Result, Result]:
     """All keys and their values: `scalar resource -> [n, *key], [n, *value]`."""
     return _find(ctx, table_handle).export()

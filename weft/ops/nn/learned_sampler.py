@@ -67,7 +67,8 @@ def _learned(
     return counts.draw(true_classes, num_sampled, unique, seeds, run_index)
 
 
-@op("LearnedUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
+@op("LearnedUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True,
+    limits=LIMITS)  # fmt: skip
 def learned_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     seed: int = 0, seed2: int = 0, run_index: int = 0,
@@ -80,7 +81,8 @@ def learned_unigram_sampler_node(
     return first, second, third
 
 
-@op("ThreadUnsafeUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
+@op("ThreadUnsafeUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True,
+    limits=LIMITS)  # fmt: skip
 def thread_unsafe_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     seed: int = 0, seed2: int = 0, run_index: int = 0,

@@ -100,7 +100,7 @@ def check_request(true_classes: Array, num_true: int, num_sampled: int, unique: 
         raise InvalidArgumentError.of(f"Sampler's range is too small: {num_sampled} different ones of {range_max} classes")
 
 
-@op("UniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
+@op("UniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True, limits=LIMITS)
 def uniform_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     seed: int = 0, seed2: int = 0, run_index: int = 0,
@@ -117,7 +117,7 @@ def uniform_sampler_node(
     )  # fmt: skip
 
 
-@op("LogUniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
+@op("LogUniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True, limits=LIMITS)
 def log_uniform_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     seed: int = 0, seed2: int = 0, run_index: int = 0,
@@ -155,7 +155,7 @@ def _distribution(weights: bytes) -> AliasTable:
     return AliasTable(np.frombuffer(weights, np.float32))
 
 
-@op("FixedUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=LIMITS)
+@op("FixedUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True, limits=LIMITS)
 def fixed_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
@@ -188,7 +188,7 @@ def fixed_unigram_sampler_node(
     return sample(true_classes, lambda count: table.draw(words, count), probability, num_sampled, unique)
 
 
-@op("AllCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, limits=_ALL_LIMITS)
+@op("AllCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True, limits=_ALL_LIMITS)
 def all_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0, seed2: int = 0
 ) -> tuple[Result, Result, Result]:

@@ -17,13 +17,13 @@ from weft.ops.array.placeholder import placeholder
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 
 
-@op("GetSessionHandle", "value: T -> handle: string", infer=scalar_shape, gradient=None, stateful=True)
+@op("GetSessionHandle", "value: T -> handle: string", infer=scalar_shape, gradient=None, stateful=True, at_once=True)
 def keep_tensor(ctx: OpContext, value: Array) -> Result:
     """Keep a value in the session; its handle: `[...] -> scalar string`."""
     return np.array(ctx.session_tensors.keep(np.asarray(value), ctx.node_name, ctx.device).encode(), np.object_)
 
 
-@op("GetSessionTensor", "handle: string -> value: dtype", infer=unknown, gradient=None, stateful=True)
+@op("GetSessionTensor", "handle: string -> value: dtype", infer=unknown, gradient=None, stateful=True, at_once=True)
 def kept_tensor(ctx: OpContext, handle: Array, *, dtype: DType) -> Result:
     """The value that a handle stands for; InvalidArgumentError when the session has none.
 
@@ -37,7 +37,7 @@ def kept_tensor(ctx: OpContext, handle: Array, *, dtype: DType) -> Result:
     return value
 
 
-@op("DeleteSessionTensor", "handle: string ->", infer=no_outputs, gradient=None, stateful=True)
+@op("DeleteSessionTensor", "handle: string ->", infer=no_outputs, gradient=None, stateful=True, at_once=True)
 def drop_tensor(ctx: OpContext, handle: Array) -> None:
     """Forget the value that a handle stands for; InvalidArgumentError when the session has none.
 

@@ -130,7 +130,7 @@ def random_uniform_int(
     return sampling.integers(xp, philox.stream_of_seeds(seed, seed2), start, size, minval, maxval).reshape(tuple(shape))
 
 
-@op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True)
+@op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True, at_once=True)
 def random_shuffle(ctx: OpContext, value: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0) -> Result:
     """The rows in another order: `[n, *inner] -> [n, *inner]`."""
     if value.ndim == 0 or value.shape[0] < 2:

@@ -111,7 +111,7 @@ def assign_sub(ref: Array, value: Array, *, use_locking: bool = False) -> Result
 
 
 @op("IsVariableInitialized", "ref: Ref(dtype) -> is_initialized: bool", role=Role.PROBE, infer=scalar_shape, gradient=None,
-    stateful=True, allows_uninitialized=True)  # fmt: skip
+    stateful=True, at_once=True, allows_uninitialized=True)  # fmt: skip
 def is_variable_initialized(ctx: OpContext, ref: Array, *, dtype: DType) -> Result:
     """Whether the variable has a value: `[...] -> scalar bool`."""
     return ref is not None

@@ -89,7 +89,7 @@ def disable_copy_on_read(ctx: OpContext, resource: Array) -> None:
 
 @op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", role=Role.PROBE,
     infer=scalar_shape, gradient=not_differentiable,
-    stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
+    stateful=True, at_once=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
 def var_is_initialized_op(ctx: OpContext, resource: Array) -> Result:
     """Whether the variable has a value: `scalar resource -> scalar bool`."""
     return resource is not None

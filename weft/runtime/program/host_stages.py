@@ -9,10 +9,11 @@ waits for another one's inputs, or while that one blocks, these run together and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from weft.framework import dtypes
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 from weft.passes.partition import Partition
 
@@ -85,7 +86,23 @@ class HostStages:
 
 def names_resource(op: Operation) -> bool:
     """Whether a node only finds or makes a resource of the task, such as a queue: it waits for nothing."""
-    return not op.inputs and bool(op.outputs) and all(output.dtype == dtypes.resource for output in op.outputs)
+    if op.inputs or not op.outputs or op.op_def.role is Role.VARIABLE:
+        return False
+    return all(output.dtype == dtypes.resource or output.dtype.is_ref for output in op.outputs)
+
+
+def may_block(op: Operation) -> bool:
+    """Whether a host op may wait for something that is not its input, or run code of the program."""
+    return op.op_def.stateful and not op.op_def.at_once and not names_resource(op)
+
+
+def parking_of(nodes: Sequence[Operation]) -> Operation | None:
+    """The node at which a stage can wait without a thread: what it does before may be done again, and nothing else blocks."""
+    blocking = [op for op in nodes if may_block(op)]
+    if len(blocking) != 1 or not blocking[0].op_def.parks:
+        return None
+    before = nodes[: nodes.index(blocking[0])]
+    return blocking[0] if all(op.op_def.role is Role.CONSTANT or names_resource(op) for op in before) else None
 
 
 def _takers(op: Operation) -> Iterator[Operation]:

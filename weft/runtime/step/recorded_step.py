@@ -9,6 +9,7 @@ from typing import Final
 from weft.runtime.executor import Executor
 from weft.runtime.recording import Recording
 from weft.runtime.stage import Stage
+from weft.runtime.step.parking import Parking
 from weft.runtime.step.step import Inbox, Step
 from weft.runtime.step_trace import StepTrace
 
@@ -35,6 +36,7 @@ class RecordedStep(Step):
         recording: Recording,
     ) -> None:
         super().__init__(executor, step_id, feeds, on_done, trace, inbox)
+        self._parks = False  # a stage is one event
         self._recording = recording
         self._started_s = time.time()
         self._ready_s: dict[int, float] = {}
@@ -56,9 +58,9 @@ class RecordedStep(Step):
             self._ready_s.setdefault(stage.number, now_s)
         super().run(ready, may_wait=may_wait)
 
-    def _run_stage(self, stage: Stage) -> list[Stage]:
+    def _run_stage(self, stage: Stage, parking: Parking | None = None, *, waits: bool = False) -> list[Stage]:
         begin_s = time.time()
-        ready = super()._run_stage(stage)
+        ready = super()._run_stage(stage, parking, waits=waits)
         end_s = time.time()
         step = f"{self.step_id:x}"
         self._recording.add(

@@ -23,6 +23,8 @@ class RepeatedStep(Step):
         self, executor: Executor, step_id: int, on_done: Callable[[Step], None], inbox: Inbox | None, go_on: Callable[[], bool]
     ) -> None:
         super().__init__(executor, step_id, (), on_done, None, inbox)
+        # Who takes an element would otherwise make the next ones.
+        self._parks = False
         self._go_on = go_on
 
     def _end(self) -> list[Stage]:

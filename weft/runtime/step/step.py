@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from weft.errors import AbortedError, InternalError, OpError
+from weft.framework.op_context import Parked
 from weft.framework.operation import Operation, Tensor
 from weft.platform.interrupts import is_main_thread
 from weft.runtime.cancellation import Cancellation
@@ -22,6 +23,7 @@ from weft.runtime.host_permits import Permit
 from weft.runtime.stage import Stage
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.step.dataflow import Dataflow
+from weft.runtime.step.parking import Parking, in_turn
 from weft.runtime.step_trace import StepTrace
 
 
@@ -47,8 +49,8 @@ class Step:
     """
 
     __slots__ = (
-        "_begin_s", "_cancellation", "_executor", "_inbox", "_lock", "_on_done", "began_s", "flow", "is_done", "step_id",
-        "trace", "updates_before",
+        "_begin_s", "_cancellation", "_executor", "_inbox", "_lock", "_on_done", "_parks", "began_s", "flow", "is_done",
+        "step_id", "trace", "updates_before",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +71,9 @@ class Step:
         self.updates_before = 0
         """How many steps had updated the task's variables when this one began."""
         self._on_done = on_done
+        # Whether stages wait without a thread: they then run twice, the first time for nothing. Where kernels wait for leave to
+        # run, they do so on a thread of the pool.
+        self._parks = trace is None and executor.session.host_permits is None
         self._cancellation = Cancellation()
         self._lock = threading.Lock()  # of the end
         # With the feeds: a value that a peer pushes may make a stage ready before `start` is called.
@@ -162,9 +167,12 @@ class Step:
             stage = ready.pop()
             if stage.sends and self._has_to_wait(stage):
                 continue
-            blocks_others = stage.may_block and (bool(ready) or not may_wait)
+            may_block = stage.may_block or (stage.parks_at is not None and not self._parks)
+            blocks_others = may_block and (bool(ready) or not may_wait)
             if blocks_others or stage.has_loops or not stage.times.is_short:
                 self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
+            elif stage.touches_state and not may_block and self._inbox is None:
+                ready.extend(in_turn(lambda stage=stage: self._run_stage(stage)))  # type: ignore[misc]
             else:
                 ready.extend(self._run_stage(stage))
 
@@ -210,9 +218,20 @@ class Step:
         # those of a reader and of a queue, cost 150 µs of CPU (2 cores of an AMD EPYC, 2026-11).
         self.run(self._run_stage(stage), may_wait=True)
 
-    def _run_stage(self, stage: Stage) -> list[Stage]:
+    def _run_anew(self, stage: Stage, parking: Parking | None) -> None:
+        """Run a stage that was parked, or passed on to this thread, and what it makes ready."""
+        waits = parking is None
+        self.run(self._run_stage(stage, parking, waits=waits), may_wait=waits)
+
+    def _run_stage(self, stage: Stage, parking: Parking | None = None, *, waits: bool = False) -> list[Stage]:
+        """Run a stage, anew where it was parked; returns those that it has made ready. One that parks runs again later.
+
+        `waits`: whether it waits on this thread for what is not there.
+        """
         if self._cancellation.error is not None:
             return []
+        if stage.parks_at is not None and self._parks and not waits:
+            parking = parking or Parking(lambda parking: self._run_anew(stage, parking), self._executor.pool)
         flow, values = self.flow, self.flow.values
         permit = self._executor.permit_for(stage)
         try:
@@ -221,7 +240,7 @@ class Step:
                 self._cancellation.raise_if_cancelled()
             inputs = list(map(values.__getitem__, stage.inputs))
             sink = None if self.trace is None else self.trace.add
-            outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage, permit), sink)
+            outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage, permit, parking), sink)
             for number, value in zip(stage.outputs, outputs, strict=True):
                 values[number] = value
             # What the last stage sends goes out with the part's end, which its master is told right behind it: one call, and
@@ -231,6 +250,9 @@ class Step:
                 outlet = self._executor.outlet
                 assert outlet is not None
                 flow.send(stage, outlet, self.step_id, is_last)
+        except Parked:
+            stage.times.take_back()
+            return []
         except OpError as error:
             self.abort(error)
             return []
@@ -260,8 +282,9 @@ class Step:
             for peer, _, _ in stage.sends:
                 outlet.flush(peer)
 
-    def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
-        return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)
+    def _context(self, op: Operation, stage: Stage, permit: Permit | None, parking: Parking | None) -> HostContext:
+        place = parking if op is stage.parks_at else None
+        return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit, place)
 
     def _end(self) -> list[Stage]:
         """Say that all has run, or why not; returns what is to run now."""

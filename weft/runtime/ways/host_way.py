@@ -13,6 +13,7 @@ from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
+from weft.platform.interrupts import deferred_interrupts
 from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.compiled.input_memory import COPIED_HERE_BYTES
 from weft.runtime.host.frame import PLAIN, Frame
@@ -38,13 +39,13 @@ class HostWay:
         program: what the stage runs.
         kind: what the passes made of it.
         wiring: how it stands among others.
-        may_block: whether its nodes may wait.
+        touches_state: whether its nodes change what the task keeps, such as a queue.
         only_updates: whether it does nothing but update whole variables.
         times: of the stage; runs are counted there.
     """
 
     def __init__(
-        self, program: Program, kind: Kind, wiring: Wiring, *, may_block: bool, only_updates: bool, times: RunTimes
+        self, program: Program, kind: Kind, wiring: Wiring, *, touches_state: bool, only_updates: bool, times: RunTimes
     ) -> None:
         self._source = program
         self._wiring = wiring
@@ -54,7 +55,7 @@ class HostWay:
         self._needs_frame = program.has_bodies or any(
             op.op_def.is_host or op.op_def.compiled_only or op.op_def.takes_run_index for op in program.nodes
         )
-        keeps_inputs = bool(program.written_slots) or may_block
+        keeps_inputs = bool(program.written_slots) or touches_state
         # Gathers and updates of rows copy what they take.
         may_alias = bool(wiring.fed) and kind is not Kind.ROWS
         self._copies_fed = may_alias and keeps_inputs
@@ -72,6 +73,11 @@ class HostWay:
         check = None if times.is_short else self._check_between(context)
         outputs = self.program.run(inputs, frame) if check is None else self.program.run_checked(inputs, frame, check)
         return self._apart(outputs, inputs) if self._copies_views else outputs
+
+    def run_whole(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """As `run`; an interrupt waits for its end, so that what the task keeps is not left half changed."""
+        with deferred_interrupts():
+            return self.run(inputs, session, context)
 
     def run_counted(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """As `run`; counts the work too."""

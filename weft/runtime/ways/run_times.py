@@ -41,6 +41,11 @@ class RunTimes:
         """Note that it will not be compiled."""
         self._compiles_long = False
 
+    def take_back(self) -> None:
+        """Note that a run on the host has ended before it did anything, and begins anew later."""
+        self.runs -= 1
+        self.host.runs -= 1
+
     def note(self, took_s: float) -> None:
         """Note how long a run took. What has been short is long when two runs in a row are: a machine may be busy."""
         if self._compiles_long:
