@@ -27,11 +27,17 @@ class CancellableLock:
 
     @contextlib.contextmanager
     def held(self, ctx: OpContext) -> Iterator[None]:
-        """Hold the lock. Waits for whoever holds it; raises the step's error when the step is cancelled meanwhile."""
+        """Hold the lock. Waits for whoever holds it; raises the step's error when the step is cancelled meanwhile.
+
+        Raises:
+            Parked: somebody holds it, and this thread is not to wait.
+        """
         changed = self._changed
         with changed:
             must_wait, self._is_held = self._is_held, True
         if must_wait:
+            if ctx.parking is not None:
+                raise ctx.parking.pass_on()
             self._wait(ctx)
         try:
             yield

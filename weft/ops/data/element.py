@@ -102,6 +102,11 @@ class Source:
 class ElementIterator:
     """One iteration over a dataset. Used by one thread at a time."""
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the next element lies ready, and is there without work or waiting."""
+        return False
+
     def next(self, caller: Caller) -> Element | None:
         """The next element; None at the end, and from then on.
 

@@ -77,7 +77,7 @@ def _component_shapes(node: Operation) -> list[Dims]:
 
 def _declare_get_next(name: str) -> Callable[..., list[Tensor]]:
     @op(name, "iterator: resource -> components: [output_types]", infer=_component_shapes, gradient=not_differentiable,
-        stateful=True)  # fmt: skip
+        stateful=True, parks=True)  # fmt: skip
     def iterator_get_next(
         ctx: OpContext, iterator: Array, *, output_types: list[DType], output_shapes: list[Dims]
     ) -> list[Result]:
@@ -92,7 +92,7 @@ iterator_get_next_sync = _declare_get_next("IteratorGetNextSync")
 
 
 @op("IteratorGetNextAsOptional", "iterator: resource -> optional: variant", infer=scalar_shape, gradient=not_differentiable,
-    stateful=True)  # fmt: skip
+    stateful=True, parks=True)  # fmt: skip
 def iterator_get_next_as_optional(
     ctx: OpContext, iterator: Array, *, output_types: list[DType], output_shapes: list[Dims]
 ) -> Result:

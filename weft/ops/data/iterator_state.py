@@ -90,6 +90,8 @@ class IteratorState:
                     "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
                     f"operation for this iterator before getting the next element. (Iterator {self.name!r})"
                 )
+            if ctx.parking is not None and not self._elements.is_ready:
+                raise ctx.parking.pass_on()
             return self._elements.next(ctx.caller(self._caller))
 
     def save(self, ctx: OpContext) -> bytes:

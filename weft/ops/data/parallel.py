@@ -85,6 +85,11 @@ class PrefetchIterator(ElementIterator):
         self._stop = weakref.finalize(self, self._buffer.stop)
         self._stop.atexit = False
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the thread is ahead."""
+        return bool(self._buffer.items)
+
     def next(self, caller: Caller) -> Element | None:
         """The next element, for which it waits."""
         buffer = self._buffer
