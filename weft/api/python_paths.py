@@ -20,6 +20,7 @@ _GENERATED: Final = (
 ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()} | {
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
+    "eager.monitoring": "weft.events.monitoring",
     "estimator.run_config": "weft.estimators.run_config",
     "estimator.training": "weft.estimators.training",
     "framework.dtypes": "weft.framework.dtypes",
@@ -50,6 +51,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "lib.io.tf_record": "weft.api.python_io",
     "platform.gfile": "weft.platform.gfile",
     "profiler.model_analyzer": "weft.api.profiler",
+    "saved_model.nested_structure_coder": "weft.training.saved_model.structure_coder",
     "summary.summary": "weft.api.summary",
     "platform.tf_logging": "weft.platform.tf_logging",
     "training.coordinator": "weft.training.coordinator",
