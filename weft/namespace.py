@@ -304,6 +304,7 @@ from weft.ops.debugging.rank_checks import assert_rank as assert_rank
 from weft.ops.debugging.rank_checks import assert_rank_at_least as assert_rank_at_least
 from weft.ops.debugging.rank_checks import assert_rank_in as assert_rank_in
 from weft.ops.debugging.rank_checks import assert_scalar as assert_scalar
+from weft.ops.foreign.images import extract_volume_patches as extract_volume_patches
 from weft.ops.image import backward as _image_gradients  # registers gradients of images in graphs made by TensorFlow
 from weft.ops.io import parse_example_v2 as _parse_example_v2  # registers what parse_example of TensorFlow 2 has
 from weft.ops.io.csv_records import decode_csv as decode_csv

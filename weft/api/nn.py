@@ -49,6 +49,7 @@ from weft.ops.nn.ctc import ctc_loss as ctc_loss
 from weft.ops.nn.dense_ctc import collapse_repeated as collapse_repeated
 from weft.ops.nn.dense_ctc import ctc_loss_v2 as ctc_loss_v2
 from weft.ops.nn.dense_ctc import ctc_unique_labels as ctc_unique_labels
+from weft.ops.nn.dilated_window import with_space_to_batch as with_space_to_batch
 from weft.ops.nn.dropout import dropout as dropout
 from weft.ops.nn.embedding import embedding_lookup as embedding_lookup
 from weft.ops.nn.embedding import embedding_lookup_sparse as embedding_lookup_sparse

@@ -17,6 +17,7 @@ from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.padding import check_rank, known_rank
 from weft.ops.array.shape_ops import INDEX, brackets
+from weft.ops.array.stacking import stack
 from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
 from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import neg, sum_to_like
@@ -263,8 +264,6 @@ def required_space_to_batch_paddings(
 ) -> tuple[Tensor, Tensor]:
     """The paddings that make a shape divisible by a block shape, and the crops that undo them.
 
-    All arguments must be known while the graph is built.
-
     Args:
         input_shape: [n] int32: the sizes of the spatial dimensions.
         block_shape: [n] int32: the sizes of a block.
@@ -274,14 +273,24 @@ def required_space_to_batch_paddings(
         `paddings` and `crops`, [n, 2] int32 each.
 
     Raises:
-        ValueError: an argument is not known while the graph is built, or has another shape.
+        ValueError: the block shape is not known while the graph is built, or an argument has another shape.
     """
-    sizes, block = (constant_value(convert_to_tensor(value)) for value in (input_shape, block_shape))
-    base = np.zeros((len(block), 2), np.int32) if base_paddings is None else constant_value(convert_to_tensor(base_paddings))
-    if sizes is None or block is None or base is None:
-        raise ValueError("required_space_to_batch_paddings: input_shape, block_shape and base_paddings must be constants")
+    block = constant_value(convert_to_tensor(block_shape))
+    if block is None:
+        raise ValueError("required_space_to_batch_paddings: block_shape must be a constant")
+    around = np.zeros((len(block), 2), np.int32) if base_paddings is None else base_paddings
+    sizes, base = (constant_value(convert_to_tensor(value)) for value in (input_shape, around))
+    if sizes is None or base is None:
+        return _paddings_of_a_run(convert_to_tensor(input_shape), block, convert_to_tensor(around))
     full = sizes + base.sum(1)
     extra = (block - full % block) % block
     paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
     crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
     return constant(paddings, name="paddings"), constant(crops, name="crops")
+
+
+def _paddings_of_a_run(sizes: Tensor, block: Array, base: Tensor) -> tuple[Tensor, Tensor]:
+    """The paddings and crops of sizes that only a run knows."""
+    before, after = base[:, 0], base[:, 1]
+    extra = (block - (sizes + before + after) % block) % block
+    return stack([before, after + extra], axis=1, name="paddings"), stack([extra * 0, extra], axis=1, name="crops")

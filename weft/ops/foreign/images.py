@@ -10,11 +10,11 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_registry import lookup
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import REAL
 from weft.ops.size_checks import check_equal, check_size
@@ -75,7 +75,9 @@ def _volumes_shape(node: Operation) -> list[Dims]:
 
 @op("ExtractVolumePatches", "input: T -> patches: T", infer=_volumes_shape, gradient=vjp, types={"T": REAL},
     limits={"ksizes": 5, "strides": 5, **_PADDINGS})  # fmt: skip
-def extract_volume_patches(xp: ArrayModule, input: Array, *, ksizes: list[int], strides: list[int], padding: str) -> Result:
+def extract_volume_patches_node(
+    xp: ArrayModule, input: Array, *, ksizes: list[int], strides: list[int], padding: str
+) -> Result:
     """The blocks around evenly spaced places of volumes, each as the channels of one place.
 
     `[batch, planes, rows, columns, depth] -> [batch, out_planes, out_rows, out_columns, block*depth]`
@@ -90,6 +92,27 @@ def extract_volume_patches(xp: ArrayModule, input: Array, *, ksizes: list[int], 
         ]
         parts.append(padded[(slice(None), *slices)])
     return xp.concatenate(parts, axis=4)
+
+
+def extract_volume_patches(
+    input: TensorLike, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
+) -> Tensor:
+    """Take blocks of `[batch, planes, rows, columns, depth]` volumes and put each into the last dimension.
+
+    Args:
+        input: the volumes, of real numbers.
+        ksizes: `[1, planes, rows, columns, 1]`, the size of a block.
+        strides: `[1, planes, rows, columns, 1]`, how far apart the blocks are.
+        padding: VALID for blocks inside the volume only, SAME to pad it with zeros.
+        name: the node's name.
+
+    Returns:
+        `[batch, out_planes, out_rows, out_columns, size of a block * depth]` of the dtype of `input`.
+
+    Raises:
+        ValueError: the volumes are of another rank, or smaller than a block.
+    """
+    return extract_volume_patches_node(input, ksizes=list(ksizes), strides=list(strides), padding=padding, name=name)
 
 
 # The gradients of dilation.
