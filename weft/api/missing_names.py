@@ -41,7 +41,6 @@ _REASONS: Final = {
         "There are no headers or libraries to build operations against: tf.py_func runs a Python function, and "
         "weft.jax_function makes one of JAX an operation."
     ),
-    "contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars quantizes weights and activations in training.",
     **dict.fromkeys(
         ("data.experimental.StatsAggregator", "data.experimental.bytes_produced_stats", "data.experimental.latency_stats"),
         "weft.explain and `weft trace` tell where the time of steps and of their input goes.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from weft.errors import OpError
 from weft.framework.aliases import Array
@@ -11,6 +11,14 @@ from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 
 T = TypeVar("T")
+
+
+class DeviceMemory(NamedTuple):
+    """The memory of a device in bytes: what is in use now, the most that was, and what there is."""
+
+    in_use: int
+    peak: int
+    limit: int
 
 
 class KeptTensors(Protocol):
@@ -182,6 +190,10 @@ class OpContext(Protocol):
         Returns a function that withdraws it. A kernel that blocks must register one that wakes it up, and then call
         `raise_if_cancelled`.
         """
+        ...
+
+    def memory(self) -> DeviceMemory:
+        """The memory of the device that the node is on."""
         ...
 
     def raise_if_cancelled(self) -> None:

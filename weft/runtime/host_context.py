@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.node_types import group
-from weft.framework.op_context import Parking
+from weft.framework.op_context import DeviceMemory, Parking
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
@@ -21,6 +21,7 @@ from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.session_tensors import SessionTensors
 from weft.runtime.state.variable_slot import VariableSlot
+from weft.runtime.xla.memory_use import memory_of
 
 T = TypeVar("T")
 
@@ -138,6 +139,10 @@ class HostContext:
         if self._permit is not None:
             self._permit.give_back()
         return self._cancellation.on_cancel(callback, f"{self._op.name} ({self._op.type})")
+
+    def memory(self) -> DeviceMemory:
+        """The memory of the node's device."""
+        return memory_of(self.device)
 
     def raise_if_cancelled(self) -> None:
         """Raise the step's error when it has one."""

@@ -28,11 +28,13 @@ from weft.api.contrib import learn as learn
 from weft.api.contrib import legacy_seq2seq as legacy_seq2seq
 from weft.api.contrib import lookup as lookup
 from weft.api.contrib import losses as losses
+from weft.api.contrib import memory_stats as memory_stats
 from weft.api.contrib import metrics as metrics
 from weft.api.contrib import mixed_precision as mixed_precision
 from weft.api.contrib import nn as nn
 from weft.api.contrib import opt as opt
 from weft.api.contrib import predictor as predictor
+from weft.api.contrib import quantize as quantize
 from weft.api.contrib import resampler as resampler
 from weft.api.contrib import rnn as rnn
 from weft.api.contrib import seq2seq as seq2seq

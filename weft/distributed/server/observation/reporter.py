@@ -6,11 +6,9 @@ import importlib.metadata
 import os
 import resource
 import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from weft.distributed.client.observation.task_report import (
@@ -29,6 +27,7 @@ from weft.distributed.server.observation.wait_sampler import WaitSampler
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.ops.data_flow.accumulator_state import AccumulatorState
 from weft.ops.data_flow.contributors import late_replicas
+from weft.platform.process_memory import resident_bytes
 from weft.platform.recent_log import recent_log
 from weft.protocol.traffic import Traffic
 from weft.runtime.executor import Executor
@@ -68,7 +67,7 @@ class Reporter:
         return TaskReport(
             task=worker.task, state=worker.state, time_s=time.time(), uptime_s=time.monotonic() - self._began_s,
             process_id=os.getpid(), host=socket.gethostname(), version=_VERSION, cluster=dict(self._cluster),
-            cpu_s=use.ru_utime + use.ru_stime, resident_bytes=_resident_bytes(use), sessions=self._master.session_count,
+            cpu_s=use.ru_utime + use.ru_stime, resident_bytes=resident_bytes(), sessions=self._master.session_count,
             steps=counts.inline + counts.ended, timed_steps=counts.ended, step_s=counts.total_s, failed_steps=counts.failed,
             live_steps=self._master.live_steps, parts=totals.parts, live_parts=worker.live_steps, host_s=totals.host_s,
             compiled_s=totals.compiled_s, compile_s=totals.compile_s, codes=totals.codes,
@@ -156,12 +155,3 @@ def _size_of(held: object) -> int | None:
     """How many elements or keys something holds; None of what does not count."""
     size = getattr(held, "size", getattr(getattr(held, "state", None), "size", None))
     return size if isinstance(size, int) else None
-
-
-def _resident_bytes(use: resource.struct_rusage) -> int:
-    """The memory that the process has now; where the system does not tell, the most that it had."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError):
-        return use.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return pages * os.sysconf("SC_PAGE_SIZE")
