@@ -334,8 +334,12 @@ class _Walk:
                 self._received.setdefault(tensor, []).append(gradient)
 
     def _outgoing(self, op: Operation, rule: Rule, incoming: Sequence[Gradient | None]) -> Gradients:
+        told = op.op_def.gradient_nodes if rule is op.op_def.gradient else None
+        nodes = None if told is None else told(op)
+        counted = contextlib.nullcontext() if nodes is None else self._graph.node_count.as_many_as(nodes)
         with self._graph.original_op(op):
-            outgoing = _as_list(rule(op, *incoming))
+            with counted:
+                outgoing = _as_list(rule(op, *incoming))
             if len(outgoing) != len(op.inputs) and op.op_def.role is not Role.LOOP:
                 raise ValueError(
                     f"Num gradients {len(outgoing)} generated for op {op.name!r} (op type: {op.type}) do not match num inputs "

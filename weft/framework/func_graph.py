@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any, Final
 
 import numpy as np
@@ -54,6 +54,9 @@ class FuncGraph(Graph):
             self.functions = outer_graph.functions
             self._collections = outer_graph._collections
             self._seed = outer_graph.seed
+            self.has_inline_bodies = outer_graph.has_inline_bodies
+            if self.has_inline_bodies:
+                self.node_count = outer_graph.node_count
 
     @property
     def has_outer_graph(self) -> bool:
@@ -85,12 +88,6 @@ class FuncGraph(Graph):
     def external_captures(self) -> list[Tensor]:
         """The tensors of the graph around it that the body takes, in the order of their arguments."""
         return list(self.captures)
-
-    @property
-    def last_id(self) -> int:
-        # Nodes with equal numbers get equal random seeds, so bodies must not count like the graphs around them.
-        outer = 0 if self._outer_graph is None else self._outer_graph.last_id
-        return (outer + 1) * 7919 + len(self.operations) + self.nodes_spared
 
     @contextlib.contextmanager
     def building(self) -> Iterator[FuncGraph]:
@@ -158,6 +155,11 @@ class FuncGraph(Graph):
         is_next = graph is self.outer_graph or self.outer_graph.runs_eagerly
         outer = tensor if is_next else self.outer_graph.capture(tensor)  # type: ignore[attr-defined]
         return self.captures.get(outer) or self.capture_argument(outer)
+
+    @property
+    def stands_in_for(self) -> Set[Tensor]:
+        """The tensors of graphs around this one that the body uses."""
+        return self._stand_ins.keys()
 
     def capture_argument(self, outer: Tensor) -> Tensor:
         """Add the argument for a tensor of the graph around."""
@@ -233,7 +235,8 @@ class FuncGraph(Graph):
         if not inner.dtype.is_ref and tensor.op.graph is self and inner.op.op_def.role is not Role.ARGUMENT:
             return inner
         dtype = inner.dtype.base_dtype
-        return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
+        with self.node_count.as_many_as(0):
+            return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
 
     def check_not_finalized(self, change: str = "") -> None:
         if self._finalized:

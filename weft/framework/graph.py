@@ -23,6 +23,7 @@ from weft.framework.exported_graph import exported_graph_def
 from weft.framework.graph_elements import Elements
 from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
+from weft.framework.node_count import NodeCount
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
 from weft.framework.ranks import check_ranks, with_declared_ranks
@@ -40,6 +41,9 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     ['x']
     """
 
+    # Whether the nodes of branches and loops in it count with its own; in TensorFlow a function's are functions themselves.
+    has_inline_bodies = True
+
     # Where something is made, for messages. A graph that no program sees need not know: to look takes a tenth of making a node.
     _place: Callable[[], built_at.Stack] = staticmethod(capture_stack)
 
@@ -53,8 +57,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._number = next(_graph_numbers)
         self._made_from = self._place()
         self._seed: int | None = None
-        # How many nodes TensorFlow would have made beside those that are here; see `last_id`.
-        self.nodes_spared = 0
+        self.node_count = NodeCount()
         # For a branch, once its If node is there: gives the tensor outside that stands for a tensor or operation of it.
         self.leave: Callable[[Tensor | Operation], Tensor] | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
@@ -279,6 +282,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             other.control_consumers.append(op)
         op.id = next(self._changes)
         self.operations[op.name] = op
+        self.node_count.total += 1
         self._version = op.id
 
     def remove_newest(self, ops: Sequence[Operation]) -> None:
@@ -296,12 +300,13 @@ class Graph(Elements, Names, BuildingScopes, Collections):
                 frame.inside.discard(op)
             del self.operations[op.name]
             self.release_name(op.name)
+        self.node_count.total -= len(ops)
         self.note_change()
 
     @property
     def last_id(self) -> int:
         """How many nodes TensorFlow would have made so far: what seeds those whose graph has a seed and they have none."""
-        return len(self.operations) + self.nodes_spared
+        return self.node_count.total
 
     def as_default(self) -> contextlib.AbstractContextManager[Graph]:
         """Make this graph the default for the block.

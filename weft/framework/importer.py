@@ -79,7 +79,8 @@ def import_graph_def(
         replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
         importer = _Importer(graph, prefix, replacements, uniquify=True, reads=LateReads())
     try:
-        importer.add(raise_control_flow(proto))
+        with graph.node_count.as_many_as(len(proto.node)):
+            importer.add(raise_control_flow(proto))
         unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
         if unused:
             raise ValueError(
@@ -259,7 +260,8 @@ class _Importer:
             wanted.append(function)
         for function in wanted:
             # Errors name a function as they name a node: both are found in the GraphDef by their names.
-            with naming(node_def_pb2.NodeDef(name=function.signature.name, op="FunctionDef")):
+            name = function.signature.name
+            with naming(node_def_pb2.NodeDef(name=name, op="FunctionDef")), self._graph.node_count.as_many_as(0):
                 self._add_function(function)
 
     def _add_function(self, function: function_pb2.FunctionDef) -> None:

@@ -115,6 +115,7 @@ class Traits(TypedDict, total=False):
     by_row: bool
     ahead: Rule | None
     by_element: Sequence[str]
+    gradient_nodes: OfNode[int | None] | None
     check: Callable[..., None] | None
     checks_traced: bool
     bodies: Sequence[str]
@@ -204,6 +205,10 @@ class OpDef:
     by_element: Sequence[str] = ()
     """The inputs that an update combines with the variables element by element, all of one shape; its other inputs are scalars,
     and all it updates come first."""
+
+    gradient_nodes: OfNode[int | None] | None = None
+    """`gradient_nodes(op)` tells how many nodes TensorFlow's gradient rule makes for this very node, None for as many as here:
+    random nodes get their seeds by the count (`weft.framework.node_count`)."""
 
     check: Callable[..., None] | None = None
     """`check(op, *inputs)` looks for values that the kernel must refuse but cannot when it is compiled, such as indices out of

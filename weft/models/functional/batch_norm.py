@@ -218,7 +218,7 @@ def _updated(
     graph = get_default_graph()
     # As many nodes as TensorFlow makes, so that later random nodes get the seeds that they get there.
     if known is not None and not known:
-        graph.nodes_spared += int(fused)
+        graph.node_count.total += int(fused)
         return outputs
 
     if fused and collections is not None:

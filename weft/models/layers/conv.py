@@ -106,7 +106,7 @@ class Convolution(Convolving):
 
     def _spare_nodes(self) -> None:
         """Count TensorFlow's nodes that spread a window: later random nodes get their seeds by the count."""
-        get_default_graph().nodes_spared += 11 if max(self.dilation_rate) > 1 else 1
+        get_default_graph().node_count.total += 11 if max(self.dilation_rate) > 1 else 1
 
     def _finished(self, outputs: Tensor) -> Tensor:
         if self.use_bias:
@@ -282,7 +282,7 @@ class Transpose(Convolution):
     def call(self, inputs: Tensor) -> Tensor:
         """The activated transpose."""
         graph, sizes = get_default_graph(), list[Any]()
-        before = graph.last_id
+        before = graph.node_count.total
         lengths = iter(range(self.rank))
         known = [None] * (self.rank + 2) if inputs.dims is None else inputs.dims
         actual = shape_internal(inputs)
@@ -297,8 +297,8 @@ class Transpose(Convolution):
         # TensorFlow computes the sizes in nodes, also those that are known; later random nodes get their seeds by the count.
         per_side = 8 if self.padding == "valid" and self.output_padding is None else 6
         known_there = (11 if self.rank == 2 else 7) + per_side * self.rank
-        made = graph.last_id - before + (1 if whole is sizes else 0)
-        graph.nodes_spared += max(known_there - made, 0)
+        made = graph.node_count.total - before + (1 if whole is sizes else 0)
+        graph.node_count.total += max(known_there - made, 0)
         function = type(self).function
         return self._finished(function(inputs, self.kernel, whole, list(self.strides), self.padding.upper(), self.layout))
 

@@ -176,7 +176,7 @@ class BatchNormalization(Layer):
             self.add_update(_moved(self.moving_mean, mean, momentum))
             self.add_update(_moved(self.moving_variance, variance, momentum))
         elif self.fused:  # TensorFlow makes the momentum here, too; later random nodes get their seeds by the count.
-            get_default_graph().nodes_spared += 1
+            get_default_graph().node_count.total += 1
         return made
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:

@@ -295,9 +295,11 @@ def zero_state_tensors(state_size: Nest, batch_size: SizeLike, dtype: DTypeLike)
 def _zeros_of(size: Nest, batch_size: SizeLike, dtype: DTypeLike) -> Tensor:
     static = batch_size.value if isinstance(batch_size, Dimension) else batch_size
     sizes: list[Any] = size.as_list() if isinstance(size, TensorShape) else [int(size)]
-    if not isinstance(static, Tensor):
-        return zeros([static, *sizes], dtype=dtype)
-    known = constant_value(static)
-    result = zeros(concat([[static], sizes], 0), dtype=dtype)
-    result.set_shape([None if known is None else int(known), *sizes])
-    return result
+    # TensorFlow joins batch and sizes by nodes, twice, known or not; later random nodes get their seeds by the count.
+    with get_default_graph().node_count.as_many_as(10 if isinstance(static, Tensor) else 8):
+        if not isinstance(static, Tensor):
+            return zeros([static, *sizes], dtype=dtype)
+        known = constant_value(static)
+        result = zeros(concat([[static], sizes], 0), dtype=dtype)
+        result.set_shape([None if known is None else int(known), *sizes])
+        return result

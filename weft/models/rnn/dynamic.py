@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -19,6 +20,7 @@ from weft.ops.array.tiling import reverse
 from weft.ops.array.transposing import transpose
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
+from weft.ops.math.casting import cast
 from weft.ops.math.comparison import less
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_scope import variable_scope
@@ -75,7 +77,7 @@ def dynamic_rnn(
                 )
             initial_state = cell.zero_state(batch, dtype)
         state = nest.map_structure(convert_to_tensor, initial_state)
-        lengths = None if sequence_length is None else lengths_of(sequence_length, batch)
+        lengths = None if sequence_length is None else _lengths(sequence_length, batch)
         outputs, last = _loop(cell, timed, state, lengths, batch, dtype, parallel_iterations or 32, swap_memory)
         return (outputs if time_major else nest.map_structure(_swap, outputs)), last
 
@@ -87,7 +89,16 @@ def _swap(tensor: Tensor) -> Tensor:
         return tensor
     if rank is None:
         raise ValueError(f"Input {tensor.name} of dynamic_rnn must have a known rank; set it with set_shape.")
-    return transpose(tensor, [1, 0, *range(2, rank)])
+    # TensorFlow makes the order by seven nodes; later random nodes get their seeds by the count, here and below.
+    with get_default_graph().node_count.as_many_as(8):
+        return transpose(tensor, [1, 0, *range(2, rank)])
+
+
+def _lengths(sequence_length: TensorLike, batch: SizeLike) -> Tensor:
+    """The lengths of the sequences, checked: by an Identity and eleven nodes of an assertion in TensorFlow."""
+    given = cast(convert_to_tensor(sequence_length, name="sequence_length"), dtypes.int32)
+    with get_default_graph().node_count.as_many_as(12):
+        return lengths_of(given, batch)
 
 
 def _check_ranks(inputs: Nest) -> None:
@@ -121,19 +132,24 @@ def _loop(
     leaves = nest.flatten(inputs)
     _check_depths(leaves)
     known = next((leaf.get_shape()[0].value for leaf in leaves if leaf.get_shape()[0].value is not None), None)
-    steps = shape_of(leaves[0])[0] if known is None else constant(known, dtypes.int32, name="steps")
     output_type = common_dtype(dtype, state)
-    zeros = None if lengths is None else zero_outputs(cell.output_size, batch, output_type)
     static_batch = batch if isinstance(batch, int) else None
-    sources = [
-        TensorArray(leaf.dtype, steps, element_shape=leaf.get_shape()[1:], tensor_array_name=f"input_{i}").unstack(leaf)
-        for i, leaf in enumerate(leaves)
-    ]
     sizes = nest.flatten(cell.output_size)
+    count = get_default_graph().node_count
+    with count.as_many_as(_nodes_before(len(sizes), static_batch, lengths)):
+        steps = shape_of(leaves[0])[0] if known is None else constant(known, dtypes.int32, name="steps")
+        zeros = None if lengths is None else zero_outputs(cell.output_size, batch, output_type)
+    first = constant(0, dtypes.int32, name="time")
     shapes = [[static_batch, *(size.as_list() if isinstance(size, TensorShape) else [int(size)])] for size in sizes]
     targets = tuple(
         TensorArray(output_type, steps, element_shape=shape, tensor_array_name=f"output_{i}") for i, shape in enumerate(shapes)
     )
+    sources = _sources(leaves, steps)
+    count.total += 3  # the loop's bound, of which TensorFlow makes a number beside that of the steps
+
+    def goes_on(time: Tensor, *_: Nest) -> Tensor:
+        count.total += 1
+        return less(time, steps)
 
     def body(time: Tensor, targets: Nest, state: Nest) -> Nest:
         each = nest.pack_sequence_as(inputs, [source.read(time) for source in sources])
@@ -144,19 +160,37 @@ def _loop(
         return time + 1, written, new_state
 
     _, targets, last = while_loop(
-        cond=lambda time, *_: less(time, steps),
+        cond=goes_on,
         body=body,
-        loop_vars=(constant(0, dtypes.int32, name="time"), targets, state),
+        loop_vars=(first, targets, state),
         parallel_iterations=parallel_iterations,
         swap_memory=swap_memory,
         maximum_iterations=steps,
     )
-    stacked = []
-    for target, shape in zip(targets, shapes, strict=True):
-        made = target.stack()
-        made.set_shape([known, *shape])
-        stacked.append(made)
-    return nest.pack_sequence_as(cell.output_size, stacked), last
+    count.total += len(sizes) * (1 if None in (known, static_batch) else 2)  # what TensorFlow tells the outputs' shapes by
+    return nest.pack_sequence_as(cell.output_size, _stacked(targets, known, shapes)), last
+
+
+def _stacked(targets: Sequence[TensorArray], steps: int | None, shapes: Sequence[Sequence[int | None]]) -> list[Tensor]:
+    stacked = [target.stack() for target in targets]
+    for made, shape in zip(stacked, shapes, strict=True):
+        made.set_shape([steps, *shape])
+    return stacked
+
+
+def _nodes_before(outputs: int, static_batch: int | None, lengths: Tensor | None) -> int:
+    """How many nodes TensorFlow has for the sizes of steps and batch, zeros for each output, and the range of the lengths."""
+    for_batch, for_zeros = (5, 7) if static_batch is None else (0, 6)
+    return 5 + for_batch + for_zeros * outputs + (0 if lengths is None else 4)
+
+
+def _sources(leaves: Sequence[Tensor], steps: Tensor) -> list[TensorArray]:
+    """Arrays of the steps' inputs."""
+    empty = [
+        TensorArray(leaf.dtype, steps, element_shape=leaf.get_shape()[1:], tensor_array_name=f"input_{i}")
+        for i, leaf in enumerate(leaves)
+    ]
+    return [array.unstack(leaf) for array, leaf in zip(empty, leaves, strict=True)]
 
 
 def bidirectional_dynamic_rnn(

@@ -47,12 +47,12 @@ def masked_step(
     time: int | Tensor, lengths: Tensor | None, state: Nest, step: Callable[[], tuple[Nest, Nest]], zero_output: Nest
 ) -> Nest:
     """The output and the new state of `step`; past the end of a sequence zeros and the state as it was."""
-    output, new_state = step()
     if lengths is None:
-        return output, new_state
+        return step()
+    over = greater_equal(time, lengths)
+    output, new_state = step()
     nest.assert_same_structure(zero_output, output)
     nest.assert_same_structure(state, new_state)
-    over = greater_equal(time, lengths)
 
     def kept(old: Tensor, new: Tensor) -> Tensor:
         # Parts of the state without a batch, such as counters, go on.

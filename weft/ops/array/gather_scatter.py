@@ -27,6 +27,7 @@ from weft.ops.array.row_order import are_rows
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
 from weft.ops.declaration import op, rank_of
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import of_gather
 from weft.ops.symbolic_gradient import vjp
 from weft.ops.traced_checks import note_wrong
 from weft.platform.aligned_memory import aligned_empty
@@ -133,7 +134,7 @@ def slices_of(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
 @op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
     ranks={"axis": 0, "params": AtLeast(1)}, checks_traced=True,
     infer=_gather_v2_shape,
-    gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
+    gradient=_gather_gradient, gradient_nodes=of_gather, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
 def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, *, batch_dims: int = 0) -> Result:
     """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together.

@@ -24,6 +24,7 @@ from weft.ops.array.padding import slice_node
 from weft.ops.array.shape_ops import INDEX, brackets, cast_index, shape_n
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import of_concat
 
 # Concat.
 
@@ -111,7 +112,7 @@ def _concat_elements(node: Operation) -> Dims:
 
 @op("ConcatV2", "values: N*T, axis: Tidx -> output: T",
     ranks={"axis": 0}, limits={"N": 2}, memory_bound=True, known_elements=_concat_elements, told_while_building=True,
-    infer=_concat_shape, gradient=_concat_gradient, static=("axis",),
+    infer=_concat_shape, gradient=_concat_gradient, gradient_nodes=of_concat, static=("axis",),
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
     """The inputs one after the other along `axis`: `N*[*outer, n_i, *inner], scalar -> [*outer, sum(n_i), *inner]`."""
@@ -336,6 +337,7 @@ def split(
                 f"Input 'split_dim' of 'Split' Op has type {axis.dtype.name} that does not match expected type of int32. "
                 f"The axis of split is {axis!r}: the tensor comes first, tf.split(value, num_or_size_splits, axis)."
             )
+        get_default_graph().node_count.total += 1  # TensorFlow has the number in a constant, and seeds by the count.
         return split_node(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
     if sizes.dims == ():

@@ -15,6 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.ops.gradient_nodes import always
 from weft.platform.jax_modules import lax
 
 
@@ -114,7 +115,7 @@ def _moving(node: Operation) -> frozenset[str]:
 
 @op("Slice", "input: T, begin: Index, size: Index -> output: T",
     ranks={"begin": 1, "size": 1}, memory_bound=True,
-    infer=_slice_shape, gradient=_slice_gradient,
+    infer=_slice_shape, gradient=_slice_gradient, gradient_nodes=always(12),
     static=("begin", "size"), dynamic=_moving, types={"Index": INDEX})  # fmt: skip
 def slice_node(xp: ArrayModule, input: Array, begin: Array, size: Array) -> Result:
     """The block that starts at `begin`; a size of -1 goes to the end: `[*sizes], [rank], [rank] -> [*size]`."""
@@ -207,7 +208,8 @@ def _margins(paddings: Array) -> list[tuple[int, int]]:
 
 
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, gradient=_pad_gradient,
-    static=("paddings",), types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32})  # fmt: skip
+    gradient_nodes=always(9), static=("paddings",), types={"Tpaddings": INDEX},
+    defaults={"Tpaddings": dtypes.int32})  # fmt: skip
 def pad_node(xp: ArrayModule, input: Array, paddings: Array) -> Result:
     """The input within margins of zeros: `[n_i, ...], [rank, 2] -> [before_i + n_i + after_i, ...]`."""
     if input.dtype == object:
@@ -227,7 +229,7 @@ def pad_value_grad(xp: ArrayModule, outer: Array, inner: Array) -> Result:
 
 
 @op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", infer=padded_dims, ranks={"constant_values": 0},
-    gradient=_pad_v2_gradient, static=("paddings",), types={"Tpaddings": INDEX},
+    gradient=_pad_v2_gradient, gradient_nodes=always(9), static=("paddings",), types={"Tpaddings": INDEX},
     defaults={"Tpaddings": dtypes.int32})  # fmt: skip
 def pad_v2(xp: ArrayModule, input: Array, paddings: Array, constant_values: Array) -> Result:
     """The input within margins of a value: `[n_i, ...], [rank, 2], scalar -> [before_i + n_i + after_i, ...]`."""

@@ -20,6 +20,7 @@ from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.array.stacking import stack
 from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import always
 from weft.ops.math.elementwise import neg, sum_to_like
 
 
@@ -51,7 +52,7 @@ def _tile_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Tile", "input: T, multiples: Tmultiples -> output: T",
     ranks={"multiples": 1}, infer=_tiled, static=("multiples",),
     types={"Tmultiples": INDEX}, defaults={"Tmultiples": dtypes.int32},
-    gradient=_tile_gradient)  # fmt: skip
+    gradient=_tile_gradient, gradient_nodes=always(12))  # fmt: skip
 def tile_node(xp: ArrayModule, input: Array, multiples: Array) -> Result:
     """The input repeated `multiples[i]` times along dimension i: `[n_i, ...], [rank] -> [n_i*multiples_i, ...]`."""
     times = np.ravel(multiples).tolist()
@@ -107,7 +108,7 @@ def _broadcast_shape(node: Operation) -> list[Dims]:
 
 @op("BroadcastTo", "input: T, shape: Tidx -> output: T",
     ranks={"shape": 1}, infer=_broadcast_shape, static=("shape",),
-    gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], types={"Tidx": INDEX},
+    gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], gradient_nodes=always(4), types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
     """The input repeated along dimensions of size 1 and new leading ones: `[...], [rank] -> [*shape]`.

@@ -20,6 +20,7 @@ from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.declaration import op
+from weft.ops.gradient_nodes import always
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal
@@ -92,7 +93,7 @@ def top_k_v1_node(xp: ArrayModule, input: Array, *, k: int, sorted: bool = True)
 
 
 @op("TopKV2", "input: T, k: Tk -> values: T, indices: index_type", infer=_top_v2_shapes, gradient=_top_gradient,
-    static=("k",), types={"T": REAL, "Tk": _TOP_K_TYPES, "index_type": _TOP_K_TYPES},
+    gradient_nodes=always(43), static=("k",), types={"T": REAL, "Tk": _TOP_K_TYPES, "index_type": _TOP_K_TYPES},
     defaults={"Tk": dtypes.int32})  # fmt: skip
 def top_k_node(
     xp: ArrayModule, input: Array, k: Array, *, sorted: bool = True, index_type: DType = dtypes.int32

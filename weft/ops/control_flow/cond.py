@@ -62,6 +62,8 @@ def cond(
         return _without_list(true_fn() if _predicate(pred) else false_fn(), strict)
     with graph.name_scope(name or "cond") as scope:
         predicate = _predicate(pred)
+        # TensorFlow has a Switch of the predicate, and a node for each of its sides. A function has an If, and nothing else.
+        graph.node_count.total += 3 if graph.has_inline_bodies else 0
         then_graph, then_result = _branch(graph, scope, "true_fn", true_fn, strict)
         else_graph, else_result = _branch(graph, scope, "false_fn", false_fn, strict)
         _check_same(then_result, else_result)
@@ -70,12 +72,13 @@ def cond(
         _check_types(then_graph, else_graph)
         shapes = [_common(a.dims, b.dims) for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True)]
         bodies = [then_graph, else_graph]
-        captured = read_outside(bodies, share_captures(bodies), only_if_apart=True)
         types = [tensor.dtype.base_dtype for tensor in then_graph.outputs]
-        node = build_node(graph, "If", bodies, [predicate, captured],
-                          {"Tout": types, "output_shapes": shapes}, "If")  # fmt: skip
-        open_branches(node, bodies)
-        merged = [identity_node(output, name="Merge") for output in node.outputs]
+        with graph.node_count.as_many_as(len(types)):
+            captured = read_outside(bodies, share_captures(bodies), only_if_apart=True)
+            node = build_node(graph, "If", bodies, [predicate, captured],
+                              {"Tout": types, "output_shapes": shapes}, "If")  # fmt: skip
+            open_branches(node, bodies)
+            merged = [identity_node(output, name="Merge") for output in node.outputs]
         return packed(then_result, merged)
 
 
@@ -128,7 +131,7 @@ def _without_list(result: Nest, strict: bool) -> Nest:
 def _returned(body: FuncGraph, leaf: Nest, chosen: bool) -> Nest:
     """A leaf of what a branch returns; an operation stands for the predicate that let it run."""
     if isinstance(leaf, Operation):
-        with body.control_dependencies([leaf]):
+        with body.control_dependencies([leaf]), body.node_count.as_many_as(1):
             return identity_node(constant(chosen), name="ran")
     return as_leaf(leaf)
 

@@ -9,6 +9,7 @@ from weft.framework import scopes
 from weft.framework.attr_value import FunctionName
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph
+from weft.framework.node_count import NodeCount
 from weft.framework.operation import Tensor
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.automatic_order import order_effects
@@ -27,11 +28,8 @@ class FunctionGraph(FuncGraph):
         super().__init__(name, outer_graph)
         self._names = {}
         self._suffixes = {}
-
-    @property
-    def last_id(self) -> int:
-        # As TensorFlow counts, which seeds random nodes by it.
-        return len(self.operations) + self.nodes_spared
+        self.node_count = NodeCount()
+        self.has_inline_bodies = False
 
     @contextlib.contextmanager
     def building(self) -> Iterator[FunctionGraph]:

@@ -48,8 +48,25 @@ class _Elements:
         if len(set(known)) > 1:
             raise ValueError(f"Dimensions {known[0]} and {next(n for n in known if n != known[0])} are not compatible")
         self.static_count = known[0] if known else None
-        self.count: Nest = constant(known[0], name="n") if known else shape(leaves[0])[0]
-        self._arrays = [TensorArray(leaf.dtype.base_dtype, flow=leaf, element_shape=_tail(leaf)) for leaf in leaves]
+        # TensorFlow makes an array of each, with its size, and fills it by nine nodes; a shape's element is five.
+        count = get_default_graph().node_count
+        with count.as_many_as(11 * len(leaves) if known else 5 + 10 * len(leaves)):
+            self.count: Nest = constant(known[0], name="n") if known else shape(leaves[0])[0]
+            self._arrays = [TensorArray(leaf.dtype.base_dtype, flow=leaf, element_shape=_tail(leaf)) for leaf in leaves]
+
+    def index_nodes(self, reverse: bool) -> int:
+        """How many nodes TensorFlow makes to read or to write at the first step: the node itself, and what its index needs."""
+        return 3 if reverse and self.static_count is None else 2
+
+    def first(self, initializer: Nest, reverse: bool) -> tuple[Tensor, Nest]:
+        """The number of the element that comes first, and the first state: `initializer` or that element."""
+        count = get_default_graph().node_count
+        with count.as_many_as(0):
+            start = self.count - 1 if reverse else constant(0)
+        if initializer is not None:
+            return start, _converted(initializer)
+        with count.as_many_as(len(self._arrays) * self.index_nodes(reverse)):
+            return start, self.at(start)
 
     def at(self, index: Tensor) -> Nest:
         """The elements of one step, in the structure that was given."""
@@ -65,8 +82,32 @@ def _checked(function: Callable[..., Nest]) -> None:
         raise TypeError(f"fn must be callable. {function!r} is not.")
 
 
-def _outputs(structure: Nest, count: int, types: Sequence[DTypeLike]) -> list[TensorArray]:
-    return [TensorArray(kind, size=count, dynamic_size=False) for kind in nest.flatten(types)]
+def _outputs(elements: _Elements, types: Sequence[DTypeLike]) -> list[TensorArray]:
+    kinds = nest.flatten(types)
+    with get_default_graph().node_count.as_many_as(len(kinds) if elements.static_count is None else 2 * len(kinds)):
+        return [TensorArray(kind, size=elements.count, dynamic_size=False) for kind in kinds]
+
+
+class _Limited:
+    """What TensorFlow counts in a loop that also ends after as many rounds as there are elements, which is when it ends anyway.
+
+    Args:
+        elements: the elements.
+    """
+
+    def __init__(self, elements: _Elements) -> None:
+        self._count = get_default_graph().node_count
+        known = elements.static_count is not None
+        # A counter and its first value come in, and the limit where it is a constant; the condition compares them.
+        self._before = 11 if known else 9
+
+    def enter(self) -> None:
+        """Count what is there before the function of the body is called."""
+        self._count.total += self._before
+
+    def leave(self) -> None:
+        """Count what follows the body."""
+        self._count.total += 2
 
 
 def _stacked(structure: Nest, arrays: list[TensorArray], static_count: int | None) -> Nest:
@@ -112,16 +153,19 @@ def map_fn(
         types = nest.pack_sequence_as(types, [as_dtype(kind) for kind in nest.flatten(types)])
 
         def body(index: Tensor, arrays: Nest) -> Nest:
+            limited.enter()
             made = fn(elements.at(index))
             with naming(_OF_MAP, **{"fn returns": made, "dtype": types}):
                 nest.assert_same_structure(types, made)
                 return index + 1, _written(arrays, index, made)
 
-        initial = (constant(0), _outputs(types, elements.count, types))
+        initial = (constant(0), _outputs(elements, types))
+        limited = _Limited(elements)
         _, arrays = while_loop(
             lambda index, _: index < elements.count, body, initial, parallel_iterations=parallel_iterations or 10,
             back_prop=back_prop, swap_memory=swap_memory, maximum_iterations=None,
         )  # fmt: skip
+        limited.leave()
         return _stacked(types, arrays, elements.static_count)
 
 
@@ -158,17 +202,20 @@ def scan(
     """
     _checked(fn)
     with get_default_graph().name_scope(name or "scan"):
-        elements = _Elements(elems)
-        last = elements.count - 1
-        start = last if reverse else constant(0)
-        state = elements.at(start) if initializer is None else _converted(initializer)
-        arrays = _outputs(state, elements.count, nest.map_structure(lambda leaf: leaf.dtype.base_dtype, state))
+        elements, count = _Elements(elems), get_default_graph().node_count
+        start, state = elements.first(initializer, reverse)
+        arrays = _outputs(elements, nest.map_structure(lambda leaf: leaf.dtype.base_dtype, state))
         done = 0
         if initializer is None:
-            arrays, done = _written(arrays, start, state), 1
+            with count.as_many_as(len(arrays) * elements.index_nodes(reverse)):
+                arrays, done = _written(arrays, start, state), 1
+        count.total += 4 if reverse and elements.static_count is None else 0  # the last element's number, twice
+        limited = _Limited(elements)
 
         def body(step: Tensor, state: Nest, arrays: Nest) -> Nest:
-            index = last - step if reverse else step
+            limited.enter()
+            with count.as_many_as(0):
+                index = start - step if reverse else step
             made = _applied(fn, state, elements.at(index))
             return step + 1, made, _written(arrays, index, made)
 
@@ -176,6 +223,7 @@ def scan(
             lambda step, *_: step < elements.count, body, (constant(done), state, arrays),
             parallel_iterations=parallel_iterations, back_prop=back_prop, swap_memory=swap_memory,
         )  # fmt: skip
+        limited.leave()
         return _stacked(state, arrays, elements.static_count)
 
 
@@ -205,17 +253,29 @@ def _fold(
 ) -> Nest:
     _checked(fn)
     with get_default_graph().name_scope(name):
-        elements = _Elements(elems)
-        last = elements.count - 1
-        first = last if reverse else constant(0)
-        state = elements.at(first) if initializer is None else _converted(initializer)
+        elements, count = _Elements(elems), get_default_graph().node_count
+        start, state = elements.first(initializer, reverse)
 
         def body(step: Tensor, state: Nest) -> Nest:
-            return step + 1, _applied(fn, state, elements.at(last - step if reverse else step))
+            if not reverse:
+                made = _applied(fn, state, elements.at(step))
+                return step + 1, made
+            following = step + 1
+            with count.as_many_as(0):
+                index = start - step
+            return following, _applied(fn, state, elements.at(index))
 
         done = constant(1 if initializer is None else 0, dtypes.int32)
         limit = elements.count
-        return while_loop(lambda step, _: step < limit, body, (done, state), maximum_iterations=limit, **options)[1]
+        count.total += 0 if elements.static_count is None else 1  # the limit, which TensorFlow makes a constant of
+
+        def goes_on(step: Tensor, _: Nest) -> Tensor:
+            count.total += 0 if elements.static_count is None else 1
+            going: Tensor = step < limit
+            return going
+
+        folded: Nest = while_loop(goes_on, body, (done, state), maximum_iterations=limit, **options)[1]
+        return folded
 
 
 def foldl(

@@ -7,7 +7,8 @@ from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.dtypes import DType, as_dtype
-from weft.framework.graph import get_default_graph
+from weft.framework.func_graph import FuncGraph
+from weft.framework.graph import Graph, get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
@@ -70,18 +71,23 @@ class TensorArray:
         self._infer_shape = infer_shape
         # One record for all arrays made from this one: a write in a loop's body tells the shape to what follows the loop.
         self._element: list[Dims] = [as_dims(element_shape)]
-        self._size = None if size is None else constant_value(convert_to_tensor(size, dtypes.int32))
+        graph = get_default_graph()
+        # The graphs that TensorFlow's handle of the array has come into.
+        self._entered: set[Graph] = {graph}
         self._options = {
             "clear_after_read": clear_after_read is None or bool(clear_after_read),
             "tensor_array_name": tensor_array_name or name or "TensorArray",
         }
+        self._size = None
         if flow is not None:
             self._flow = flow
         else:
-            self._flow = buffers.new_buffer(
-                cast(convert_to_tensor(size), dtypes.int32), dtype=self._dtype, element_shape=self._element[0],
-                name=name or "TensorArray", **self._options,
-            )  # fmt: skip
+            with graph.name_scope(name or "TensorArray") as scope:
+                count = cast(convert_to_tensor(size, name="size"), dtypes.int32)
+                self._size = constant_value(count)
+                self._flow = buffers.new_buffer(
+                    count, dtype=self._dtype, element_shape=self._element[0], name=scope, **self._options
+                )
 
     def with_flow(self, flow: Tensor) -> TensorArray:
         """The same array with other elements.
@@ -146,6 +152,14 @@ class TensorArray:
             tensor.set_shape((*leading, *element))
         return tensor
 
+    def _enter(self) -> None:
+        """Count that TensorFlow brings the array's handle into the branch or loop that uses it."""
+        graph = get_default_graph()
+        while graph not in self._entered and isinstance(graph, FuncGraph) and graph.has_inline_bodies:
+            self._entered.add(graph)
+            graph.node_count.total += 1
+            graph = graph.outer_graph
+
     def identity(self) -> TensorArray:
         """An array with the same elements."""
         return self.with_flow(identity_node(self._flow))
@@ -165,6 +179,7 @@ class TensorArray:
         Args:
             index: [] int32.
         """
+        self._enter()
         return self._shaped(buffers.buffer_read(self._flow, _index(index), name=name or "TensorArrayReadV3"))
 
     def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
@@ -177,12 +192,16 @@ class TensorArray:
         with get_default_graph().name_scope(name or "TensorArrayWrite"):
             tensor = self._value(value)
             self._check_element(tensor.dims)
+            self._enter()
             write = buffers.growing_buffer_write if self._dynamic_size else buffers.buffer_write
             return self.with_flow(write(self._flow, _index(index), tensor, name=name or "TensorArrayWriteV3"))
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements, along a new first dimension."""
-        with get_default_graph().name_scope(name or "TensorArrayStack"):
+        self._enter()
+        graph = get_default_graph()
+        # TensorFlow has the size, a range of it with its two ends, and a gather.
+        with graph.name_scope(name or "TensorArrayStack"), graph.node_count.as_many_as(5):
             stacked = buffers.buffer_stack(self._flow, element_shape=self._element[0], name=name or "TensorArrayGatherV3")
             size = None if self._dynamic_size or self._size is None else int(self._size)
             return self._shaped(stacked, size)
@@ -193,12 +212,14 @@ class TensorArray:
         Args:
             indices: [n] int32.
         """
+        self._enter()
         numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
         gathered = buffers.buffer_gather(self._flow, numbers, name=name or "TensorArrayGatherV3")
         return self._shaped(gathered, *(numbers.dims or (None,)))
 
     def concat(self, name: str | None = None) -> Tensor:
         """All elements one after the other along their first dimension."""
+        self._enter()
         joined: Tensor = buffers.buffer_concat(self._flow, name=name or "TensorArrayConcatV3")
         element = self._element[0]
         if element:
@@ -216,8 +237,11 @@ class TensorArray:
             if tensor.dims is not None:
                 self._check_element(tensor.dims[1:])
                 self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
+            self._enter()
             node = f"{name or 'TensorArrayScatter'}/{name or 'TensorArrayScatterV3'}"
-            return self.with_flow(buffers.buffer_unstack(tensor, name=node, **self._options))
+            # TensorFlow has a shape, a slice of four nodes, a range of three, and the scatter.
+            with get_default_graph().node_count.as_many_as(9):
+                return self.with_flow(buffers.buffer_unstack(tensor, name=node, **self._options))
 
     def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension at `indices`.
@@ -230,6 +254,7 @@ class TensorArray:
             tensor = self._value(value)
             if tensor.dims is not None:
                 self._check_element(tensor.dims[1:])
+            self._enter()
             numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
             scatter = buffers.growing_buffer_scatter if self._dynamic_size else buffers.buffer_scatter
             return self.with_flow(scatter(self._flow, numbers, tensor, name=name or "TensorArrayScatterV3"))
@@ -242,6 +267,7 @@ class TensorArray:
             lengths: [n] int32: how many rows each element has.
         """
         with get_default_graph().name_scope(name or "TensorArraySplit"):
+            self._enter()
             tensor = self._value(value)
             sizes = cast(convert_to_tensor(lengths, name="lengths"), dtypes.int32)
             known = constant_value(sizes)
@@ -255,9 +281,11 @@ class TensorArray:
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements in it."""
+        self._enter()
         if not self._dynamic_size and self._size is not None:
             return convert_to_tensor(int(self._size), dtypes.int32, name=name or "TensorArraySizeV3")
-        with get_default_graph().name_scope(name or "TensorArraySizeV3"):
+        graph = get_default_graph()
+        with graph.name_scope(name or "TensorArraySizeV3"), graph.node_count.as_many_as(1):
             return shape(self._flow)[0]
 
     def close(self, name: str | None = None) -> Operation:

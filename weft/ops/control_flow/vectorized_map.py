@@ -32,7 +32,7 @@ def vectorized_map(fn: Callable[[Nest], Nest], elems: Nest) -> Nest:
     if any(leaf.dims == () for leaf in leaves):
         raise ValueError("vectorized_map: elems must have at least one dimension, found a scalar")
     trial = FuncGraph("vectorized_map_types", get_default_graph())
-    with trial.building():
+    with trial.building(), trial.node_count.as_many_as(0):
         parts = [
             trial.add_argument(f"part_{index}", leaf.dtype.base_dtype, leaf.dims and leaf.dims[1:])
             for index, leaf in enumerate(leaves)

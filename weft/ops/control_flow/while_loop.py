@@ -23,7 +23,6 @@ from weft.ops.composites import as_leaf, dims_of_parts, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_inside, read_outside
 from weft.ops.control_flow.nodes import build_node, function_name, share_captures
 from weft.ops.math.comparison import less, logical_and
-from weft.ops.math.elementwise import add
 
 
 def while_loop(
@@ -151,20 +150,26 @@ class _Loop:
         return result
 
     def build(self, cond: Callable[..., Nest], body: Callable[..., Nest]) -> None:
+        # In TensorFlow each variable has an Enter and a Merge, the condition a LoopCond, and the body is behind a Switch and an
+        # Identity of each: random nodes get their seeds by the count.
+        count = len(self._initial)
         with self._cond.building():
             counter, values = self._arguments(self._cond)
+            self._cond.node_count.total += count
             _check_takes(cond, values, "cond")
-            self._cond.outputs = [self._cond.output(self._predicate(counter, _called(cond, values)))]
+            in_limit = None if counter is None else less(counter, self._limit)
+            self._cond.outputs = [self._cond.output(self._predicate(in_limit, _called(cond, values)))]
         with self._body.building():
             counter, values = self._arguments(self._body)
+            self._body.node_count.total += 1 + count
             _check_takes(body, values, "body")
+            counted = [] if counter is None else [counter + 1]
             made = self._checked_result(values, _called(body, values))
             self._result = made
-            outputs = flat_tensors(made)
-            if counter is not None:
-                outputs.insert(0, add(counter, convert_to_tensor(1, dtype=counter.dtype)))
+            outputs = counted + flat_tensors(made)
             self._check_outputs(outputs)
             self._body.outputs = [self._returned(index, tensor) for index, tensor in enumerate(outputs)]
+        self._body.node_count.total -= len(self._cond.stands_in_for & self._body.stands_in_for)
 
     def _arguments(self, function: FuncGraph) -> tuple[Tensor | None, Nest]:
         arguments = [
@@ -178,7 +183,7 @@ class _Loop:
         # A variable that stays as it is remains its own argument, by which the runtime knows that it does.
         return tensor if tensor is self._body.inputs[index] else self._body.output(tensor)
 
-    def _predicate(self, counter: Tensor | None, result: Nest) -> Tensor:
+    def _predicate(self, in_limit: Tensor | None, result: Nest) -> Tensor:
         predicate = convert_to_tensor(result)
         if predicate.dtype.base_dtype is not dtypes.bool:
             raise TypeError(
@@ -188,7 +193,7 @@ class _Loop:
             )
         if predicate.dims:
             raise ValueError(f"Shape must be rank 0 but is rank {len(predicate.dims)}: 'cond' of a loop must return a scalar")
-        return predicate if counter is None else logical_and(less(counter, self._limit), predicate)
+        return predicate if in_limit is None else logical_and(in_limit, predicate)
 
     def _checked_result(self, values: Nest, result: Nest) -> Nest:
         if not nest.is_nested(result) or isinstance(result, dict) != isinstance(values, dict):
@@ -219,17 +224,18 @@ class _Loop:
 
     def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Nest, int]:
         """Add the node; returns its results in the body's structure, and how many tensors they have."""
-        read_inside([self._cond, self._body])
-        captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
         count = len(self._initial)
-        self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]
-        shapes = [*self.dims, *(tensor.dims for tensor in captured)]
-        inputs = [*self._initial, *captured]
-        attrs = {"output_shapes": shapes, "parallel_iterations": parallel_iterations}
-        node = build_node(self._graph, "While", [self._cond, self._body], [inputs], attrs, "While")
-        if not back_prop:
-            node.attrs["_back_prop"] = False
-        exits = [identity_node(output, name="Exit") for output in node.outputs[:count]]
+        with self._graph.node_count.as_many_as(2 * count):  # a NextIteration and an Exit of each variable
+            read_inside([self._cond, self._body])
+            captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
+            self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]
+            shapes = [*self.dims, *(tensor.dims for tensor in captured)]
+            inputs = [*self._initial, *captured]
+            attrs = {"output_shapes": shapes, "parallel_iterations": parallel_iterations}
+            node = build_node(self._graph, "While", [self._cond, self._body], [inputs], attrs, "While")
+            if not back_prop:
+                node.attrs["_back_prop"] = False
+            exits = [identity_node(output, name="Exit") for output in node.outputs[:count]]
         exits = exits[1:] if self._limit is not None else exits
         return packed(self._result, exits), len(exits)
 

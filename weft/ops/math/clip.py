@@ -186,7 +186,7 @@ def clip_by_global_norm(
         one = constant(1, use_norm.dtype)
         factor: Array = clip_norm * minimum(1.0 / use_norm, one / clip_norm)
         scale = factor + (use_norm - use_norm)
-        get_default_graph().nodes_spared += 1  # As many as in TensorFlow: later random nodes get their seeds by the count.
+        get_default_graph().node_count.total += 1  # As many as in TensorFlow: later random nodes get their seeds by the count.
         clipped = [None if each is None else _scaled(each, index, scale, scope) for index, each in enumerate(t_list)]
     return clipped, use_norm
 

@@ -14,6 +14,7 @@ from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import broadcast, not_differentiable, one_shape, op, same_as_input
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import always
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import NUMBERS, REAL, unbroadcast
 
@@ -128,7 +129,14 @@ def _chosen(compare: Callable[..., Tensor]) -> Callable[[Operation, Tensor], Gra
     return gradient
 
 
-@op("Maximum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(greater_equal), types={"T": REAL})
+@op(
+    "Maximum",
+    "x: T, y: T -> z: T",
+    infer=broadcast,
+    gradient=_chosen(greater_equal),
+    gradient_nodes=always(13),
+    types={"T": REAL},
+)
 def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The greater of `x` and `y`: `[...], [...] -> [...]`, broadcast.
 
@@ -141,7 +149,9 @@ def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
     return xp.maximum(x, y)
 
 
-@op("Minimum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(less_equal), types={"T": REAL})
+@op(
+    "Minimum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(less_equal), gradient_nodes=always(13), types={"T": REAL}
+)
 def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The lesser of `x` and `y`: `[...], [...] -> [...]`, broadcast.
 

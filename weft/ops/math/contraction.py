@@ -229,14 +229,14 @@ def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, 
     stays = perm == list(range(len(dims)))
     moved = tensor if stays else transpose(tensor, perm)
     # TensorFlow transposes and reshapes in any case; later random nodes get their seeds by the count of nodes.
-    get_default_graph().nodes_spared += 2 if stays else 0
+    get_default_graph().node_count.total += 2 if stays else 0
     free_dims = tuple(dims[axis] for axis in free)
     inner = [dims[axis] for axis in summed]
     if None not in dims:
         sizes = [math.prod(free_dims), math.prod(inner)]  # type: ignore[arg-type]
         sizes = sizes if is_left else sizes[::-1]
         flat = moved if moved.dims == tuple(sizes) else reshape(moved, sizes)
-        get_default_graph().nodes_spared += 2 if flat is moved else 0
+        get_default_graph().node_count.total += 2 if flat is moved else 0
         return flat, np.array(free_dims, np.int32), free_dims
     shape = shape_internal(tensor)
     free_sizes = gather_v2_node(shape, np.array(free, np.int32), 0)

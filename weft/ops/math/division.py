@@ -17,6 +17,7 @@ from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import broadcast, op
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import always, of_broadcast
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, not_equal
@@ -84,6 +85,7 @@ def _quotient_gradient(node: Operation, grad: Tensor) -> Gradients:
     infer=broadcast,
     check=_check_division,
     gradient=_quotient_gradient,
+    gradient_nodes=always(12),
     types={"T": NUMBERS},
 )
 def div_node(xp: ArrayModule, x: Array, y: Array) -> Result:
@@ -140,6 +142,7 @@ def _floor_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     infer=broadcast,
     check=_check_division,
     gradient=_floor_mod_gradient,
+    gradient_nodes=always(10),
     types={"T": REAL},
 )
 def floor_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
@@ -253,6 +256,7 @@ def _pow_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("Pow", "x: T, y: T -> z: T", infer=broadcast, check=_check_exponent, gradient=_pow_gradient,
+    gradient_nodes=of_broadcast(16),
     types={"T": (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def pow_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x ** y`: `[...], [...] -> [...]`, broadcast."""
@@ -289,7 +293,8 @@ def _div_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [unbroadcast(div_no_nan_node(grad, by), x, y), unbroadcast(of_y, y, x)]
 
 
-@op("DivNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_div_no_nan_gradient, types={"T": INEXACT})
+@op("DivNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_div_no_nan_gradient, gradient_nodes=always(12),
+    types={"T": INEXACT})  # fmt: skip
 def div_no_nan_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y`, 0 where `y` is 0: `[...], [...] -> [...]`, broadcast."""
     return _zero_where(xp, y == 0, x / _no_zero(xp, y))

@@ -21,6 +21,7 @@ from weft.framework.tensor_shape import as_dims
 from weft.ops.array.identity import identity
 from weft.ops.declaration import broadcast, one_count, op, same_as_input
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import always, of_broadcast
 from weft.ops.held_objects import handle_of, is_handle
 
 REAL = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.uint8, dtypes.int8, dtypes.uint16,
@@ -95,6 +96,7 @@ def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     ufunc=np.add,
     infer=broadcast,
     gradient=_sum_gradient,
+    gradient_nodes=of_broadcast(0, of_equals=0),
     types={"T": (*NUMBERS, dtypes.string)},
 )
 def add(xp: ArrayModule, x: Array, y: Array) -> Result:
@@ -116,6 +118,7 @@ def add(xp: ArrayModule, x: Array, y: Array) -> Result:
     ufunc=np.add,
     infer=broadcast,
     gradient=_sum_gradient,
+    gradient_nodes=of_broadcast(0, of_equals=0),
     types={"T": NUMBERS},
 )
 def add_v2(xp: ArrayModule, x: Array, y: Array) -> Result:
@@ -135,6 +138,7 @@ def _sub_gradient(node: Operation, grad: Tensor) -> Gradients:
     ufunc=np.subtract,
     infer=broadcast,
     gradient=_sub_gradient,
+    gradient_nodes=of_broadcast(1, of_equals=1),
     types={"T": NUMBERS},
 )
 def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
@@ -166,6 +170,7 @@ def conj_if_complex(tensor: Tensor) -> Tensor:
     ufunc=np.multiply,
     infer=broadcast,
     gradient=_mul_gradient,
+    gradient_nodes=of_broadcast(2, of_equals=2),
     types={"T": NUMBERS},
 )
 def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
@@ -227,7 +232,7 @@ def _squared_difference_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SquaredDifference", "x: T, y: T -> z: T", infer=broadcast, gradient=_squared_difference_gradient,
-    types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
+    gradient_nodes=of_broadcast(5, of_equals=5), types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def squared_difference(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`(x - y) * (x - y)`, the second factor conjugated: `[...], [...] -> [...]`, broadcast.
 
@@ -245,7 +250,8 @@ def _real_div_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [unbroadcast(real_div(grad, by), x, y), unbroadcast(of_y, y, x)]
 
 
-@op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
+@op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient,
+    gradient_nodes=always(12), types={"T": NUMBERS})  # fmt: skip
 def real_div(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y`, of integers the part before the point: `[...], [...] -> [...]`, broadcast.
 

@@ -15,6 +15,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.array.transposing import matrix_transpose
 from weft.ops.declaration import op
+from weft.ops.gradient_nodes import of_batch_product
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.complex_numbers import conj
@@ -143,7 +144,7 @@ def _batch_product(xp: ArrayModule, x: Array, y: Array, adj_x: bool, adj_y: bool
 
 
 @op("BatchMatMulV2", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
-    types={"T": (*FLOATS, dtypes.int16, *_MATRIX_TYPES[4:])})  # fmt: skip
+    gradient_nodes=of_batch_product, types={"T": (*FLOATS, dtypes.int16, *_MATRIX_TYPES[4:])})  # fmt: skip
 def batch_mat_mul(xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False) -> Result:
     """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the leading dimensions are broadcast."""
     return _batch_product(xp, x, y, adj_x, adj_y)

@@ -22,6 +22,7 @@ from weft.framework.node_errors import BuildMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.gradient_nodes import always, of_mean, of_sum
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal
 from weft.ops.math.division import div_no_nan_node
@@ -164,14 +165,14 @@ _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
 
 @op("Sum", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
-    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+    gradient_nodes=of_sum, types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def sum_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The sum over the dimensions listed: `[...], [k] -> [*rest]`."""
     return xp.sum(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
 
 
 @op("Mean", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
-    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+    gradient_nodes=of_mean, types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def mean_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The mean over the dimensions listed; of integers, rounded towards zero, and NaN of no elements.
 
@@ -205,7 +206,7 @@ def _greatest(dtype: np.dtype[Any]) -> float:
 
 
 @op("Max", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
-    types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+    gradient_nodes=always(19), types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def max_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The greatest element over the dimensions listed; of none, the least value that there is.
 
@@ -215,7 +216,7 @@ def max_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_di
 
 
 @op("Min", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
-    types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+    gradient_nodes=always(19), types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def min_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The least element over the dimensions listed; of none, the greatest value that there is.
 
@@ -225,7 +226,7 @@ def min_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_di
 
 
 @op("Prod", _SIGNATURE, infer=_reduced, gradient=_prod_gradient, static=("reduction_indices",),
-    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+    gradient_nodes=always(49), types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def prod_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The product over the dimensions listed: `[...], [k] -> [*rest]`."""
     return xp.prod(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)

@@ -25,6 +25,7 @@ from weft.ops.array.selection import select_node, select_v2_node
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import always
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, greater_equal, logical_and, maximum
@@ -119,7 +120,7 @@ def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("SegmentMean", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_mean_gradient,
-    types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
+    gradient_nodes=always(16), types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_mean(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The mean of the rows of each segment, 0 for one without rows: `[n, *inner], [n] -> [segments, *inner]`.
 
@@ -293,7 +294,7 @@ def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: A
 
 @op("UnsortedSegmentSum", _UNSORTED,
     ranks={"num_segments": 0}, infer=_unsorted_shape, check=_check_ids, static=("num_segments",),
-    gradient=lambda node, grad: [_gather_kept(grad, node.inputs[1])[0], None, None],
+    gradient=lambda node, grad: [_gather_kept(grad, node.inputs[1])[0], None, None], gradient_nodes=always(14),
     types={"T": NUMBERS, "Tindices": (dtypes.int16, *_INDEX), "Tnumsegments": _INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_sum(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:

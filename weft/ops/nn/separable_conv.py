@@ -141,7 +141,7 @@ def separable_conv2d(
         rates = _rates(rate, dilations, layout)
         between = _depthwise(input, depthwise_filter, strides, padding, layout, rates, "depthwise")
         # TensorFlow has a shape and a dilation rate here; later random nodes get their seeds by the count.
-        get_default_graph().nodes_spared += 2
+        get_default_graph().node_count.total += 2
         return conv2d(between, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=layout, name=scope)
 
 

@@ -28,6 +28,7 @@ from weft.ops.array.slicing import slice_helper
 from weft.ops.array.transposing import transpose
 from weft.ops.debugging.checks import assert_equal
 from weft.ops.declaration import op
+from weft.ops.gradient_nodes import always
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import FLOATS, neg, sub
@@ -122,7 +123,7 @@ def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor |
         )
     dims = logits.dims
     order = _with_last(axis, rank(logits))
-    get_default_graph().nodes_spared += 14  # TensorFlow makes the order twice; later random nodes get seeds by the count.
+    get_default_graph().node_count.total += 14  # TensorFlow makes the order twice; later random nodes get seeds by the count.
     made = transpose(node(transpose(logits, order)), order, name=name or "transpose")
     made.set_shape(dims)
     return made
@@ -175,7 +176,7 @@ def _cross_entropy_gradient(node: Operation, loss_grad: Tensor, backprop_grad: T
 
 
 @op("SoftmaxCrossEntropyWithLogits", "features: T, labels: T -> loss: T, backprop: T", infer=_cross_entropy_shapes,
-    gradient=_cross_entropy_gradient, types={"T": FLOATS})  # fmt: skip
+    gradient=_cross_entropy_gradient, gradient_nodes=always(8), types={"T": FLOATS})  # fmt: skip
 def softmax_cross_entropy_node(xp: ArrayModule, features: Array, labels: Array) -> tuple[Result, Result]:
     """Per row the cross-entropy of softmax with `labels`, and its derivative for the logits.
 
@@ -301,7 +302,8 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
 
 @op("SparseSoftmaxCrossEntropyWithLogits", "features: T, labels: Tlabels -> loss: T, backprop: T", infer=_sparse_shapes,
     types={"T": FLOATS, "Tlabels": INDEX}, defaults={"Tlabels": dtypes.int64},
-    gradient=lambda node, loss, backprop: [_logits_gradient(node, loss, backprop), None])  # fmt: skip
+    gradient=lambda node, loss, backprop: [_logits_gradient(node, loss, backprop), None],
+    gradient_nodes=always(4))  # fmt: skip
 def sparse_softmax_cross_entropy_node(xp: ArrayModule, features: Array, labels: Array) -> tuple[Result, Result]:
     """Per row the cross-entropy of softmax with class `labels`, and its derivative for the logits.
 

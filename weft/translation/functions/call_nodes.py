@@ -28,14 +28,13 @@ def add_call(graph: Graph, trace: FuncGraph, inputs: Sequence[Tensor]) -> Operat
     """
     name = graph.unique_name("StatefulPartitionedCall" if trace.control_outputs else "PartitionedCall")
     copies = _Copies(graph, dict(zip(trace.inputs, inputs, strict=True)))
-    with graph.name_scope(None):
+    with graph.name_scope(None), graph.node_count.as_many_as(0):
         for op in _in_order(trace):
             copies.add(op, graph.unique_name(f"{name}/{op.name}"))
     results = [copies.tensors[each] for each in trace.outputs]
     types = [each.dtype.base_dtype for each in results]
     with graph.control_dependencies([copies.ops[each] for each in trace.control_outputs]):
         made = graph.create_op("IdentityN" if results else "NoOp", results, types, name=f"{name}/", attrs={"T": types})
-    graph.nodes_spared -= len(copies.ops)  # In TensorFlow a call is one node; later random nodes get seeds by the count.
     return made
 
 
