@@ -76,10 +76,13 @@ class LossScaleOptimizer(Optimizer):
         return scaled_loss(loss, self._loss_scale())
 
     def get_unscaled_gradients(self, grads: Sequence[Nest]) -> list[Nest]:
-        """Gradients of the scaled loss divided by the scale; None stays None.
+        """Gradients of the scaled loss divided by the scale.
 
         Args:
             grads: tensors, IndexedSlices or None.
+
+        Returns:
+            The gradients of the loss, in the same order; None stays None.
         """
         return unscaled(list(grads), self._loss_scale())
 
