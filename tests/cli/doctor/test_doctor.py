@@ -17,6 +17,8 @@ import pytest
 from weft.cli.command_line import main
 from weft.cli.doctor import limits, network, servers, software
 from weft.cli.doctor.finding import Finding, Health, problem
+from weft.credentials.cluster_token import FILE_VARIABLE
+from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.server.server import Server
 from weft.errors import PermissionDeniedError, UnavailableError
 from weft.protocol.job_watch import JobNote
@@ -156,6 +158,22 @@ def test_what_listens_but_is_no_server_is_told() -> None:
             other.shutdown(socket.SHUT_RDWR)
             thread.join()
     assert "something listens" in wrong.found
+
+
+def test_what_listens_and_stands_still_is_told_from_what_has_other_credentials() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        wrong = only_problem(list(servers.examine(f"127.0.0.1:{other.getsockname()[1]}", 2.0)))
+    assert "takes connections, but does not answer" in wrong.found
+    assert "process is stopped" in wrong.remedy
+
+
+def test_credentials_that_cannot_be_read_are_the_remedy_of_a_server_too(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(servers, "server_status", lambda *_: Credentials.find({FILE_VARIABLE: str(tmp_path / "none")}, CLIENT))
+    wrong = only_problem(list(servers.examine(address_of(server), 5.0)))
+    assert "there is no such file" in wrong.found
+    assert "WEFT_CLUSTER_TOKEN_FILE" in wrong.remedy
 
 
 def test_a_server_that_refuses_this_caller_is_told_as_such(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,3 +123,39 @@ def test_a_peer_that_is_not_there_is_named() -> None:
     error = from_rpc_error(caught.value, "Task a at there:1")
     assert type(error) is errors.UnavailableError
     assert error.message.startswith("Task a at there:1 is unavailable: ")
+
+
+class Lost(Exception):
+    """A call that gRPC itself ended."""
+
+    def __init__(self, details: str) -> None:
+        self.details = lambda: details
+        self.code = lambda: grpc.StatusCode.UNAVAILABLE
+        self.trailing_metadata = lambda: ()
+
+
+@pytest.mark.parametrize(
+    ("last", "meant"),
+    [
+        ("connection attempt timed out before receiving SETTINGS frame", "its process stands still"),
+        ("connect: Connection refused (111)", "nothing listens there"),
+        ("Domain name not found", "its name does not resolve"),
+        (
+            "Tls handshake failed (TSI_PROTOCOL_FAILURE): SSL_ERROR_SSL: error:1000007d:SSL routines:OPENSSL_internal:"
+            "CERTIFICATE_VERIFY_FAILED: unable to get local issuer certificate: OK",
+            "it belongs to a cluster with other credentials than this process has: set WEFT_CLUSTER_TOKEN_FILE",
+        ),
+        ("CERTIFICATE_VERIFY_FAILED: certificate has expired: OK", "its certificate has expired"),
+        ("Handshake failed with error SSL_ERROR_SSL: error:100000f7:WRONG_VERSION_NUMBER", "it has no credentials"),
+        ("ipv4:192.0.2.2:21200: Socket closed", "it takes holders of its cluster's credentials only"),
+    ],
+)
+def test_what_grpc_says_of_a_peer_is_said_in_words(last: str, meant: str) -> None:
+    said = f"failed to connect to all addresses; last error: UNKNOWN: {last}"
+    message = from_rpc_error(Lost(said), "Task a").message
+    assert message.startswith(f"Task a is unavailable: {meant}")
+    assert message.endswith(f" ({said})")
+
+
+def test_a_connection_that_ends_is_told_as_grpc_tells_it() -> None:
+    assert from_rpc_error(Lost("Socket closed"), "Task a").message == "Task a is unavailable: Socket closed"

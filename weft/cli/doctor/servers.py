@@ -15,7 +15,15 @@ from weft.client.session import Session
 from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.server_status import server_status
-from weft.errors import DeadlineExceededError, OpError, PermissionDeniedError, UnavailableError
+from weft.distributed.rpc.status import STANDS_STILL
+from weft.errors import (
+    DeadlineExceededError,
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+    PermissionDeniedError,
+    UnavailableError,
+)
 from weft.framework.cluster_spec import split_address
 from weft.framework.graph import Graph
 from weft.framework.version import WEFT_VERSION
@@ -30,6 +38,7 @@ _CHANNEL: Final = (
     "let the tensor channel's port through the firewall, too: one of net.ipv4.ip_local_port_range on the server's host; else "
     "look at its log"
 )
+_SILENT: Final = "look whether its process is stopped, or its host overloaded; or whether it is a server of weft at all"
 _CREDENTIALS: Final = f"set {FILE_VARIABLE} or WEFT_CREDENTIALS to those of its cluster, and run as its user on its own host"
 
 
@@ -90,14 +99,16 @@ def _connection(address: str, timeout_s: float) -> Finding | None:
 
 def _refused(address: str, error: OpError) -> Finding:
     match error:
-        case PermissionDeniedError():
+        case PermissionDeniedError() | NotFoundError() | InvalidArgumentError():
+            # Its word, or of what this process would show it: no file, or no token in it.
             return problem(address, error.message, _CREDENTIALS)
+        case UnavailableError() if STANDS_STILL in error.message:
+            return problem(address, f"takes connections, but does not answer: {error.message}", _SILENT)
         case UnavailableError():
             remedy = f"if it is a server of weft: {_CREDENTIALS}"
             return problem(address, f"something listens, but does not talk as a server here: {error.message}", remedy)
         case DeadlineExceededError():
-            text = f"takes connections, but does not answer: {error.message}"
-            return problem(address, text, "its process may be stopped, or its host overloaded")
+            return problem(address, f"takes connections, but does not answer: {error.message}", _SILENT)
     return problem(address, error.message, "look whether it is a server of weft, and of which version")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from typing import Final
@@ -26,6 +27,8 @@ _HEAD: Final = (
     "TASK", "STATE", "STEPS/S", "STEP", "PARTS/S", "CPUS", "MEMORY", "SENT/S", "RECEIVED/S", "QUEUED", "VARIABLES", "WAITS FOR",
 )  # fmt: skip
 _MOST_UPDATES: Final = 4
+_MOST_CHARACTERS: Final = 160
+"""Of a failure: a message's first words say what it is."""
 _CLEAR: Final = "\x1b[H\x1b[2J"
 
 
@@ -71,7 +74,8 @@ def table(view: ClusterView) -> Iterator[str]:
             yield f"{task.name} at {task.address} does not answer: {' '.join(task.missing.split())}"
         elif task.report is not None and task.report.failures:
             failure = task.report.failures[-1]
-            yield f"{task.name}: {task.report.failed_steps} steps failed, the last by {failure.kind}: {failure.message[:120]}"
+            cause = textwrap.shorten(failure.message, _MOST_CHARACTERS, placeholder=" ...")
+            yield f"{task.name}: {task.report.failed_steps} steps failed, the last by {failure.kind}: {cause}"
     for name, update in view.late_updates()[:_MOST_UPDATES]:
         has = f"{update.count} of {update.needed} gradients"
         yield f"{name}: {update.name!r} has {has} for step {update.step}; missing: {update.missing_text}"

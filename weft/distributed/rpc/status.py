@@ -6,6 +6,7 @@ bracket at the end of the text, where TensorFlow's clients look for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -13,6 +14,8 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import node_def_pb2
 
 from weft import errors
+from weft.credentials.cluster_token import FILE_VARIABLE
+from weft.credentials.credentials import FOLDER_VARIABLE
 from weft.errors import DeadlineExceededError, InternalError, InvalidArgumentError, OpError, UnavailableError
 from weft.platform.grpc_modules import grpc
 from weft.platform.limited_log import peer_log
@@ -23,13 +26,18 @@ _NODE_KEY: Final = "weft-node-bin"
 # gRPC refuses trailers of more than 8 KiB. Other characters than printable ASCII take three bytes there.
 _MAX_DETAILS_BYTES: Final = 4096
 
-# What gRPC says of a peer whose connection stands and from which nothing comes.
-_STANDS_STILL: Final = "its process stands still, or nothing gets there and back ("
-_SILENCE: Final = {
-    "ping timeout": _STANDS_STILL,
-    "before receiving SETTINGS": _STANDS_STILL,
-    "Connection refused": "nothing listens there: is its process running, at that port? (",
-    "Domain name not found": "its name does not resolve: correct it, or the name service of this host (",
+STANDS_STILL: Final = "its process stands still, or nothing gets there and back"
+"""Of a peer whose connection stands and from which nothing comes."""
+_CREDENTIALS: Final = f"set {FILE_VARIABLE} or {FOLDER_VARIABLE} to those of its cluster"
+# What gRPC says of a peer, and what that means.
+_MEANINGS: Final = {
+    r"ping timeout|before receiving SETTINGS": STANDS_STILL,
+    r"Connection refused": "nothing listens there: is its process running, at that port?",
+    r"Domain name not found": "its name does not resolve: correct it, or the name service of this host",
+    r"certificate has expired": "its certificate has expired: weft credentials issue makes new ones",
+    r"CERTIFICATE_VERIFY_FAILED": f"it belongs to a cluster with other credentials than this process has: {_CREDENTIALS}",
+    r"WRONG_VERSION_NUMBER": "it has no credentials of a cluster's, and this process has; or it is no task",
+    r"failed to connect .*Socket closed": f"it takes holders of its cluster's credentials only, or is no task: {_CREDENTIALS}",
 }
 
 T = TypeVar("T")
@@ -105,8 +113,8 @@ def from_rpc_error(error: Any, peer: str, method: str = "") -> OpError:
 
 def _transport_error(code: grpc.StatusCode, message: str, peer: str, method: str) -> OpError:
     if code is grpc.StatusCode.UNAVAILABLE:
-        meant = next((text for words, text in _SILENCE.items() if words in message), "")
-        return UnavailableError.of(f"{peer} is unavailable: {meant}{message}{')' if meant else ''}")
+        meant = next((text for pattern, text in _MEANINGS.items() if re.search(pattern, message)), "")
+        return UnavailableError.of(f"{peer} is unavailable: {f'{meant} ({message})' if meant else message}")
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DeadlineExceededError.of(f"{peer} did not answer in time{f' ({method})' if method else ''}: {message}")
     return errors.from_status(code.value[0], f"{peer}: {message}")
