@@ -57,6 +57,12 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "exists and may be in use" in capsys.readouterr().err
 
 
+def test_a_place_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["credentials", "token", "-o", str(tmp_path / "none" / "token")])
+    assert f"{tmp_path}/none/token cannot be written: No such file or directory" in capsys.readouterr().err
+
+
 def test_a_reader_of_pages_gets_less_than_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,7 @@ def test_a_task_that_is_there_or_that_the_cluster_has_not_is_refused(cluster: di
         (["--as", "worker:1"], "--as is for a task that joins a cluster: add --join TARGET"),
         (["--address", "a:1"], "--address is for a task that joins a cluster: add --join TARGET"),
         (["--join", "nowhere"], "is no target such as grpc://host:port"),
+        (["--join", "grpc://a:1", "--address", "a"], "argument --address: expected HOST:PORT, got 'a'"),
     ],
 )
 def test_wrong_words_get_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,3 +61,11 @@ def test_wrong_words_get_one_line(words: list[str], message: str, capsys: pytest
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_cluster_that_does_not_answer_is_a_failure_and_no_wrong_word(capsys: pytest.CaptureFixture[str]) -> None:
+    (port,) = free_ports(1)
+    assert main(["task", "--join", f"grpc://localhost:{port}", __file__]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"weft task: grpc://localhost:{port}: The server at localhost:{port} is unavailable")
+    assert "nothing listens there" in error

@@ -144,7 +144,9 @@ def _told(make: Callable[[], None]) -> int:
         make()
     except FileExistsError as error:
         return _refuse(f"{error.filename} exists and may be in use: remove it first, or choose another place")
-    except (OpError, OSError, ValueError) as error:
+    except OSError as error:
+        return _refuse(f"{error.filename} cannot be written: {error.strerror}")
+    except (OpError, ValueError) as error:
         return _refuse(str(error))
     return 0
 

@@ -6,6 +6,9 @@ import argparse
 import math
 import signal
 
+from weft.errors import InvalidArgumentError
+from weft.framework.cluster_spec import split_address
+
 
 def port(text: str) -> int:
     """A port, of those that a server can be reached at."""
@@ -19,6 +22,15 @@ def port_or_any(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"expected a port, 0 to 65535, got {text!r}")
     return int(text)
+
+
+def address(text: str) -> str:
+    """Where a server listens."""
+    try:
+        split_address(text)
+    except InvalidArgumentError:
+        raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}") from None
+    return text
 
 
 def seconds(text: str) -> float:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Final, NoReturn
+from typing import Final
 
 from weft.cli import target
 from weft.cli.job_options import add_job_options, job_from
 from weft.cli.joining import joined_place
-from weft.cli.option_values import port, seconds, signal_names
+from weft.cli.option_values import address, port, seconds, signal_names
 from weft.cli.parser import OneLineParser
 from weft.cli.pod_credentials import own_credentials
 from weft.distributed.server.announcements import VARIABLE as ANNOUNCE_VARIABLE
-from weft.errors import OpError
+from weft.errors import DeadlineExceededError, OpError, UnavailableError
 from weft.jobs.description import ROLES, JobDescription, JobError
 from weft.jobs.scheduled_place import scheduled_place
 from weft.jobs.task_place import TaskPlace
@@ -51,12 +51,14 @@ def add_arguments(parser: OneLineParser) -> None:
     )
     parser.add_argument("--join", metavar="TARGET", help="a task of a running cluster, grpc://HOST:PORT, to join as one more")
     parser.add_argument("--as", dest="name", metavar="ROLE:N", help="which task to be (the last worker that is not there)")
-    parser.add_argument("--address", metavar="HOST:PORT", help="where the task that joins listens (where the cluster has it)")
+    parser.add_argument(
+        "--address", type=address, metavar="HOST:PORT", help="where the task that joins listens (where the cluster has it)"
+    )
     add_job_options(parser)
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))
 
 
-def _run(arguments: argparse.Namespace, parser: OneLineParser) -> NoReturn:
+def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     job = job_from(arguments, parser)
     for option in ("name", "address"):
         if getattr(arguments, option) is not None and arguments.join is None:
@@ -68,6 +70,9 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> NoReturn:
             if waited_s >= 1:
                 print(f"weft task: this task's name resolved after {waited_s:.0f} s", file=sys.stderr, flush=True)
         own = own_credentials(os.environ, place.role, place.index)
+    except (UnavailableError, DeadlineExceededError) as error:
+        print(f"weft task: {arguments.join}: {error.message}", file=sys.stderr)
+        return 1
     except (JobError, TimeoutError) as error:
         parser.error(str(error))
     except OpError as error:

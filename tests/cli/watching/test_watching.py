@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -159,6 +160,14 @@ def test_bad_targets_get_one_line(command: str, capsys: pytest.CaptureFixture[st
     assert main([command, f"grpc://localhost:{port}"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"weft {command}: grpc://localhost:{port}: ")
+
+
+@pytest.mark.parametrize(("place", "why"), [("", "Is a directory"), ("none/trace.json", "No such file or directory")])
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_recorded(
+    place: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "grpc://localhost:1", "-o", str(tmp_path / place)]) == 1
+    assert capsys.readouterr().err == f"weft trace: cannot write {str(tmp_path / place)!r}: {why}\n"
 
 
 def test_a_notebook_shows_a_cluster(training: tf.LocalCluster) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
+import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -39,11 +42,20 @@ def _wait(seconds: float) -> None:
         threading.Event().wait(seconds)
 
 
+def _check_writable(path: Path) -> None:
+    """Raise OSError where no file can be written: before the recording, which may take minutes and would be lost."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
+
+
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     address = target.address_of(arguments.target, parser)
     if arguments.seconds > 600:
         parser.error(f"--seconds {arguments.seconds:g}: tasks record for 600 seconds at most")
     try:
+        _check_writable(arguments.output)
         trace = record(address, lambda: _wait(arguments.seconds), arguments.seconds, "weft trace")
         arguments.output.write_text(trace.as_json(), encoding="utf-8")
     except OpError as error:
