@@ -5,6 +5,7 @@
 
 import contextlib
 import importlib
+import inspect
 import json
 import os
 import re
@@ -309,6 +310,32 @@ def _apart(tf):
             path = saver.save(session, "./model")
         with tf.Session() as session, tf.Graph().as_default():
             return "here" if os.path.exists(path + ".index") and os.path.exists(path + ".data-00000-of-00001") else "elsewhere"
+
+
+@row("a dead replica under `SyncReplicasOptimizer`")
+def _half(tf):
+    # One replica of two trains, and the other never gives a gradient: the numbers of updates after each of its steps.
+    graph, found = tf.get_default_graph(), []
+    x = tf.get_variable("x", shape=[], initializer=tf.zeros_initializer())
+    step = tf.train.get_or_create_global_step()
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(1.0), 2, 2)
+    update, hook = optimizer.minimize(x * 1.0, step), optimizer.make_session_run_hook(True)
+
+    def train():
+        # A session that closes waits for threads that wait for gradients, in TensorFlow.
+        with graph.as_default():
+            session = tf.train.MonitoredTrainingSession(hooks=[hook])
+            for _ in range(7):
+                session.run(update)
+            found.append(int(session.run(step)))
+        return found[0]
+
+    return _ends(train, 60)
+
+
+@row("a replica that waits for its chief")
+def _asking(tf):
+    return inspect.signature(tf.train.SessionManager.__init__).parameters["recovery_wait_secs"].default
 
 
 @row("device filters of a training session")

@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike, DatasetSpec
-from weft.datasets.selecting import Made, int64
+from weft.datasets.selecting import Made, int64, truth
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.constant_value import constant_value, constant_value_as_shape
@@ -22,7 +22,7 @@ from weft.ops.data import batching, reshaping
 def batch(dataset: DatasetLike, batch_size: TensorLike, drop_remainder: TensorLike) -> Made:
     """Batches of elements; where none is shorter than others their size is known."""
     size = int64(batch_size, "batch_size")
-    drops = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+    drops = truth(drop_remainder, "drop_remainder")
     known = constant_value(size) if constant_value(drops) else None
     spec = structure.batched(dataset.element_spec, None if known is None else int(known))
     return Made(batching.batch_dataset_v2(dataset.variant_tensor, size, drops, **structure.flat_attrs(spec)), spec)
@@ -43,7 +43,7 @@ def window(
         int64(size, "size"),
         int64(size if shift is None else shift, "shift"),
         int64(stride, "stride"),
-        convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder"),
+        truth(drop_remainder, "drop_remainder"),
     )
     return Made(reshaping.window_dataset(dataset.variant_tensor, *sizes, **structure.flat_attrs(spec)), spec)
 
@@ -66,7 +66,7 @@ def padded_batch(
     values = nest.map_structure(_default_padding, spec) if padding_values is None else padding_values
     shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(nest.flatten_up_to(spec, padded_shapes), leaves, strict=True)]
     paddings = [_padding(value, leaf) for value, leaf in zip(nest.flatten_up_to(spec, values), leaves, strict=True)]
-    drops = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
+    drops = truth(drop_remainder, "drop_remainder")
     known = constant_value(size) if constant_value(drops) else None
     rows = None if known is None else int(known)
     specs = [

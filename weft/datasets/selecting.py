@@ -8,6 +8,7 @@ from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
 from weft.framework.operation import Tensor
@@ -35,10 +36,20 @@ class Made(NamedTuple):
 def int64(value: TensorLike, name: str) -> Tensor:
     """A number that a node takes as an input."""
     with naming(_WHOLE if isinstance(value, float) else "", **{name: value}):
-        tensor = convert_to_tensor(value, dtype=dtypes.int64, name=name)
-        if tensor.dims:
-            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: {name} is one number")
-        return tensor
+        return _scalar(value, dtypes.int64, name, "number")
+
+
+def truth(value: TensorLike, name: str) -> Tensor:
+    """A boolean that a node takes as an input."""
+    with naming("", **{name: value}):
+        return _scalar(value, dtypes.bool, name, "boolean")
+
+
+def _scalar(value: TensorLike, dtype: DType, name: str, kind: str) -> Tensor:
+    tensor = convert_to_tensor(value, dtype=dtype, name=name)
+    if tensor.dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: {name} is one {kind}")
+    return tensor
 
 
 def dataset_seeds(seed: TensorLike | None) -> tuple[Tensor, Tensor]:

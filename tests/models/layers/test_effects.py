@@ -41,3 +41,18 @@ def test_what_no_call_had_does_not_depend_on_inputs() -> None:
     layer.note_call(y, y)
     assert layer.get_updates_for(None) == []
     assert layer.get_updates_for(y) == updates[1:]
+
+
+def test_losses_may_be_numbers_and_functions() -> None:
+    layer, made = tf.layers.Layer(), tf.constant(2.0)
+    layer.add_loss([3, lambda: made])
+    assert layer.losses[0].dtype == tf.float32
+    assert layer.losses[1] is made
+    assert tf.losses.get_regularization_losses() == layer.losses
+
+
+@pytest.mark.parametrize("layer", [tf.layers.Layer, tf.keras.layers.Layer])
+def test_what_is_no_loss_is_told(layer: type) -> None:
+    for loss in "much", object():
+        with pytest.raises(TypeError, match="float32"):
+            layer().add_loss(loss)

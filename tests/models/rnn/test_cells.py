@@ -241,3 +241,33 @@ def test_a_cell_is_needed_and_a_type_or_a_state() -> None:
         tf.nn.static_rnn(lambda x, s: (x, s), inputs, dtype=tf.float32)
     with pytest.raises(ValueError, match="dtype must be specified"):
         tf.nn.static_rnn(tf.nn.rnn_cell.BasicRNNCell(2), inputs)
+
+
+class _Scaling(tf.nn.rnn_cell.RNNCell):
+    """Its variables are made with the arguments of layers' ones, by position as TensorFlow's come."""
+
+    state_size = output_size = 2
+
+    def build(self, inputs_shape: Any) -> None:
+        self.scale = self.add_weight("scale", [2], tf.float64, tf.ones_initializer(), tf.reduce_sum)
+        self.offset = self.add_variable("offset", [2], trainable=False, use_resource=True, constraint=tf.abs)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        self.add_loss(tf.reduce_sum(inputs))
+        self.add_update(self.offset.assign_add([1.0, 1.0]))
+        return inputs * tf.cast(self.scale, tf.float32) + self.offset, state
+
+
+def test_variables_of_a_cell_are_made_as_those_of_layers() -> None:
+    cell, x = _Scaling(name="scaling"), tf.ones([3, 2])
+    cell(x, tf.zeros([3, 2]))
+    assert cell.scale.dtype.base_dtype == tf.float64
+    assert cell.trainable_variables == [cell.scale] == tf.trainable_variables()
+    assert cell.non_trainable_variables == [cell.offset]
+    assert cell.offset.op.type == "VarHandleOp"
+    # The names and their order are those of TensorFlow 1.15.5.
+    losses = tf.losses.get_regularization_losses()
+    assert [each.op.name for each in losses] == ["scaling/scale/Regularizer/Sum", "scaling/Sum"]
+    assert set(cell.losses) == set(losses)
+    assert cell.get_losses_for(x) == [losses[1]]
+    assert len(cell.updates) == 1

@@ -134,3 +134,26 @@ def test_wants_integers_as_indices():
         tf.TensorArray(tf.float32, 3).write("a", 1.0)
     with pytest.raises(TypeError, match="of type float32"):
         tf.TensorArray(tf.float32, 3).read(1.0)
+
+
+def test_indices_and_values_fit_each_other_while_the_graph_is_built():
+    array = tf.TensorArray(tf.float32, 2)
+    with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 0: indices of a TensorArray"):
+        array.gather(-1)
+    with pytest.raises(TypeError, match=r"an index must be an integer, got .* of type float32"):
+        array.scatter(1.5, [1.0])
+    for indices, value in ([0], 1.0), ([], 1.0):
+        with pytest.raises(ValueError, match="Shape must be at least rank 1 but is rank 0"):
+            array.scatter(indices, value)
+    with pytest.raises(ValueError, match="Dimensions must be equal, but are 2 and 1"):
+        array.scatter([0, 1], [1.0])
+    with pytest.raises(ValueError, match="Shape must be at least rank 1 but is rank 0"):
+        array.unstack(1.0)
+    with pytest.raises(ValueError, match="Shape must be at least rank 1 but is rank 0"):
+        array.split(1.0, [1])
+    with pytest.raises(TypeError, match="Expected string for argument 'source' not 0"):
+        array.grad(0)
+
+
+def test_no_indices_are_integers():
+    assert tf.TensorArray(tf.float32, 2, element_shape=[3]).gather([]).shape.as_list() == [0, 3]

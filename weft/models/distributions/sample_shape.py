@@ -23,9 +23,11 @@ def as_vector(sizes: Tensor) -> tuple[Tensor, Tensor | np.generic]:
         sizes: a scalar or a vector of int32.
 
     Raises:
-        ValueError: it has more dimensions.
+        ValueError: it has more dimensions, or a size is negative.
     """
     known = constant_value(sizes)
+    if known is not None and np.any(np.asarray(known) < 0):
+        raise ValueError(f"Dimension {np.min(known)} must be >= 0: `sample_shape` says how many samples are drawn.")
     count = reduce_prod(sizes) if known is None else np.prod(known, dtype=np.int32)
     if sizes.shape.ndims is not None and sizes.shape.ndims > 1:
         raise ValueError("Input is neither scalar nor vector.")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from weft.framework import nest
-from weft.framework.aliases import Nest
+from weft.framework import dtypes, nest
+from weft.framework.aliases import Nest, Regularizer, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.reachable import get_reachable_from_inputs
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.models.layers.call_record import CallRecord
+from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.variables.partitioned_variable import PartitionedVariable
+from weft.ops.variables.scopes import VariableScope
+from weft.ops.variables.variable_store import penalty_of
 
 _Node = TypeVar("_Node", Operation, Tensor)
 
@@ -49,22 +54,40 @@ class Effects(CallRecord):
         """Add regularization losses.
 
         Args:
-            losses: a scalar or a list of them; None is left out.
+            losses: a scalar or a list of them, or functions that make them; None is left out.
             inputs: has no effect: whether a loss depends on the inputs is read off the graph.
+
+        Raises:
+            TypeError: one is no number.
         """
-        for loss in losses if isinstance(losses, list | tuple) else [losses]:
-            if loss is None:
+        for given in losses if isinstance(losses, list | tuple) else [losses]:
+            made = given() if callable(given) else given
+            if made is None:
                 continue
+            loss = _as_loss(made)
             self._losses.append(loss)
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
-    def note_penalty(self, loss: Tensor) -> None:
-        """Take note of the loss of a variable's regularizer, which is in the collection already.
+    def add_penalty(self, name: str, variable: VariableLike, regularizer: Regularizer, scope: VariableScope | None) -> None:
+        """Add the loss of a variable's regularizer, one for each part of a variable of several.
+
+        Its nodes have the name that the layer has for the variable, whatever a custom getter calls it, and stand beside the
+        penalty of a scope's own regularizer: so does TensorFlow.
 
         Args:
-            loss: a scalar.
+            name: the variable's name in the scope.
+            variable: what was made.
+            regularizer: a function of it that gives a scalar, or None.
+            scope: the layer's scope.
         """
-        self._penalties.append(loss)
+        graph = get_default_graph()
+        outer = "" if scope is None else scope.original_name_scope
+        for part in variable if isinstance(variable, PartitionedVariable) else [variable]:
+            with init_scope(), graph.name_scope(outer or None), graph.name_scope(f"{name}/Regularizer") as inner:
+                loss = penalty_of(inner, part, regularizer)
+            if loss is not None:
+                self._penalties.append(loss)
+                graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     @property
     def updates(self) -> list[Operation]:
@@ -91,6 +114,11 @@ class Effects(CallRecord):
             inputs: tensors; with None those losses that depend on no inputs of the layer.
         """
         return _that_depend(self.losses, inputs, self._all_inputs())
+
+
+def _as_loss(value: TensorLike) -> Tensor:
+    """A loss as a tensor: numbers become float32 constants; TypeError for what is no number."""
+    return cast("Tensor", value) if is_tensor(value) else convert_to_tensor(value, dtype=dtypes.float32)
 
 
 def _that_depend(nodes: Sequence[_Node], inputs: Nest, all_inputs: Sequence[Tensor]) -> list[_Node]:

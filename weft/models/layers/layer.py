@@ -19,7 +19,6 @@ from weft.framework.aliases import (
     Regularizer,
     VariableLike,
 )
-from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import naming
@@ -33,13 +32,11 @@ from weft.models.layers.effects import Effects
 from weft.models.layers.input_spec import check_inputs
 from weft.models.layers.named_objects import activation_of, named
 from weft.models.layers.scope_argument import scope_argument
-from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
-from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
-from weft.ops.variables.variable_store import Reuse, penalty_of
+from weft.ops.variables.variable_store import Reuse
 from weft.translation.calls import call
 
 
@@ -108,9 +105,9 @@ class Layer(Effects):
     def add_variable(
         self, name: str, shape: Sequence[int | None], dtype: DTypeLike | None = None,
         initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
-        constraint: Constraint | None = None, partitioner: Partitioner | None = None, *,
+        constraint: Constraint | None = None, use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE,
+        aggregation: VariableAggregation = VariableAggregation.NONE, partitioner: Partitioner | None = None,
     ) -> VariableLike:  # fmt: skip
         """Make or find a variable in the layer's scope.
 
@@ -121,8 +118,9 @@ class Layer(Effects):
             regularizer: a function of it that gives a loss, which goes into REGULARIZATION_LOSSES.
             trainable: whether optimizers train it.
             constraint: a function of its new value after an optimizer's update.
-            partitioner: a function of shape and dtype that gives the number of parts along each dimension.
+            use_resource: whether it is a resource variable; as the scope says when None.
             synchronization, aggregation: how its copies in replicas are kept and put together; see `tf.get_variable`.
+            partitioner: a function of shape and dtype that gives the number of parts along each dimension.
 
         Returns:
             The variable.
@@ -133,29 +131,15 @@ class Layer(Effects):
         with self._in_scope():
             made = get_variable(
                 name, list(shape), self._dtype if dtype is None else dtype, initializer, None, is_trained,
-                constraint=constraint, partitioner=partitioner, synchronization=synchronization, aggregation=aggregation,
+                constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
+                aggregation=aggregation,
             )  # fmt: skip
         self._variables.append((made, is_trained))
         if regularizer and len(store.variables) > existing:
-            for part in made if isinstance(made, PartitionedVariable) else [made]:
-                self._add_penalty(name, part, regularizer)
+            self.add_penalty(name, made, regularizer, self._scope)
         return made
 
     add_weight = add_variable
-
-    def _add_penalty(self, name: str, variable: VariableLike, regularizer: Regularizer) -> None:
-        # By the name that the layer has for the variable, whatever a custom getter calls it, and beside the penalty of a
-        # scope's own regularizer: so does TensorFlow.
-        scope = "" if self._scope is None else self._scope.original_name_scope
-        with (
-            init_scope(),
-            get_default_graph().name_scope(scope or None),
-            get_default_graph().name_scope(f"{name}/Regularizer") as inner,
-        ):
-            loss = penalty_of(inner, variable, regularizer)
-        if loss is not None:
-            self.note_penalty(loss)
-            get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def compute_output_shape(self, input_shape: Nest) -> TensorShape:
         """The shape of the outputs for a shape of inputs; subclasses say it.

@@ -11,7 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Initializer, Nest, Partitioner, SizeLike, VariableLike
+from weft.framework.aliases import (
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Nest,
+    Partitioner,
+    Regularizer,
+    SizeLike,
+    VariableLike,
+)
 from weft.framework.constant_value import constant_value
 from weft.framework.dimension import Dimension
 from weft.framework.dtypes import DType
@@ -21,19 +30,21 @@ from weft.framework.printed import printed, told_size
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
+from weft.models.layers.effects import Effects
 from weft.models.layers.scope_argument import scope_argument
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.scopes import ScopeLike, VariableScope
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
+from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
 
 WEIGHTS_NAME = "kernel"
 BIAS_NAME = "bias"
 
 
-class RNNCell:
+class RNNCell(Effects):
     """A function `(inputs, state) -> (output, new state)` with variables; the base of all cells.
 
     A subclass gives `state_size` and `output_size`, and either `call` (which runs in the cell's own variable scope, after
@@ -57,11 +68,13 @@ class RNNCell:
         self._reuse = kwargs.pop("_reuse", None)
         if kwargs:
             raise TypeError(f"{type(self).__name__}: unknown arguments {sorted(kwargs)}")
+        super().__init__()
         self.trainable = trainable
         self._base_name = name or _snake_case(type(self).__name__)
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
         self._variables: list[VariableLike] = []
+        self._never_trained: list[VariableLike] = []
         self._first_values: Callable[[str], Initializer] | None = None
         self.built = False
 
@@ -95,16 +108,19 @@ class RNNCell:
     @property
     def trainable_variables(self) -> list[VariableLike]:
         """The variables that are trained."""
-        return list(self._variables) if self.trainable else []
+        return [each for each in self._variables if self._is_trained(each)]
 
     trainable_weights = trainable_variables
 
     @property
     def non_trainable_variables(self) -> list[VariableLike]:
         """The variables that are not trained."""
-        return [] if self.trainable else list(self._variables)
+        return [each for each in self._variables if not self._is_trained(each)]
 
     non_trainable_weights = non_trainable_variables
+
+    def _is_trained(self, variable: VariableLike) -> bool:
+        return self.trainable and not any(variable is each for each in self._never_trained)
 
     def __call__(self, inputs: Nest, state: Nest, scope: ScopeLike = None) -> Nest:
         """The output and the new state of one step.
@@ -128,7 +144,9 @@ class RNNCell:
                     self._check_floats(inputs)
                 self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
                 self.built = True
-            return self.call(inputs, state, **scope_argument(self.call, entered))
+            outputs = self.call(inputs, state, **scope_argument(self.call, entered))
+        self.note_call(inputs, outputs)
+        return outputs
 
     def _check_floats(self, inputs: Nest) -> None:
         dtype, first = self._dtype, nest.flatten(inputs)[0]
@@ -177,21 +195,41 @@ class RNNCell:
         raise NotImplementedError(f"{type(self).__name__} has no call")
 
     def add_variable(
-        self, name: str, shape: Sequence[Any], initializer: Initializer | None = None, partitioner: Partitioner | None = None
-    ) -> VariableLike:
+        self, name: str, shape: Sequence[Any], dtype: DTypeLike | None = None, initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None, trainable: bool | None = None, constraint: Constraint | None = None,
+        use_resource: bool | None = None, synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE, partitioner: Partitioner | None = None,
+    ) -> VariableLike:  # fmt: skip
         """Make a variable of the cell.
 
         Args:
             shape: its shape.
+            dtype: its type; the cell's when None.
             initializer: makes its first value; the scope's default when None.
+            regularizer: a function of it that gives a loss, which goes into REGULARIZATION_LOSSES.
+            trainable: whether optimizers train it; as the cell says when None.
+            constraint: a function of its new value after an optimizer's update.
+            use_resource: whether it is a resource variable; as the scope says when None.
+            synchronization, aggregation: how its copies in replicas are kept and put together; see `tf.get_variable`.
             partitioner: a function of shape and dtype that gives the number of parts along each dimension.
+
+        Returns:
+            The variable.
         """
         if self._first_values is not None:
             initializer = self._first_values(name)
+        store = default_variable_store()
+        existing = len(store.variables)
         variable = get_variable(
-            name, shape, dtype=self._dtype, initializer=initializer, trainable=self.trainable, partitioner=partitioner
-        )
+            name, shape, self._dtype if dtype is None else dtype, initializer, None, self.trainable and trainable is not False,
+            constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
+            aggregation=aggregation,
+        )  # fmt: skip
         self._variables.append(variable)
+        if trainable is False:
+            self._never_trained.append(variable)
+        if regularizer and len(store.variables) > existing:
+            self.add_penalty(name, variable, regularizer, self._variable_scope)
         return variable
 
     add_weight = add_variable

@@ -123,10 +123,12 @@ class GRUCell(RNNCell):
         depth = known_depth(inputs_shape) + size
         gates = self._bias_initializer or constant_initializer(1.0, dtype=self.dtype)
         candidate = self._bias_initializer or zeros_initializer(dtype=self.dtype)
-        self._gate_kernel = self.add_variable(f"gates/{WEIGHTS_NAME}", [depth, 2 * size], self._kernel_initializer)
-        self._gate_bias = self.add_variable(f"gates/{BIAS_NAME}", [2 * size], gates)
-        self._candidate_kernel = self.add_variable(f"candidate/{WEIGHTS_NAME}", [depth, size], self._kernel_initializer)
-        self._candidate_bias = self.add_variable(f"candidate/{BIAS_NAME}", [size], candidate)
+        self._gate_kernel = self.add_variable(f"gates/{WEIGHTS_NAME}", [depth, 2 * size], initializer=self._kernel_initializer)
+        self._gate_bias = self.add_variable(f"gates/{BIAS_NAME}", [2 * size], initializer=gates)
+        self._candidate_kernel = self.add_variable(
+            f"candidate/{WEIGHTS_NAME}", [depth, size], initializer=self._kernel_initializer
+        )
+        self._candidate_bias = self.add_variable(f"candidate/{BIAS_NAME}", [size], initializer=candidate)
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
@@ -313,13 +315,17 @@ class LSTMCell(RNNCell):
         """Make kernel and bias, the peepholes and the projection."""
         size, initializer = self._num_units, self._initializer
         depth = known_depth(inputs_shape) + self.output_size
-        self._kernel = self.add_variable(WEIGHTS_NAME, [depth, 4 * size], initializer, self._unit_partitioner)
-        self._bias = self.add_variable(BIAS_NAME, [4 * size], zeros_initializer(dtype=self.dtype))
+        self._kernel = self.add_variable(
+            WEIGHTS_NAME, [depth, 4 * size], initializer=initializer, partitioner=self._unit_partitioner
+        )
+        self._bias = self.add_variable(BIAS_NAME, [4 * size], initializer=zeros_initializer(dtype=self.dtype))
         if self._use_peepholes:
-            self._peepholes = [self.add_variable(f"w_{gate}_diag", [size], initializer) for gate in "fio"]
+            self._peepholes = [self.add_variable(f"w_{gate}_diag", [size], initializer=initializer) for gate in "fio"]
         if self._num_proj:
             name = f"projection/{WEIGHTS_NAME}"
-            self._projection = self.add_variable(name, [size, self._num_proj], initializer, self._proj_partitioner)
+            self._projection = self.add_variable(
+                name, [size, self._num_proj], initializer=initializer, partitioner=self._proj_partitioner
+            )
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""

@@ -74,7 +74,9 @@ class ConvLSTMCell(RNNCell):
         depth = known_depth(inputs_shape) + self._channels
         self._kernel = self.add_variable(WEIGHTS_NAME, [*self._kernel_shape, depth, 4 * self._channels])
         if self._use_bias:
-            self._bias = self.add_variable("biases", [4 * self._channels], constant_initializer(0.0, dtype=self.dtype))
+            self._bias = self.add_variable(
+                "biases", [4 * self._channels], initializer=constant_initializer(0.0, dtype=self.dtype)
+            )
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""

@@ -72,13 +72,14 @@ class CudnnCompatibleGRUCell(GRUCell):
         size, depth, kernel = self._num_units, known_depth(inputs_shape), self._kernel_initializer
         gates = self._bias_initializer or constant_initializer(1.0, dtype=self.dtype)
         of_part = self._bias_initializer or zeros_initializer(dtype=self.dtype)
-        self._gate_kernel = self.add_variable(f"gates/{WEIGHTS_NAME}", [depth + size, 2 * size], kernel)
-        self._gate_bias = self.add_variable(f"gates/{BIAS_NAME}", [2 * size], gates)
+        self._gate_kernel = self.add_variable(f"gates/{WEIGHTS_NAME}", [depth + size, 2 * size], initializer=kernel)
+        self._gate_bias = self.add_variable(f"gates/{BIAS_NAME}", [2 * size], initializer=gates)
         parts = {"input_projection": depth, "hidden_projection": size}
         self._part_kernels = [
-            self.add_variable(f"candidate/{part}/{WEIGHTS_NAME}", [rows, size], kernel) for part, rows in parts.items()
+            self.add_variable(f"candidate/{part}/{WEIGHTS_NAME}", [rows, size], initializer=kernel)
+            for part, rows in parts.items()
         ]
-        self._part_biases = [self.add_variable(f"candidate/{part}/{BIAS_NAME}", [size], of_part) for part in parts]
+        self._part_biases = [self.add_variable(f"candidate/{part}/{BIAS_NAME}", [size], initializer=of_part) for part in parts]
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""

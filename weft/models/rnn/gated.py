@@ -169,7 +169,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         self._kernels = in_shards(
             self.add_variable, "W", known_depth(inputs_shape) + self.output_size, 3 * size, self._shards[0]
         )
-        self._bias = self.add_variable("B", [3 * size], zeros_initializer())
+        self._bias = self.add_variable("B", [3 * size], initializer=zeros_initializer())
         if self._layer_norm:
             names = ("transform", "forget", "output", "state")
             self._norms = [LayerNorm(self.add_variable, size, name, *self._gain_and_shift) for name in names]
@@ -245,8 +245,10 @@ class UGRNNCell(RNNCell):
     def build(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias."""
         size = self._num_units
-        self._kernel = self.add_variable(WEIGHTS_NAME, [known_depth(inputs_shape) + size, 2 * size], self._initializer)
-        self._bias = self.add_variable(BIAS_NAME, [2 * size], zeros_initializer(dtype=self.dtype))
+        self._kernel = self.add_variable(
+            WEIGHTS_NAME, [known_depth(inputs_shape) + size, 2 * size], initializer=self._initializer
+        )
+        self._bias = self.add_variable(BIAS_NAME, [2 * size], initializer=zeros_initializer(dtype=self.dtype))
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
@@ -303,7 +305,7 @@ class NASCell(RNNCell):
         self.recurrent_kernel = self.add_variable("recurrent_kernel", [self.output_size, 8 * size])
         self.kernel = self.add_variable(WEIGHTS_NAME, [known_depth(inputs_shape), 8 * size])
         if self._use_bias:
-            self.bias = self.add_variable(BIAS_NAME, [8 * size], zeros_initializer())
+            self.bias = self.add_variable(BIAS_NAME, [8 * size], initializer=zeros_initializer())
         if self._num_proj is not None:
             self.projection_weights = self.add_variable("projection_weights", [size, self._num_proj])
 
@@ -360,6 +362,6 @@ class GRUBlockCell(GRUBlockCellV2):
         size = self._num_units
         depth = known_depth(inputs_shape) + size
         self._gate_kernel = self.add_variable("w_ru", [depth, 2 * size])
-        self._gate_bias = self.add_variable("b_ru", [2 * size], constant_initializer(1.0))
+        self._gate_bias = self.add_variable("b_ru", [2 * size], initializer=constant_initializer(1.0))
         self._candidate_kernel = self.add_variable("w_c", [depth, size])
-        self._candidate_bias = self.add_variable("b_c", [size], constant_initializer(0.0))
+        self._candidate_bias = self.add_variable("b_c", [size], initializer=constant_initializer(0.0))

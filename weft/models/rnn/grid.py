@@ -141,7 +141,9 @@ class GridLSTMCell(RNNCell):
             made = _Block({}, {}, {})
             for kind in kinds:
                 made.kernels[kind] = in_shards(self.add_variable, f"{prefix}W_{kind}_{index}", rows, gates * size, self._shards)
-                made.biases[kind] = self.add_variable(f"{prefix}B_{kind}_{index}", [gates * size], zeros_initializer())
+                made.biases[kind] = self.add_variable(
+                    f"{prefix}B_{kind}_{index}", [gates * size], initializer=zeros_initializer()
+                )
             if self._use_peepholes:
                 for kind in kinds.replace("f", "freq ").replace("t", "time").split():
                     for gate in "IO" if self._is_coupled else "FIO":

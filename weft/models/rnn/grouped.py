@@ -101,7 +101,7 @@ class GLSTMCell(RNNCell):
         columns = 4 * self._num_units // self._groups
         self._kernels = [self._kernel(each, columns, f"group{index}/") for index, each in enumerate(pieces)]
         zeros = constant_initializer(0.0, dtype=self.dtype)
-        self._biases = [self.add_variable(f"bias_{gate}", [self._num_units], zeros) for gate in "ijfo"]
+        self._biases = [self.add_variable(f"bias_{gate}", [self._num_units], initializer=zeros) for gate in "ijfo"]
 
     def _kernel(self, inputs: Tensor, columns: int, prefix: str) -> Linear:
         return Linear(self.add_variable, [inputs], columns, prefix, use_bias=False, initializer=self._initializer)

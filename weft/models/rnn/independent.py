@@ -38,7 +38,7 @@ class _OneState(RNNCell):
 
     def _own_weights(self, name: str, size: int) -> VariableLike:
         """How much each unit counts for itself: `[1, size]`."""
-        return self.add_variable(name, [1, size], random_uniform_initializer(minval=-1, maxval=1, dtype=self.dtype))
+        return self.add_variable(name, [1, size], initializer=random_uniform_initializer(minval=-1, maxval=1, dtype=self.dtype))
 
 
 class IndRNNCell(_OneState):
@@ -65,7 +65,7 @@ class IndRNNCell(_OneState):
         size = self._num_units
         self._kernel = self.add_variable(f"{WEIGHTS_NAME}_w", [known_depth(inputs_shape), size])
         self._own = self._own_weights(f"{WEIGHTS_NAME}_u", size)
-        self._bias = self.add_variable(BIAS_NAME, [size], zeros_initializer(dtype=self.dtype))
+        self._bias = self.add_variable(BIAS_NAME, [size], initializer=zeros_initializer(dtype=self.dtype))
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
@@ -84,7 +84,9 @@ class _Initialized(_OneState):
         self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
     def _bias_of(self, name: str, size: int, start: float) -> VariableLike:
-        return self.add_variable(name, [size], self._bias_initializer or constant_initializer(start, dtype=self.dtype))
+        return self.add_variable(
+            name, [size], initializer=self._bias_initializer or constant_initializer(start, dtype=self.dtype)
+        )
 
     def _gates(self, inputs: Nest, own: Tensor, kernel: VariableLike, weights: VariableLike, bias: VariableLike) -> Tensor:
         return bias_add(add(matmul(inputs, kernel), mul(own, weights)), bias)
@@ -115,10 +117,12 @@ class IndyGRUCell(_Initialized):
     def build(self, inputs_shape: TensorShape) -> None:
         """Make kernels and biases of the gates and the candidate."""
         size, depth = self._num_units, known_depth(inputs_shape)
-        self._gate_kernel = self.add_variable(f"gates/{WEIGHTS_NAME}_w", [depth, 2 * size], self._kernel_initializer)
+        self._gate_kernel = self.add_variable(
+            f"gates/{WEIGHTS_NAME}_w", [depth, 2 * size], initializer=self._kernel_initializer
+        )
         self._gate_own = self._own_weights(f"gates/{WEIGHTS_NAME}_u", 2 * size)
         self._gate_bias = self._bias_of(f"gates/{BIAS_NAME}", 2 * size, 1.0)
-        self._kernel = self.add_variable(f"candidate/{WEIGHTS_NAME}", [depth, size], self._kernel_initializer)
+        self._kernel = self.add_variable(f"candidate/{WEIGHTS_NAME}", [depth, size], initializer=self._kernel_initializer)
         self._own = self._own_weights(f"candidate/{WEIGHTS_NAME}_u", size)
         self._bias = self._bias_of(f"candidate/{BIAS_NAME}", size, 0.0)
 
@@ -164,7 +168,7 @@ class IndyLSTMCell(_Initialized):
         """Make both kernels and the bias."""
         size = self._num_units
         kernel = [known_depth(inputs_shape), 4 * size]
-        self._kernel = self.add_variable(f"{WEIGHTS_NAME}_w", kernel, self._kernel_initializer)
+        self._kernel = self.add_variable(f"{WEIGHTS_NAME}_w", kernel, initializer=self._kernel_initializer)
         self._own = self._own_weights(f"{WEIGHTS_NAME}_u", 4 * size)
         self._bias = self._bias_of(BIAS_NAME, 4 * size, 0.0)
 
@@ -201,7 +205,7 @@ class SRUCell(_OneState):
         """Make kernel and bias."""
         size = self._num_units
         self._kernel = self.add_variable(WEIGHTS_NAME, [known_depth(inputs_shape), 4 * size])
-        self._bias = self.add_variable(BIAS_NAME, [2 * size], zeros_initializer())
+        self._bias = self.add_variable(BIAS_NAME, [2 * size], initializer=zeros_initializer())
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""

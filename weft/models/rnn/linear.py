@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from weft.framework import dtypes
 from weft.framework.aliases import Initializer, VariableLike
@@ -16,8 +17,12 @@ from weft.ops.variables.matrix_initializers import constant_initializer
 # As contrib's layer_norm has it: the small one would be lost in float16.
 _EPSILON, _HALF_EPSILON = 1e-12, 1e-3
 
-# Makes a variable of a cell: (name, shape, initializer).
-Maker = Callable[[str, Sequence[object], "Initializer | None"], VariableLike]
+
+class Maker(Protocol):
+    """What makes a variable, such as the `add_variable` of a cell."""
+
+    def __call__(self, name: str, shape: Sequence[Any], *, initializer: Initializer | None = None) -> VariableLike:
+        """Make it in the innermost scope."""
 
 
 class Linear:
@@ -48,8 +53,10 @@ class Linear:
             if shape[1].value is None:
                 raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
         depth = sum(shape[1].value for shape in shapes)
-        self._kernel = make(f"{prefix}kernel", [depth, size], initializer)
-        self._bias = make(f"{prefix}bias", [size], constant_initializer(0.0, dtype=args[0].dtype)) if use_bias else None
+        self._kernel = make(f"{prefix}kernel", [depth, size], initializer=initializer)
+        self._bias = (
+            make(f"{prefix}bias", [size], initializer=constant_initializer(0.0, dtype=args[0].dtype)) if use_bias else None
+        )
 
     def __call__(self, args: Sequence[Tensor]) -> Tensor:
         """The map of tensors."""
@@ -64,7 +71,7 @@ def in_shards(make: Maker, name: str, rows: int, columns: int, shards: int) -> l
         raise ValueError(f"Too many shards: shape=[{rows}, {columns}], num_shards={shards}")
     each, more = divmod(rows, shards)
     sizes = [each + (index < more) for index in range(shards)]
-    return [make(f"{name}_{index}", [size, columns], None) for index, size in enumerate(sizes)]
+    return [make(f"{name}_{index}", [size, columns]) for index, size in enumerate(sizes)]
 
 
 def joined(shards: Sequence[VariableLike]) -> VariableLike:
@@ -83,8 +90,8 @@ class LayerNorm:
     """
 
     def __init__(self, make: Maker, size: int, scope: str, gain: float, shift: float) -> None:
-        self._gamma = make(f"{scope}/gamma", [size], constant_initializer(gain))
-        self._beta = make(f"{scope}/beta", [size], constant_initializer(shift))
+        self._gamma = make(f"{scope}/gamma", [size], initializer=constant_initializer(gain))
+        self._beta = make(f"{scope}/beta", [size], initializer=constant_initializer(shift))
 
     def __call__(self, features: Tensor) -> Tensor:
         """The features, `[batch, size]`, of each row with mean 0 and variance 1, times the gain, plus the shift."""

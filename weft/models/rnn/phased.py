@@ -87,8 +87,8 @@ class PhasedLSTMCell(RNNCell):
         self._gates = Linear(self.add_variable, seen, 2 * size, "mask_gates/")
         self._candidate = Linear(self.add_variable, seen[:2], size, "new_input/")
         self._output_gate = Linear(self.add_variable, seen, size, "output_gate/")
-        self._period = self.add_variable("period", [size], self._drawn_period)
-        self._phase = self.add_variable("phase", [size], self._drawn_phase)
+        self._period = self.add_variable("period", [size], initializer=self._drawn_period)
+        self._phase = self.add_variable("phase", [size], initializer=self._drawn_phase)
         self._ratio = get_variable(
             "ratio_on", [size], self._dtype, constant_initializer(self._ratio_on),
             trainable=self.trainable and self._trainable_ratio_on,

@@ -110,7 +110,7 @@ class EmbeddingWrapper(_Around):
         # None is the initializer of the scope.
         default = None if get_variable_scope().initializer else uniform
         with get_default_graph().device("/cpu:0"):
-            self._embedding = self.add_variable("embedding", self._shape, self._initializer or default)
+            self._embedding = self.add_variable("embedding", self._shape, initializer=self._initializer or default)
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""

@@ -92,7 +92,7 @@ class TimeFreqLSTMCell(RNNCell):
             raise ValueError("TimeFreqLSTMCell: feature_size must be given")
         self._windows = int((known_size(inputs_shape) - window) / self._skip) + 1
         self._kernel = in_shards(self.add_variable, "W", window + 2 * size, 4 * size, self._shards)
-        self._bias = self.add_variable("B", [4 * size], zeros_initializer())
+        self._bias = self.add_variable("B", [4 * size], initializer=zeros_initializer())
         if self._use_peepholes:
             self._peepholes = {gate: self.add_variable(f"W_{gate}_diag", [size]) for gate in "FIO"}
 

@@ -10,6 +10,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, Nest, Partitioner, Regularizer, ShapeLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config, Options
@@ -143,7 +144,7 @@ class LayerState(GraphLayer):
 
     # What a layer adds.
 
-    def add_weight(
+    def add_weight(  # type: ignore[override]  # Keras has its arguments in this order, tf.layers in another.
         self, name: str | None = None, shape: ShapeLike = None, dtype: DTypeLike | None = None, initializer: Nest = None,
         regularizer: Nest = None, trainable: bool | None = None, constraint: Nest = None,
         partitioner: Partitioner | None = None, use_resource: bool | None = None,
@@ -210,8 +211,11 @@ class LayerState(GraphLayer):
         self._added_updates += tuple(each for each in made if each is not None)
 
     def add_loss(self, losses: Nest, inputs: object = None) -> None:
-        """Add losses: scalar tensors, or functions that make them whenever `losses` is asked for."""
-        self._added_losses += tuple(_as_list(losses))
+        """Add losses: scalar tensors, or functions that make them whenever `losses` is asked for; else a TypeError."""
+        self._added_losses += tuple(
+            each if each is None or callable(each) or is_tensor(each) else convert_to_tensor(each, dtype=floatx())
+            for each in _as_list(losses)
+        )
 
     def add_metric(self, value: Nest, aggregation: str | None = None, name: str | None = None) -> None:
         """Report the mean of a tensor over batches, or the value of a metric that was called, with the model's metrics.

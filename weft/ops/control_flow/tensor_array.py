@@ -170,7 +170,12 @@ class TensorArray:
         Args:
             source: a name that tells one gradient from another.
             flow: not used; for TensorFlow's sake.
+
+        Raises:
+            TypeError: `source` is no string.
         """
+        if not isinstance(source, str | bytes):
+            raise TypeError(f"Expected string for argument 'source' not {source!r}: a name, such as \"gradients\"")
         return self.with_flow(buffers.buffer_zeros(self._flow if flow is None else flow, name=name))
 
     def read(self, index: TensorLike, name: str | None = None) -> Tensor:
@@ -213,7 +218,7 @@ class TensorArray:
             indices: [n] int32.
         """
         self._enter()
-        numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
+        numbers = _indices(indices)
         gathered = buffers.buffer_gather(self._flow, numbers, name=name or "TensorArrayGatherV3")
         return self._shaped(gathered, *(numbers.dims or (None,)))
 
@@ -235,7 +240,7 @@ class TensorArray:
         with get_default_graph().name_scope(name or "TensorArrayUnstack"):
             tensor = self._value(value)
             if tensor.dims is not None:
-                self._check_element(tensor.dims[1:])
+                self._check_element(_parts(tensor))
                 self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
             self._enter()
             node = f"{name or 'TensorArrayScatter'}/{name or 'TensorArrayScatterV3'}"
@@ -253,9 +258,10 @@ class TensorArray:
         with get_default_graph().name_scope(name or "TensorArrayScatter"):
             tensor = self._value(value)
             if tensor.dims is not None:
-                self._check_element(tensor.dims[1:])
+                self._check_element(_parts(tensor))
             self._enter()
-            numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
+            numbers = _indices(indices)
+            _check_each_has_a_part(numbers, tensor)
             scatter = buffers.growing_buffer_scatter if self._dynamic_size else buffers.buffer_scatter
             return self.with_flow(scatter(self._flow, numbers, tensor, name=name or "TensorArrayScatterV3"))
 
@@ -272,7 +278,7 @@ class TensorArray:
             sizes = cast(convert_to_tensor(lengths, name="lengths"), dtypes.int32)
             known = constant_value(sizes)
             if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor.dims is not None:
-                self._check_element((int(known[0]), *tensor.dims[1:]))
+                self._check_element((int(known[0]), *(_parts(tensor) or ())))
             count = -1 if self._dynamic_size or self._size is None else int(self._size)
             made = buffers.buffer_split(
                 tensor, sizes, size=count, infer_shape=self._infer_shape, name=name or "TensorArraySplitV3"
@@ -305,6 +311,35 @@ def _index(index: TensorLike) -> Tensor:
     if not number.dtype.is_integer:
         raise TypeError(f"TensorArray: an index must be an integer, got {index!r} of type {number.dtype.base_dtype.name}")
     return cast(number, dtypes.int32)
+
+
+def _indices(indices: TensorLike) -> Tensor:
+    # No indices at all are floats by themselves.
+    numbers = _index(convert_to_tensor(indices, name="indices", preferred_dtype=dtypes.int32))
+    if numbers.dims is not None and len(numbers.dims) != 1:
+        raise ValueError(
+            f"Shape must be rank 1 but is rank {len(numbers.dims)}: indices of a TensorArray are a vector, such as [0]\n  "
+            f"indices: {described(numbers)}"
+        )
+    return numbers
+
+
+def _check_each_has_a_part(indices: Tensor, value: Tensor) -> None:
+    if indices.dims and value.dims and not dims_compatible(indices.dims, value.dims[:1]):
+        raise ValueError(
+            f"Dimensions must be equal, but are {indices.dims[0]} and {value.dims[0]}: at each index a part of the value is "
+            f"written\n  indices: {described(indices)}\n  value: {described(value)}"
+        )
+
+
+def _parts(value: Tensor) -> Dims:
+    """The shape of the parts of a value along its first dimension."""
+    if not value.dims:
+        raise ValueError(
+            f"Shape must be at least rank 1 but is rank 0: elements are the parts of the value along its first dimension\n  "
+            f"value: {described(value)}\n  `write` writes one element."
+        )
+    return value.dims[1:]
 
 
 register_composite(TensorArray, lambda array: [array.flow], lambda array, tensors: array.with_flow(tensors[0]))

@@ -208,6 +208,7 @@ class ReaderBase:
             A pair of string tensors `[n]`, keys and values; `n` is `num_records`, or what the work unit has left.
         """
         count = convert_to_tensor(num_records, dtype=dtypes.int64) if not isinstance(num_records, Tensor) else num_records
+        _check_scalar(count, "num_records")
         return ReaderReadUpToV2(*reader_read_up_to_v2(self._reader_ref, _queue_ref(queue), count, name=name))
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
@@ -228,11 +229,18 @@ class ReaderBase:
         Args:
             state: a scalar string that `serialize_state` gave.
         """
-        return reader_restore_state_v2(self._reader_ref, convert_to_tensor(state, dtype=dtypes.string), name=name)
+        tensor = convert_to_tensor(state, dtype=dtypes.string)
+        _check_scalar(tensor, "state")
+        return reader_restore_state_v2(self._reader_ref, tensor, name=name)
 
     def reset(self, name: str | None = None) -> Operation:
         """An operation that makes it as new."""
         return reader_reset_v2(self._reader_ref, name=name)
+
+
+def _check_scalar(tensor: Tensor, argument: str) -> None:
+    if tensor.dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: {argument} of a reader is a scalar: {tensor!r}")
 
 
 def _queue_ref(queue: QueueBase) -> Tensor:
