@@ -221,7 +221,8 @@ class LinearOperatorIdentity(Sized):
     ) -> None:
         for hint, what in ((is_self_adjoint, "self adjoint"), (is_square, "square"), (is_non_singular, "non-singular"),
                            (is_positive_definite, "positive-definite")):  # fmt: skip
-            implied(hint, f"An identity operator is always {what}.")
+            # TensorFlow asks an identity's promises for their truth, and those of other operators whether they are False.
+            implied(None if hint is None else bool(hint), f"An identity operator is always {what}.")
         super().__init__(as_dtype(dtype or dtypes.float32), None, True, True, True, True, name)
         self._set_size(num_rows, None, batch_shape)
 

@@ -14,7 +14,7 @@ from weft.ops.math.products import matmul as dense_matmul
 
 def implied(hint: bool | None, message: str) -> bool:
     """True, for a promise that follows from what an operator is; ValueError when the program denies it."""
-    if hint is not None and not hint:
+    if hint is False:
         raise ValueError(message)
     return True
 
