@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from weft.framework import dtypes
 from weft.framework.aliases import Initializer, VariableLike
@@ -21,7 +21,7 @@ _EPSILON, _HALF_EPSILON = 1e-12, 1e-3
 class Maker(Protocol):
     """What makes a variable, such as the `add_variable` of a cell."""
 
-    def __call__(self, name: str, shape: Sequence[Any], *, initializer: Initializer | None = None) -> VariableLike:
+    def __call__(self, name: str, shape: Sequence[object], *, initializer: Initializer | None = None) -> VariableLike:
         """Make it in the innermost scope."""
 
 
