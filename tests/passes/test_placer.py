@@ -194,3 +194,16 @@ def test_a_loop_may_read_resource_variables_of_several_tasks(graph: tf.Graph) ->
     places = place(graph)
     assert (places["while/While"], places["cond/If"]) == ("worker/0", "worker/0")
     assert (places["v0"], places["v1"]) == ("ps/0", "ps/1")
+
+
+def test_a_read_of_a_reference_after_an_update_is_where_the_variable_is(graph: tf.Graph) -> None:
+    with tf.device("/job:ps/task:1"):
+        variable = tf.Variable(1.0, name="v")
+        update = variable.assign_add(1.0)
+    with tf.device("/job:worker"):
+        tf.identity(variable._ref(), name="early")
+        with tf.control_dependencies([update]):
+            read = variable.read_value()
+            tf.identity(read, name="copy")
+    placed = place(graph)
+    assert (placed[read.op.name], placed["early"], placed["copy"]) == ("ps/1", "worker/0", "worker/0")

@@ -76,6 +76,8 @@ class Placer:
         for op in ops:
             if op.op_def.bodies:
                 self._check_bodies(op)
+            elif _reads_after_others(op):
+                self.placement[op] = self.placement.get(op.inputs[0].op, self.placement[op])
         return self.placement
 
     def check_pins(self, ops: Sequence[Operation]) -> None:
@@ -295,6 +297,10 @@ def _tied(op: Operation) -> Iterable[Operation]:
     for tensor, is_tied in zip(op.inputs, _taken_by_reference(op), strict=True):
         if is_tied or tensor.dtype is resource:
             yield tensor.op
+
+
+def _reads_after_others(op: Operation) -> bool:
+    return op.op_def.role is Role.ALIAS and bool(op.control_inputs) and any(tensor.dtype.is_ref for tensor in op.inputs)
 
 
 def _taken_by_reference(op: Operation) -> list[bool]:
