@@ -155,3 +155,20 @@ def test_layers_and_cells_take_what_keras_has_by_name() -> None:
         ValueError, match=r"Unknown initializer:oness\. Did you mean 'ones'\? A layer takes an initializer itself"
     ):
         tf.layers.Dense(2, kernel_initializer="oness")
+
+
+def test_a_layer_that_was_built_is_not_built_again() -> None:
+    made = (tf.layers.Dense(2), tf.layers.Conv2D(2, 3), tf.layers.SeparableConv2D(2, 3), tf.layers.BatchNormalization())
+    for layer in made:
+        layer.build([2, 4, 4, 3])
+        variables = layer.variables
+        layer(tf.ones([2, 4, 4, 3]))
+        assert layer.variables == variables
+
+
+def test_a_frozen_layer_trains_nothing() -> None:
+    layer = tf.layers.Dense(2)
+    layer(tf.ones([2, 3]))
+    layer.trainable = False
+    assert layer.trainable_weights == []
+    assert [each.op.name for each in layer.non_trainable_weights] == ["dense/kernel", "dense/bias"]

@@ -271,3 +271,17 @@ def test_variables_of_a_cell_are_made_as_those_of_layers() -> None:
     assert set(cell.losses) == set(losses)
     assert cell.get_losses_for(x) == [losses[1]]
     assert len(cell.updates) == 1
+
+
+def test_a_cell_that_was_built_is_not_built_again() -> None:
+    for cell in (tf.nn.rnn_cell.LSTMCell(3), tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.BasicRNNCell(3)):
+        cell.build([2, 4])
+        names = [each.op.name for each in cell.variables]
+        assert names
+        assert all(name.startswith(cell.name + "/") for name in names)
+        cell(tf.ones([2, 4]), cell.zero_state(2, tf.float32))
+        assert [each.op.name for each in cell.variables] == names
+    several = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3)])
+    several.build(tf.TensorShape([2, 4]))
+    several(tf.ones([2, 4]), several.zero_state(2, tf.float32))
+    assert several.variables[0].op.name == "multi_rnn_cell/cell_0/gru_cell/gates/kernel"

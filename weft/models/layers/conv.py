@@ -103,6 +103,7 @@ class Convolution(Convolving):
         if self.use_bias:
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.filters], None, initializer, regularizer, constraint=constraint)
+        self.built = True
 
     def _spare_nodes(self) -> None:
         """Count TensorFlow's nodes that spread a window: later random nodes get their seeds by the count."""

@@ -116,6 +116,7 @@ class Dense(Layer):
         if self.use_bias:
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.units], None, initializer, regularizer, constraint=constraint)
+        self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated product."""

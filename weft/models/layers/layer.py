@@ -72,7 +72,9 @@ class Layer(Effects):
         self._given_scope = (_scope if scope is None else scope) or None
         self._reuse = _reuse if reuse is None else reuse
         self._scope: VariableScope | None = None
-        self._variables: list[tuple[VariableLike, bool]] = []
+        # Layers and wrappers of programs' own add to these, and read them.
+        self._trainable_weights: list[VariableLike] = []
+        self._non_trainable_weights: list[VariableLike] = []
 
     # What subclasses write.
 
@@ -134,7 +136,7 @@ class Layer(Effects):
                 constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
                 aggregation=aggregation,
             )  # fmt: skip
-        self._variables.append((made, is_trained))
+        (self._trainable_weights if is_trained else self._non_trainable_weights).append(made)
         if regularizer and len(store.variables) > existing:
             self.add_penalty(name, made, regularizer, self._scope)
         return made
@@ -281,15 +283,16 @@ class Layer(Effects):
 
     @property
     def trainable_variables(self) -> list[VariableLike]:
-        """The variables that are trained."""
-        return [variable for variable, is_trained in self._variables if is_trained]
+        """The variables that are trained: none if the layer is frozen."""
+        return list(self._trainable_weights) if self.trainable else []
 
     trainable_weights = trainable_variables
 
     @property
     def non_trainable_variables(self) -> list[VariableLike]:
-        """The variables that are not trained."""
-        return [variable for variable, is_trained in self._variables if not is_trained]
+        """The variables that are not trained: all if the layer is frozen."""
+        frozen = [] if self.trainable else self._trainable_weights
+        return [*frozen, *self._non_trainable_weights]
 
     non_trainable_weights = non_trainable_variables
 

@@ -155,6 +155,7 @@ class BatchNormalization(Layer):
             )
         finally:
             scope.set_partitioner(partitioner)
+        self.built = True
 
     def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
         """The normalized inputs.

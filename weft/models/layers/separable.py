@@ -96,6 +96,7 @@ class Separable(Convolving):
             "pointwise_kernel", [*([1] * self.rank), wide, self.filters], self._pointwise_options
         )
         self.bias = self._made("bias", [self.filters], self._bias_options) if self.use_bias else None
+        self.built = True
 
     def _made(self, name: str, shape: list[int], options: tuple[Any, Any, Any]) -> Any:
         initializer, regularizer, constraint = options

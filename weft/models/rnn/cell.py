@@ -18,6 +18,7 @@ from weft.framework.aliases import (
     Nest,
     Partitioner,
     Regularizer,
+    ShapeLike,
     SizeLike,
     VariableLike,
 )
@@ -73,8 +74,8 @@ class RNNCell(Effects):
         self._base_name = name or _snake_case(type(self).__name__)
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
-        self._variables: list[VariableLike] = []
-        self._never_trained: list[VariableLike] = []
+        self._trainable_weights: list[VariableLike] = []
+        self._non_trainable_weights: list[VariableLike] = []
         self._first_values: Callable[[str], Initializer] | None = None
         self.built = False
 
@@ -101,26 +102,24 @@ class RNNCell(Effects):
     @property
     def variables(self) -> list[VariableLike]:
         """The variables that the cell has made."""
-        return list(self._variables)
+        return [*self._trainable_weights, *self._non_trainable_weights]
 
     weights = variables
 
     @property
     def trainable_variables(self) -> list[VariableLike]:
         """The variables that are trained."""
-        return [each for each in self._variables if self._is_trained(each)]
+        return list(self._trainable_weights) if self.trainable else []
 
     trainable_weights = trainable_variables
 
     @property
     def non_trainable_variables(self) -> list[VariableLike]:
         """The variables that are not trained."""
-        return [each for each in self._variables if not self._is_trained(each)]
+        frozen = [] if self.trainable else self._trainable_weights
+        return [*frozen, *self._non_trainable_weights]
 
     non_trainable_weights = non_trainable_variables
-
-    def _is_trained(self, variable: VariableLike) -> bool:
-        return self.trainable and not any(variable is each for each in self._never_trained)
 
     def __call__(self, inputs: Nest, state: Nest, scope: ScopeLike = None) -> Nest:
         """The output and the new state of one step.
@@ -162,11 +161,26 @@ class RNNCell(Effects):
             self._variable_scope = opened
 
     def build(self, inputs_shape: Nest) -> None:
-        """Make the variables; called once, before the first `call`.
+        """Make the variables unless they are there; the first call does it.
 
         Args:
             inputs_shape: the shape of one step's inputs, `[batch, depth]`.
         """
+        if self.built:
+            return
+        if self._dtype is None:
+            self._dtype = dtypes.float32
+        if self._variable_scope is None:
+            self._open_scope(None)
+            with variable_scope(self._variable_scope, auxiliary_name_scope=False):
+                self._make_variables(inputs_shape)
+        else:
+            self._make_variables(inputs_shape)
+        # A cell around others, or one that makes its variables in `call`, makes them at the first call.
+        self.built = bool(self.variables)
+
+    def _make_variables(self, inputs_shape: Nest) -> None:
+        """What `build` does in the scope of the variables."""
 
     def build_in(
         self, scope: VariableScope, inputs_shape: Nest, dtype: DTypeLike, first_values: Callable[[str], Initializer]
@@ -225,9 +239,7 @@ class RNNCell(Effects):
             constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
             aggregation=aggregation,
         )  # fmt: skip
-        self._variables.append(variable)
-        if trainable is False:
-            self._never_trained.append(variable)
+        (self._non_trainable_weights if trainable is False else self._trainable_weights).append(variable)
         if regularizer and len(store.variables) > existing:
             self.add_penalty(name, variable, regularizer, self._variable_scope)
         return variable
@@ -237,7 +249,7 @@ class RNNCell(Effects):
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:
         """What checkpoints of objects save: the variables by the names that they were made with."""
         scope = "" if self._variable_scope is None else f"{self._variable_scope.name}/"
-        return [(variable.op.name.removeprefix(scope), variable) for variable in self._variables]
+        return [(variable.op.name.removeprefix(scope), variable) for variable in self.variables]
 
     def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The state of zeros, in the structure of `state_size`, for a batch of a size.
@@ -310,9 +322,10 @@ def assert_like_rnn_cell(name: str, cell: Nest) -> None:
         raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(missing)}.")
 
 
-def known_depth(inputs_shape: TensorShape) -> int:
+def known_depth(inputs_shape: ShapeLike) -> int:
     """The size of the inputs, which is the last one of their shape; ValueError when it is not known."""
-    depth = inputs_shape[-1].value if inputs_shape.ndims else None
+    shape = TensorShape(inputs_shape)
+    depth = shape[-1].value if shape.ndims else None
     if depth is None:
         raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
     return int(depth)

@@ -60,7 +60,7 @@ class BasicRNNCell(RNNCell):
         """The size of the output."""
         return self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias."""
         depth = known_depth(inputs_shape)
         self._kernel = self.add_variable(WEIGHTS_NAME, [depth + self._num_units, self._num_units])
@@ -117,7 +117,7 @@ class GRUCell(RNNCell):
         """The size of the output."""
         return self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernels and biases of the gates and the candidate."""
         size = self._num_units
         depth = known_depth(inputs_shape) + size
@@ -226,7 +226,7 @@ class BasicLSTMCell(RNNCell):
         """The size of the output."""
         return self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias."""
         depth = known_depth(inputs_shape)
         self._kernel = self.add_variable(WEIGHTS_NAME, [depth + self._num_units, 4 * self._num_units])
@@ -311,7 +311,7 @@ class LSTMCell(RNNCell):
         """The size of the output, projected where it is."""
         return self._num_proj or self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias, the peepholes and the projection."""
         size, initializer = self._num_units, self._initializer
         depth = known_depth(inputs_shape) + self.output_size

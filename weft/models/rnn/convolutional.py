@@ -69,7 +69,7 @@ class ConvLSTMCell(RNNCell):
         more = self._input_shape[-1] if self._skip_connection else 0
         return TensorShape([*self._input_shape[:-1], self._channels + more])
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias."""
         depth = known_depth(inputs_shape) + self._channels
         self._kernel = self.add_variable(WEIGHTS_NAME, [*self._kernel_shape, depth, 4 * self._channels])

@@ -67,7 +67,7 @@ class CudnnCompatibleGRUCell(GRUCell):
     def __init__(self, num_units: int, reuse: bool | None = None, kernel_initializer: Initializer | None = None) -> None:
         super().__init__(num_units, reuse=reuse, kernel_initializer=kernel_initializer, name="cudnn_compatible_gru_cell")
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernels and biases of the gates, and of the candidate's parts of inputs and state."""
         size, depth, kernel = self._num_units, known_depth(inputs_shape), self._kernel_initializer
         gates = self._bias_initializer or constant_initializer(1.0, dtype=self.dtype)

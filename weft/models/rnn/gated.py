@@ -70,7 +70,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         """The size of the output."""
         return self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make the kernel, and the normalizations or the bias."""
         size = self._num_units
         self._kernel = self.add_variable(WEIGHTS_NAME, [known_depth(inputs_shape) + size, 4 * size])
@@ -163,7 +163,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         """The size of the output, projected where it is."""
         return self._num_proj or self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias, the normalizations, the peepholes and the projection."""
         size = self._num_units
         self._kernels = in_shards(
@@ -242,7 +242,7 @@ class UGRNNCell(RNNCell):
         """The size of the output."""
         return self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias."""
         size = self._num_units
         self._kernel = self.add_variable(
@@ -299,7 +299,7 @@ class NASCell(RNNCell):
         """The size of the output, projected where it is."""
         return self._num_units if self._num_proj is None else self._num_proj
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make both kernels, the bias and the projection."""
         size = self._num_units
         self.recurrent_kernel = self.add_variable("recurrent_kernel", [self.output_size, 8 * size])
@@ -357,7 +357,7 @@ class GRUBlockCellV2(GRUCell):
 class GRUBlockCell(GRUBlockCellV2):
     """GRUBlockCellV2 with variables that are named "w_ru", "b_ru", "w_c" and "b_c"."""
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernels and biases of the gates and the candidate."""
         size = self._num_units
         depth = known_depth(inputs_shape) + size

@@ -124,7 +124,7 @@ class GridLSTMCell(RNNCell):
         """The named tuple of the state; None where the state is one tensor."""
         return self._state_tuple_type
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make the variables of each block."""
         self._blocks = {"state": self._made("")}
 
@@ -288,7 +288,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         )  # fmt: skip
         self._offset = int(backward_slice_offset)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make the variables of each block, for both ways."""
         self._blocks = {prefix: self._made(f"{prefix[:3]}/") for prefix in self._PREFIXES}
 

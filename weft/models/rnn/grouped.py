@@ -65,7 +65,7 @@ class GLSTMCell(RNNCell):
         """The size of the output."""
         return self._num_proj or self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Check the size of the inputs."""
         depth = inputs_shape[1].value
         if depth is None:

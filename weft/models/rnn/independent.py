@@ -60,7 +60,7 @@ class IndRNNCell(_OneState):
     ) -> None:  # fmt: skip
         super().__init__(num_units, activation, reuse, name, dtype)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make both kernels and the bias."""
         size = self._num_units
         self._kernel = self.add_variable(f"{WEIGHTS_NAME}_w", [known_depth(inputs_shape), size])
@@ -114,7 +114,7 @@ class IndyGRUCell(_Initialized):
     ) -> None:  # fmt: skip
         super().__init__(num_units, activation, reuse, kernel_initializer, bias_initializer, name, dtype)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernels and biases of the gates and the candidate."""
         size, depth = self._num_units, known_depth(inputs_shape)
         self._gate_kernel = self.add_variable(
@@ -164,7 +164,7 @@ class IndyLSTMCell(_Initialized):
         """The sizes of memory and output."""
         return LSTMStateTuple(self._num_units, self._num_units)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make both kernels and the bias."""
         size = self._num_units
         kernel = [known_depth(inputs_shape), 4 * size]
@@ -201,7 +201,7 @@ class SRUCell(_OneState):
     ) -> None:  # fmt: skip
         super().__init__(num_units, activation, reuse, name, dtype)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make kernel and bias."""
         size = self._num_units
         self._kernel = self.add_variable(WEIGHTS_NAME, [known_depth(inputs_shape), 4 * size])

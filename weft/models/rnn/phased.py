@@ -93,7 +93,7 @@ class PhasedLSTMCell(RNNCell):
             "ratio_on", [size], self._dtype, constant_initializer(self._ratio_on),
             trainable=self.trainable and self._trainable_ratio_on,
         )  # fmt: skip
-        self._variables.append(self._ratio)
+        self._trainable_weights.append(self._ratio)
 
     def _drawn_period(self, shape: TensorLike, dtype: DTypeLike = dtypes.float32, partition_info: object = None) -> Tensor:
         least, most = self._periods

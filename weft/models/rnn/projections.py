@@ -103,7 +103,7 @@ class EmbeddingWrapper(_Around):
             self._dtype = nest.flatten(state)[0].dtype.base_dtype
         return super().__call__(inputs, state, scope)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make the table."""
         limit = math.sqrt(3)
         uniform = random_uniform_initializer(-limit, limit)
@@ -249,7 +249,7 @@ class AttentionCellWrapper(_Around):
         """The zero states of the cell and of the attention."""
         return RNNCell.zero_state(self, batch_size, dtype)
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make the variables of the scores; the maps are made where the sizes of what they map are known."""
         self._features_kernel = self.add_variable("attention/attn_w", [1, 1, self._size, self._vector_size])
         self._scores = self.add_variable("attention/attn_v", [self._vector_size])
@@ -318,5 +318,7 @@ class HighwayWrapper(_Around):
         size = known_depth(given.get_shape())
         weights = get_variable(f"{name}_w", [size, size], dtype=given.dtype)
         offset = get_variable(f"{name}_b", [size], dtype=given.dtype, initializer=constant_initializer(bias))
-        self._variables += [each for each in (weights, offset) if all(each is not known for known in self._variables)]
+        self._trainable_weights += [
+            each for each in (weights, offset) if all(each is not known for known in self._trainable_weights)
+        ]
         return sigmoid(bias_add(matmul(given, weights), offset))

@@ -85,7 +85,7 @@ class TimeFreqLSTMCell(RNNCell):
         """The size of one window's state."""
         return 2 * self._num_units
 
-    def build(self, inputs_shape: TensorShape) -> None:
+    def _make_variables(self, inputs_shape: TensorShape) -> None:
         """Make the kernel and the bias, which all windows share, and the peepholes."""
         size, window = self._num_units, self._feature_size
         if window is None:

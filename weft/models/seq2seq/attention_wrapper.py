@@ -113,8 +113,8 @@ class AttentionWrapper(RNNCell):
         super().__init__(name=name, dtype=dtype)
         assert_like_rnn_cell("cell", cell)
         self._is_multi = isinstance(attention_mechanism, list | tuple)
-        self._mechanisms: tuple[Nest, ...] = tuple(attention_mechanism) if self._is_multi else (attention_mechanism,)
-        for mechanism in self._mechanisms:
+        self._attention_mechanisms: tuple[Nest, ...] = tuple(attention_mechanism) if self._is_multi else (attention_mechanism,)
+        for mechanism in self._attention_mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
                 raise TypeError(
                     f"attention_mechanism must be an AttentionMechanism or list of multiple AttentionMechanism instances, "
@@ -132,16 +132,16 @@ class AttentionWrapper(RNNCell):
 
     def _made_layers(self, sizes: int | Sequence[int] | None, layers: Nest) -> list[Nest]:
         if sizes is None and layers is None:
-            self._attention_size = sum(mechanism.values.shape[-1].value for mechanism in self._mechanisms)
-            return [None] * len(self._mechanisms)
+            self._attention_size = sum(mechanism.values.shape[-1].value for mechanism in self._attention_mechanisms)
+            return [None] * len(self._attention_mechanisms)
         given = list(sizes if isinstance(sizes, list | tuple) else [sizes])
         if layers is not None:
             given = list(layers if isinstance(layers, list | tuple) else [layers])
-        if len(given) != len(self._mechanisms):
+        if len(given) != len(self._attention_mechanisms):
             what = "integer" if layers is None else "layer"
             raise ValueError(
                 f"If provided, attention_layer{'_size' if layers is None else ''} must contain exactly one {what} per "
-                f"attention_mechanism, saw: {len(given)} vs {len(self._mechanisms)}"
+                f"attention_mechanism, saw: {len(given)} vs {len(self._attention_mechanisms)}"
             )
         if layers is not None:
             self._attention_size = sum(layer.units for layer in given)
@@ -149,7 +149,7 @@ class AttentionWrapper(RNNCell):
         self._attention_size = sum(given)
         return [
             Dense(size, name="attention_layer", use_bias=False, dtype=mechanism.dtype)
-            for size, mechanism in zip(given, self._mechanisms, strict=True)
+            for size, mechanism in zip(given, self._attention_mechanisms, strict=True)
         ]
 
     def _checked_initial(self, state: Nest) -> Nest:
@@ -162,7 +162,7 @@ class AttentionWrapper(RNNCell):
 
     def _after_checks(self, batch_size: SizeLike, message: str, values: Nest, name: str) -> Nest:
         checks: list[Operation] = [
-            assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._mechanisms
+            assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms
         ]
         with get_default_graph().control_dependencies([check for check in checks if check is not None]):
             return nest.map_structure(lambda each: identity(each, name=name), values)
@@ -181,10 +181,10 @@ class AttentionWrapper(RNNCell):
         """The sizes of the state, as an AttentionWrapperState."""
         return AttentionWrapperState(
             cell_state=self._cell.state_size, time=TensorShape([]), attention=self._attention_size,
-            alignments=self._one_or_all(each.alignments_size for each in self._mechanisms),
-            attention_state=self._one_or_all(each.state_size for each in self._mechanisms),
+            alignments=self._one_or_all(each.alignments_size for each in self._attention_mechanisms),
+            attention_state=self._one_or_all(each.state_size for each in self._attention_mechanisms),
             alignment_history=self._one_or_all(
-                each.alignments_size if self._keeps_history else () for each in self._mechanisms
+                each.alignments_size if self._keeps_history else () for each in self._attention_mechanisms
             ),
         )  # fmt: skip
 
@@ -205,12 +205,12 @@ class AttentionWrapper(RNNCell):
                 f"When calling zero_state of AttentionWrapper {self.name}", "the requested batch size", "encoder output"
             )
             checked = self._after_checks(batch_size, what, initial, "checked_cell_state")
-            alignments = [each.initial_alignments(batch_size, dtype) for each in self._mechanisms]
+            alignments = [each.initial_alignments(batch_size, dtype) for each in self._attention_mechanisms]
             return AttentionWrapperState(
                 cell_state=checked, time=zeros([], dtype=dtypes.int32),
                 attention=zero_state_tensors(self._attention_size, batch_size, dtype),
                 alignments=self._one_or_all(alignments),
-                attention_state=self._one_or_all(each.initial_state(batch_size, dtype) for each in self._mechanisms),
+                attention_state=self._one_or_all(each.initial_state(batch_size, dtype) for each in self._attention_mechanisms),
                 alignment_history=self._one_or_all(
                     TensorArray(dtype, size=0, dynamic_size=True, element_shape=each.dims) if self._keeps_history else ()
                     for each in alignments
@@ -228,7 +228,7 @@ class AttentionWrapper(RNNCell):
         histories = state.alignment_history if self._is_multi else [state.alignment_history]
         looks = [
             self._sees(mechanism, output, before, layer)
-            for mechanism, before, layer in zip(self._mechanisms, states, self._layers, strict=True)
+            for mechanism, before, layer in zip(self._attention_mechanisms, states, self._layers, strict=True)
         ]
         kept = [
             history.write(state.time, alignments) if self._keeps_history else ()

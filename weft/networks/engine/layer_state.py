@@ -1,9 +1,9 @@
-"""LayerState: the variables, inner layers, losses, updates and metrics of a layer, found by what it holds."""
+"""LayerState: the variables, losses, updates and metrics of a layer, found by what it holds."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from weft.framework import dtypes
@@ -12,8 +12,8 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.framework.tensor_shape import as_dims
-from weft.models.layers.layer import Layer as GraphLayer
-from weft.networks.config import Config, Options
+from weft.networks.config import Options
+from weft.networks.engine.held_parts import HeldParts, parts_in
 from weft.networks.objects import constraints, initializers, regularizers
 from weft.networks.state.defaults import floatx
 from weft.networks.state.graph_state import track_variable
@@ -21,91 +21,49 @@ from weft.networks.state.sessions import batch_get_value, batch_set_value
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import Variable
 
-# What Keras itself keeps in a layer's attributes, which holds none of the layer's parts.
-_OWN: Final = frozenset(
-    ("kept_arguments", "call_record", "inputs", "outputs", "input_spec", "_parts", "input_names",
-     "output_names", "history", "callbacks", "optimizer", "_states")
-)  # fmt: skip
-
 
 class _AddedMetric(NamedTuple):
     value: Nest
     name: str
 
 
-class _Weight(NamedTuple):
+class _AddedWeight(NamedTuple):
     variable: VariableLike
-    is_trained: bool
     name: str
 
 
-def parts_in(value: object) -> Iterator[Any]:
-    """The layers and variables in a value, those in lists and dicts too."""
-    if isinstance(value, GraphLayer | Variable):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from parts_in(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from parts_in(each)
-
-
-class LayerState(GraphLayer):
-    """What a layer holds. Layers and variables among its attributes, also inside lists and dicts, are parts of it."""
-
-    _parts: Config
+class LayerState(HeldParts):
+    """The variables, losses, updates and metrics of a layer and of the parts that it holds."""
 
     def _start(self) -> None:
         """Begin with nothing; called once, by the constructor."""
-        object.__setattr__(self, "_parts", {})
-        self._weights: tuple[_Weight, ...] = ()
+        self._hold_parts()
+        # Layers and wrappers of programs' own add to the two lists, and read them.
+        self._trainable_weights: list[VariableLike] = []
+        self._non_trainable_weights: list[VariableLike] = []
+        self._added_weights: tuple[_AddedWeight, ...] = ()
         self._added_updates: tuple[Any, ...] = ()
         self._added_losses: tuple[Any, ...] = ()
         self._added_metrics: tuple[Any, ...] = ()
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        parts = self.__dict__.get("_parts")
-        if parts is None and name not in _OWN and any(True for _ in parts_in(value)):
-            raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super(YourClass, "
-                               "self).__init__()`. "
-                               "Always start with this line.")  # fmt: skip
-        if parts is not None and name not in _OWN and not name.startswith(("_weights", "_added_")):
-            parts.pop(name, None)
-            if isinstance(value, GraphLayer | Variable | list | tuple | Mapping):
-                parts[name] = value
-        object.__setattr__(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        self._parts.pop(name, None)
-        object.__delattr__(self, name)
-
-    # Parts.
-
-    def _inner_layers(self) -> list[Nest]:
-        """The layers that this one holds, in the order in which it got them."""
-        found = (each for value in self._parts.values() for each in parts_in(value) if isinstance(each, GraphLayer))
-        return [*dict.fromkeys(found)]
+    # Variables.
 
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:
         """What checkpoints of objects save: weights by the names that they were made with, and what attributes hold."""
-        named: dict[str, object] = {each.name: each.variable for each in self._weights}
+        named: dict[str, object] = {each.name: each.variable for each in self._added_weights}
         for name, value in self._parts.items():
             if any(True for _ in parts_in(value)):
                 named.setdefault(name, value)
         return list(named.items())
 
     def _held_variables(self, trained: bool) -> list[VariableLike]:
-        added = [each.variable for each in self._weights]
-        own = [each.variable for each in self._weights if each.is_trained == trained]
+        listed = [*self._trainable_weights, *self._non_trainable_weights]
+        own = [*(self._trainable_weights if trained else self._non_trainable_weights)]
         for value in self._parts.values():
             for each in parts_in(value):
-                if isinstance(each, Variable) and each.trainable == trained and not _is_in(each, added):
+                if isinstance(each, Variable) and each.trainable == trained and not _is_in(each, listed):
                     own.append(each)
         return own
-
-    def _from_inner(self, name: str) -> list[Nest]:
-        return [each for layer in self._inner_layers() for each in getattr(layer, name)]
 
     @property
     def trainable_weights(self) -> list[VariableLike]:
@@ -191,7 +149,8 @@ class LayerState(GraphLayer):
             validate_shape=None not in sizes,
         )  # fmt: skip
         track_variable(made)
-        self._weights += (_Weight(made, is_trained, name or made.op.name.rpartition("/")[2]),)
+        (self._trainable_weights if is_trained else self._non_trainable_weights).append(made)
+        self._added_weights += (_AddedWeight(made, name or made.op.name.rpartition("/")[2]),)
         penalty = regularizers.get(regularizer)
         if penalty is not None:
             self.add_loss(functools.partial(_penalty, penalty, made, made.op.name))

@@ -38,6 +38,12 @@ class Network(Layer):
     __repr__ = printed("tf.keras", lambda network: f"{len(network.layers)} layers, {told_size(network)}")
     _repr_html_ = summaries.table_of
 
+    def _check_begun(self) -> None:
+        raise RuntimeError(
+            "It looks like you are subclassing `Model` and you forgot to call `super(YourClass, self).__init__()`. "
+            "Always start with this line."
+        )
+
     def __init__(self, *args: Options, **kwargs: Options) -> None:
         given = dict(zip(("inputs", "outputs", "name"), args, strict=False))
         given.update(kwargs)

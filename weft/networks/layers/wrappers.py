@@ -41,6 +41,13 @@ class Wrapper(Layer):
         super().__init__(**kwargs)
         self.layer = layer
 
+    def build(self, input_shape: Nest = None) -> None:
+        """Build the inner layer, unless it is built."""
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+        self.built = True
+
     def get_config(self) -> Config:
         """The inner layer's config too."""
         return {**super().get_config(), "layer": layer_config(self.layer)}
@@ -71,7 +78,7 @@ class TimeDistributed(Wrapper):
 
     supports_masking = True
 
-    def build(self, input_shape: Nest) -> None:
+    def build(self, input_shape: Nest = None) -> None:
         """Build the inner layer for a step."""
         sizes = TensorShape(input_shape).as_list()
         if not self.layer.built:
@@ -135,7 +142,7 @@ class Bidirectional(Wrapper):
         self._initial_weights = weights
         self.batch_input_shape = self.batch_input_shape or layer.batch_input_shape
 
-    def build(self, input_shape: Nest) -> None:
+    def build(self, input_shape: Nest = None) -> None:
         """Nothing: both layers are built when they are called."""
         self.built = True
 
