@@ -37,9 +37,9 @@ def test_reductions_know_the_older_names_of_their_arguments(name: str) -> None:
     reduce = getattr(tf, f"reduce_{name}")
     x = tf.placeholder(kind, [2, 3])
     assert reduce(x, reduction_indices=[1], keep_dims=True).shape == (2, 1)
-    with pytest.raises(ValueError, match="Cannot specify both 'axis' and 'reduction_indices'"):
+    with pytest.raises(ValueError, match="Cannot specify both 'reduction_indices' and 'axis'"):
         reduce(x, axis=0, reduction_indices=1)
-    with pytest.raises(ValueError, match="Cannot specify both 'keepdims' and 'keep_dims'"):
+    with pytest.raises(ValueError, match="Cannot specify both 'keep_dims' and 'keepdims'"):
         reduce(x, keepdims=True, keep_dims=True)
 
 

@@ -26,9 +26,10 @@ from weft.ops.math.comparison import greater, maximum, minimum
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import add, mul, neg, square, squared_difference, sub
-from weft.ops.math.reduce_functions import either, reduce_sum
+from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.nn.activation import relu
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def absolute_difference(
@@ -86,7 +87,7 @@ def cosine_distance(
         ValueError: labels or predictions are None or of different shapes, there is no axis, the weights don't broadcast to
             the losses (whose dimension `axis` is 1), or the reduction is unknown.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify 'axis'.")
     check_given(labels=labels, predictions=predictions)

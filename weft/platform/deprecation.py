@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from weft.platform import tf_logging
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
 _told: Final[set[tuple[object, ...]]] = set()
@@ -105,7 +106,7 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: F, warn_onc
     return _before(func_or_class, warn)
 
 
-def deprecated_argument_lookup(new_name: str, new_value: object, old_name: str, old_value: object) -> object:
+def deprecated_argument_lookup(new_name: str, new_value: T, old_name: str, old_value: T) -> T:
     """The value of an argument that has two names.
 
     Raises:

@@ -16,6 +16,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
+from weft.platform.deprecation import deprecated_argument_lookup
 
 # Depth and space.
 
@@ -295,7 +296,7 @@ def space_to_batch(
     paddings: TensorLike,
     block_size: int | None = None,
     name: str | None = None,
-    block_shape: TensorLike | None = None,
+    block_shape: int | None = None,
 ) -> Tensor:
     """`space_to_batch_nd` of images with square blocks.
 
@@ -303,7 +304,10 @@ def space_to_batch(
         input: [batch, rows, columns, depth] tensor of any dtype.
         paddings: [2, 2] tensor of int32 or int64: how many zeros to add above, below, left and right.
         block_size: the side of a block, 2 or more.
-        block_shape: another name of it, which also takes a vector as `space_to_batch_nd` does.
+        block_shape: another name of it.
+
+    Raises:
+        ValueError: it is given by both names.
     """
     return space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
 
@@ -311,9 +315,9 @@ def space_to_batch(
 def batch_to_space(
     input: TensorLike,
     crops: TensorLike,
-    block_size: int | None = None,
+    block_size: int | None,
     name: str | None = None,
-    block_shape: TensorLike | None = None,
+    block_shape: int | None = None,
 ) -> Tensor:
     """`batch_to_space_nd` of images with square blocks.
 
@@ -321,11 +325,16 @@ def batch_to_space(
         input: [batch, rows, columns, depth] tensor of any dtype.
         crops: [2, 2] tensor of int32 or int64: how much to cut off above, below, left and right.
         block_size: the side of a block, 2 or more.
-        block_shape: another name of it, which also takes a vector as `batch_to_space_nd` does.
+        block_shape: another name of it, for which `block_size` is None.
+
+    Raises:
+        ValueError: it is given by both names.
     """
     return batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
 
 
-def _square(block_size: int | None, block_shape: TensorLike | None) -> Any:
-    """The sizes of a block; a size that was not given is refused where it is converted."""
-    return [block_size, block_size] if block_shape is None else block_shape
+def _square(block_size: int | None, block_shape: int | None) -> list[int]:
+    side = deprecated_argument_lookup("block_shape", block_shape, "block_size", block_size)
+    if side is None:
+        raise TypeError("block_size, the side of a block, is missing")
+    return [side, side]

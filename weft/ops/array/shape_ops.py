@@ -24,6 +24,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.dispatch import dispatchable
+from weft.platform.deprecation import deprecated_argument_lookup
 
 # All that has a shape.
 _Shaped: TypeAlias = "TensorLike | SparseTensor | SparseTensorValue"
@@ -303,16 +304,10 @@ def expand_dims(
     Raises:
         ValueError: `axis` is left out, given by both names, or outside the rank.
     """
-    axis = _either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return expand_dims_node(input, axis, name=name)
-
-
-def _either(name: str, value: TensorLike | None, old_name: str, old_value: TensorLike | None) -> TensorLike | None:
-    if old_value is not None and value is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{name}'")
-    return value if old_value is None else old_value
 
 
 def _squeezed(node: Operation) -> list[Dims]:
@@ -363,7 +358,7 @@ def squeeze(
     Returns:
         The tensor without those dimensions.
     """
-    axis = _either("axis", axis, "squeeze_dims", squeeze_dims)
+    axis = deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else [axis] if np.isscalar(axis) else axis
     return squeeze_node(input, squeeze_dims=axes, name=name)
 

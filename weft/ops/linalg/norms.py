@@ -14,8 +14,9 @@ from weft.ops.linalg.decompositions import svd_node
 from weft.ops.math.complex_numbers import absolute, conj
 from weft.ops.math.division import power
 from weft.ops.math.elementwise import mul
-from weft.ops.math.reduce_functions import either, reduce_max, reduce_sum
+from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.math.unary import sqrt
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def norm(
@@ -39,7 +40,7 @@ def norm(
     Raises:
         ValueError: there is no such norm, or the axes are not one or two integers.
     """
-    keeps = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    keeps = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     axes = _norm_axes(axis)
     is_matrix = axes is not None and len(axes) == 2
     _check_order(ord, is_matrix)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
 
@@ -39,22 +38,12 @@ from weft.ops.math.reductions import (
     sum_node,
 )
 from weft.ops.math.unary import exp, is_finite, log, sqrt
-
-T = TypeVar("T")
-
-
-def either(name: str, value: T, old_name: str, old_value: T) -> T:
-    """The value of an argument that has an older name too; ValueError when both are given."""
-    if old_value is None:
-        return value
-    if value is not None:
-        raise ValueError(f"Cannot specify both '{name}' and '{old_name}'")
-    return old_value
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def keeps_dims(keepdims: bool | None, keep_dims: bool | None) -> bool:
     """Whether the dimensions stay, by an argument and its older name; TypeError for what is no bool."""
-    wanted = either("keepdims", keepdims, "keep_dims", keep_dims)
+    wanted = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     if wanted is not None and not isinstance(wanted, bool | np.bool_):
         raise TypeError(f"Expected bool for argument 'keep_dims' not {wanted!r}: keepdims is True or False.")
     return bool(wanted)
@@ -69,7 +58,7 @@ def _reduce(
     reduction_indices: Axes = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
     keepdims = keeps_dims(keepdims, keep_dims)
     if axis is not None:
         return node(tensor, axis, keep_dims=keepdims, name=name)
@@ -222,7 +211,7 @@ def reduce_logsumexp(
 
     Args: those of `tf.math.reduce_sum`.
     """
-    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
     keepdims = keeps_dims(keepdims, keep_dims)
     with input_scope(name, "ReduceLogSumExp", (input_tensor,)):
         tensor = convert_to_tensor(input_tensor, name="input")
@@ -290,9 +279,9 @@ def count_nonzero(
         reduction_indices, keep_dims, input: older names of `axis`, `keepdims` and `input_tensor`.
     """
     keepdims = keeps_dims(keepdims, keep_dims)
-    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
     with input_scope(name, "count_nonzero", (input_tensor,)):
-        tensor = convert_to_tensor(either("input", input, "input_tensor", input_tensor), name="input")
+        tensor = convert_to_tensor(deprecated_argument_lookup("input", input, "input_tensor", input_tensor), name="input")
         kind = tensor.dtype.base_dtype
         zero = constant(b"" if kind is dtypes.string else kind.as_numpy_dtype(0), kind, name="zeros")
         counted = cast(not_equal(tensor, zero), dtypes.int64)
@@ -320,7 +309,7 @@ def argmax(
     Raises:
         ValueError: both `axis` and `dimension` are given.
     """
-    axis = either("axis", axis, "dimension", dimension)
+    axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
     return arg_max_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
@@ -338,7 +327,7 @@ def argmin(
     Raises:
         ValueError: both `axis` and `dimension` are given.
     """
-    axis = either("axis", axis, "dimension", dimension)
+    axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
     return arg_min_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 

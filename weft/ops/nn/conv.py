@@ -11,7 +11,6 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.input_scope import input_scope
-from weft.ops.math.reduce_functions import either
 from weft.ops.nn.conv_op import (
     conv2d_backprop_filter,
     conv2d_backprop_input,
@@ -19,6 +18,7 @@ from weft.ops.nn.conv_op import (
     conv3d_backprop_input,
     conv3d_node,
 )
+from weft.platform.deprecation import deprecated_argument_lookup
 
 # Arguments in the forms that programs give them.
 
@@ -102,7 +102,7 @@ def conv2d(
     >>> tf.nn.conv2d(images, filters, strides=[1, 1, 1, 1], padding="VALID").shape
     TensorShape([Dimension(1), Dimension(3), Dimension(3), Dimension(3)])
     """
-    filter = either("filters", filters, "filter", filter)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     mode, explicit = explicit_padding(padding)
     layout = data_format or "NHWC"
     return conv2d_node(
@@ -133,8 +133,8 @@ def conv2d_transpose(
     Returns:
         A tensor of that shape and the same dtype.
     """
-    value = either("input", input, "value", value)
-    filter = either("filters", filters, "filter", filter)
+    value = deprecated_argument_lookup("input", input, "value", value)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     layout = data_format or "NHWC"
     mode, explicit = explicit_padding(padding)
     with input_scope(name, "conv2d_transpose", (value, filter, output_shape)) as scope:
@@ -177,9 +177,9 @@ def conv2d_gradient_of_input(
     """
     mode, explicit = explicit_padding(padding)
     return conv2d_backprop_input(
-        input_sizes, either("filters", filters, "filter", filter), out_backprop, strides=strides, padding=mode,
-        use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit, data_format=data_format, dilations=dilations,
-        name=name,
+        input_sizes, deprecated_argument_lookup("filters", filters, "filter", filter), out_backprop, strides=strides,
+        padding=mode, use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit, data_format=data_format,
+        dilations=dilations, name=name,
     )  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def conv1d(
     Returns:
         [batch, out_width, outputs] tensor of the same dtype, in the order of `data_format`.
     """
-    value = either("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     with input_scope(name, "conv1d", (value, filters)) as scope:
         layout, row = _row_layout(data_format)
         strides, rates = (_with_row(given, row, what) for given, what in ((stride, "stride"), (dilations, "dilations")))
@@ -304,7 +304,7 @@ def conv3d(
     Returns:
         [batch, out_depth, out_height, out_width, outputs] tensor of the same dtype, in the order of `data_format`.
     """
-    filter = either("filters", filters, "filter", filter)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     return conv3d_node(
         input, filter, strides=per_dimension(strides, 3, channel_of(data_format), "strides"), padding=padding,
         data_format=data_format, dilations=per_dimension(dilations, 3, channel_of(data_format), "dilations"), name=name,
@@ -332,8 +332,8 @@ def conv3d_transpose(
     Returns:
         A tensor of that shape and the same dtype.
     """
-    value = either("input", input, "value", value)
-    filter = either("filters", filters, "filter", filter)
+    value = deprecated_argument_lookup("input", input, "value", value)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     with input_scope(name, "conv3d_transpose", (value, filter, output_shape)) as scope:
         return conv3d_backprop_input(
             _sizes(output_shape), filter, value, strides=per_dimension(strides, 3, channel_of(data_format), "strides"),

@@ -12,8 +12,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.input_scope import input_scope
-from weft.ops.math.reduce_functions import either
 from weft.ops.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose, per_dimension
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def convolution(
@@ -39,8 +39,8 @@ def convolution(
     Raises:
         ValueError: the filter's rank is not known or is none of these, or both strides and dilations are above one.
     """
-    filter = convert_to_tensor(either("filters", filters, "filter", filter), name="filter")
-    rates = either("dilations", dilations, "dilation_rate", dilation_rate)
+    filter = convert_to_tensor(deprecated_argument_lookup("filters", filters, "filter", filter), name="filter")
+    rates = deprecated_argument_lookup("dilations", dilations, "dilation_rate", dilation_rate)
     rank = filter.shape.ndims
     if rank is None or not 3 <= rank <= 5:
         raise ValueError(f"num_spatial_dims must be one of 1, 2 or 3; the filter has shape {filter.shape}")

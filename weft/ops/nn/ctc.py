@@ -22,8 +22,8 @@ from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.transposing import transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import mul
-from weft.ops.math.reduce_functions import either
 from weft.ops.nn.window import check_rank
+from weft.platform.deprecation import deprecated_argument_lookup
 
 _TYPES: Final = {"T": (dtypes.float32, dtypes.float64)}
 _DEFAULTS: Final = {"T": dtypes.float32}
@@ -208,7 +208,7 @@ def ctc_loss(
             f"Expected labels (first argument) to be a SparseTensor. Got {labels!r}: tf.sparse_placeholder is fed one, and "
             "tf.contrib.layers.dense_to_sparse(labels) makes one of a dense tensor."
         )
-    inputs = _time_major(either("logits", logits, "inputs", inputs), time_major)
+    inputs = _time_major(deprecated_argument_lookup("logits", logits, "inputs", inputs), time_major)
     loss, _ = ctc_loss_node(
         inputs, labels.indices, labels.values, sequence_length,
         preprocess_collapse_repeated=preprocess_collapse_repeated, ctc_merge_repeated=ctc_merge_repeated,

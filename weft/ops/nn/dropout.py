@@ -14,9 +14,9 @@ from weft.ops.array.shape_ops import shape_internal
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal
-from weft.ops.math.reduce_functions import either
 from weft.ops.random.functions import random_uniform
 from weft.platform import tf_logging
+from weft.platform.deprecation import deprecated_argument_lookup
 
 _SUSPICIOUS: Final = 0.5
 # What selu makes of minus infinity: its scale times its alpha, negated.
@@ -52,7 +52,7 @@ def dropout(
             _check_rate(float(dropped), f": keep_prob, one less the rate, is {keep_prob}, and has to be in (0, 1]")
     except TypeError:
         raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
-    rate = either("rate", rate, "keep_prob", dropped)
+    rate = deprecated_argument_lookup("rate", rate, "keep_prob", dropped)
     if rate is None:
         raise ValueError("You must provide a rate to dropout.")
     return dropout_v2(x, rate, noise_shape, seed, name)

@@ -16,10 +16,10 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import greater_equal, less_equal, logical_and
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import add, neg
-from weft.ops.math.reduce_functions import either
 from weft.ops.math.unary import exp, log, log1p
 from weft.ops.nn.activation import relu
 from weft.ops.nn.softmax import check_entropy_args
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def _same_shape(first: Tensor, second: Tensor, names: str) -> None:
@@ -88,7 +88,7 @@ def weighted_cross_entropy_with_logits(
     Raises:
         ValueError: the shapes of logits and labels differ.
     """
-    labels = either("labels", labels, "targets", targets)
+    labels = deprecated_argument_lookup("labels", labels, "targets", targets)
     with input_scope(name, "logistic_loss", (logits, labels)) as scope:
         x = convert_to_tensor(logits, name="logits")
         z = convert_to_tensor(labels, name="labels")

@@ -13,9 +13,9 @@ from weft.ops.array.tiling import reverse
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import neg
-from weft.ops.math.reduce_functions import either
 from weft.ops.nn.pooling import lowest
 from weft.ops.symbolic_gradient import vjp
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple[int, int, int]:
@@ -88,8 +88,8 @@ def dilation2d(
         name: the node's name.
         filters, dilations: other names of `filter` and `rates`.
     """
-    filter = either("filters", filters, "filter", filter)
-    rates = either("dilations", dilations, "rates", rates)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
+    rates = deprecated_argument_lookup("dilations", dilations, "rates", rates)
     made: Tensor = dilation2d_node(input, filter, strides=strides, rates=rates, padding=padding, name=name)
     return made
 

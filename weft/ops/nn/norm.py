@@ -19,8 +19,9 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum, not_equal
 from weft.ops.math.elementwise import add, mul, reciprocal, square, squared_difference, sub
-from weft.ops.math.reduce_functions import either, keeps_dims, reduce_mean, reduce_prod, reduce_sum
+from weft.ops.math.reduce_functions import keeps_dims, reduce_mean, reduce_prod, reduce_sum
 from weft.ops.math.unary import rsqrt
+from weft.platform.deprecation import deprecated_argument_lookup
 
 _HALVES = (dtypes.float16, dtypes.bfloat16)
 
@@ -44,7 +45,7 @@ def moments(
     Returns:
         Two tensors of the dtype of `x`.
     """
-    keep = either("keepdims", keepdims, "keep_dims", keep_dims)
+    keep = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     with input_scope(name, "moments", (x, axes)):
         x = convert_to_tensor(x)
         kind = x.dtype.base_dtype
@@ -138,7 +139,7 @@ def weighted_moments(
     Returns:
         Two tensors of the dtype of `x`.
     """
-    keep = either("keepdims", keepdims, "keep_dims", keep_dims)
+    keep = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     with input_scope(name, "weighted_moments", (x, frequency_weights, axes)):
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(frequency_weights, name="frequency_weights")
@@ -171,7 +172,7 @@ def l2_normalize(
         epsilon: the least square of the norm.
         dim: the older name of `axis`.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     with input_scope(name, "l2_normalize", (x,)) as scope:
         x = convert_to_tensor(x, name="x")
         squares = reduce_sum(square(x), axis, keepdims=True)
@@ -225,9 +226,9 @@ def batch_norm_with_global_normalization(
     Returns:
         A tensor of the shape and dtype of `t`.
     """
-    t = either("input", input, "t", t)
-    m = either("mean", mean, "m", m)
-    v = either("variance", variance, "v", v)
+    t = deprecated_argument_lookup("input", input, "t", t)
+    m = deprecated_argument_lookup("mean", mean, "m", m)
+    v = deprecated_argument_lookup("variance", variance, "v", v)
     scale = gamma if scale_after_normalization else None
     return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)
 

@@ -13,7 +13,6 @@ from weft.ops.array.blocks import batch_to_space_nd, space_to_batch_nd
 from weft.ops.array.shape_ops import expand_dims, shape, squeeze
 from weft.ops.array.transposing import transpose
 from weft.ops.input_scope import input_scope
-from weft.ops.math.reduce_functions import either
 from weft.ops.nn.conv import per_dimension
 from weft.ops.nn.pool_op import (
     avg_pool3d_node,
@@ -22,6 +21,7 @@ from weft.ops.nn.pool_op import (
     max_pool_node,
     max_pool_with_argmax_node,
 )
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def _pooled(
@@ -55,7 +55,16 @@ def max_pool(
     >>> tf.nn.max_pool(tf.ones([1, 4, 4, 3]), [1, 2, 2, 1], [1, 2, 2, 1], "VALID").shape
     TensorShape([Dimension(1), Dimension(2), Dimension(2), Dimension(3)])
     """
-    return _pooled(max_pool_node, "MaxPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
+    return _pooled(
+        max_pool_node,
+        "MaxPool",
+        deprecated_argument_lookup("input", input, "value", value),
+        ksize,
+        strides,
+        padding,
+        data_format,
+        name,
+    )
 
 
 def avg_pool(
@@ -75,7 +84,16 @@ def avg_pool(
     Returns:
         [batch, out_height, out_width, channels] tensor of the same dtype.
     """
-    return _pooled(avg_pool_node, "AvgPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
+    return _pooled(
+        avg_pool_node,
+        "AvgPool",
+        deprecated_argument_lookup("input", input, "value", value),
+        ksize,
+        strides,
+        padding,
+        data_format,
+        name,
+    )
 
 
 def max_pool2d(
@@ -214,7 +232,7 @@ def max_pool_with_argmax(
     for key, size in (("ksize", ksize), ("strides", strides)):
         if size is None or isinstance(size, float):
             raise TypeError(f"Expected list for {key!r} argument to 'max_pool_with_argmax' Op, not {size!r}: [1, 2, 2, 1]")
-    kind = either("output_dtype", output_dtype, "Targmax", Targmax)
+    kind = deprecated_argument_lookup("output_dtype", output_dtype, "Targmax", Targmax)
     return max_pool_with_argmax_node(
         input, ksize=per_dimension(ksize, 2, 3, "ksize"), strides=per_dimension(strides, 2, 3, "strides"),
         padding=padding, Targmax=dtypes.int64 if kind is None else kind,
@@ -247,7 +265,7 @@ def pool(
         ValueError: the window has no such number of dimensions, the type is neither of the two, or there are gaps as well as
             strides.
     """
-    rates = either("dilations", dilations, "dilation_rate", dilation_rate)
+    rates = deprecated_argument_lookup("dilations", dilations, "dilation_rate", dilation_rate)
     functions: dict[tuple[str, int], Callable[..., Tensor]] = {
         ("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
         ("AVG", 1): avg_pool1d, ("AVG", 2): avg_pool, ("AVG", 3): avg_pool3d,

@@ -7,11 +7,11 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.input_scope import input_scope
-from weft.ops.math.reduce_functions import either
 from weft.ops.nn.conv import channel_of, conv2d, conv2d_transpose, explicit_padding, per_dimension
 from weft.ops.nn.conv_op import (
     depthwise_conv2d_node,
 )
+from weft.platform.deprecation import deprecated_argument_lookup
 
 
 def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None) -> Tensor:
@@ -53,7 +53,7 @@ def atrous_conv2d_transpose(
 
 
 def _rates(rate: TensorLike | None, dilations: Sizes | None, data_format: str) -> list[int]:
-    rate = either("dilations", dilations, "rate", rate)
+    rate = deprecated_argument_lookup("dilations", dilations, "rate", rate)
     return per_dimension(rate, 2, channel_of(data_format), "rate")
 
 

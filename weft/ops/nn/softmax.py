@@ -32,8 +32,9 @@ from weft.ops.gradient_nodes import always
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import FLOATS, neg, sub
-from weft.ops.math.reduce_functions import either, reduce_sum
+from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import exp
+from weft.platform.deprecation import deprecated_argument_lookup
 
 _HALVES = (dtypes.float16, dtypes.bfloat16)
 
@@ -96,7 +97,7 @@ def softmax(logits: TensorLike, axis: int | Tensor | None = None, name: str | No
     Returns:
         A tensor of the same shape and dtype.
     """
-    return _along(softmax_node, logits, either("axis", axis, "dim", dim), name)
+    return _along(softmax_node, logits, deprecated_argument_lookup("axis", axis, "dim", dim), name)
 
 
 def log_softmax(
@@ -106,7 +107,7 @@ def log_softmax(
 
     Args: those of `tf.math.softmax`.
     """
-    return _along(log_softmax_node, logits, either("axis", axis, "dim", dim), name)
+    return _along(log_softmax_node, logits, deprecated_argument_lookup("axis", axis, "dim", dim), name)
 
 
 def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor | None, name: str | None) -> Tensor:
@@ -228,7 +229,7 @@ def softmax_cross_entropy_with_logits_v2(
     Returns:
         [...] tensor of the dtype of `logits`.
     """
-    axis = either("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     return _softmax_cross_entropy(labels, logits, -1 if axis is None else axis, name)
 
 
@@ -280,7 +281,7 @@ def softmax_cross_entropy_with_logits(
     [0.6931472]
     """
     # -1 is the default, not something that the caller asked for.
-    dim = either("axis", axis, "dim", None if dim == -1 else dim)
+    dim = deprecated_argument_lookup("axis", axis, "dim", None if dim == -1 else dim)
     check_entropy_args("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with input_scope(name, "softmax_cross_entropy_with_logits_sg", (logits, labels)) as scope:
         labels = stop_gradient(labels, name="labels_stop_gradient")

@@ -30,6 +30,7 @@ from weft.ops.ragged.tensor import (
     ValuesLike,
     convert_to_tensor_or_ragged_tensor,
 )
+from weft.platform.deprecation import deprecated_argument_lookup
 
 Segment = Callable[..., Tensor]
 _Axis = int | Sequence[int] | Tensor | None
@@ -142,7 +143,7 @@ def _reduction(scope: str, make: Callable[[Values, list[int] | None], Values]) -
         reduction_indices: _Axis = None,
         keep_dims: bool | None = None,
     ) -> Values:
-        wanted = reduce_functions.either("axis", axis, "reduction_indices", reduction_indices)
+        wanted = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
         if keepdims or keep_dims:
             raise ValueError("keepdims=True is not supported for RaggedTensors.")
         tensor = convert_to_tensor_or_ragged_tensor(input_tensor, name="rt_input")
