@@ -7,7 +7,7 @@ import threading
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from tensorboard.compat.proto.summary_pb2 import HistogramProto
 
@@ -17,7 +17,7 @@ from weft.framework.printed import printed
 _Cell = TypeVar("_Cell")
 _Value = TypeVar("_Value")
 # A metric that nobody holds any more gives its name back.
-_METRICS: Final[weakref.WeakValueDictionary[str, Metric[Any]]] = weakref.WeakValueDictionary()
+_METRICS: Final[weakref.WeakValueDictionary[str, object]] = weakref.WeakValueDictionary()
 
 
 class Metric(Generic[_Cell]):

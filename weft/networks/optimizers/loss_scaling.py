@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from weft.framework import replication
 from weft.framework.aliases import Nest, TensorLike, VariableLike
@@ -39,12 +39,12 @@ class LossScaleOptimizer(Optimizer):
         if not isinstance(opt, Optimizer):
             raise ValueError(f'"opt" must be an instance of OptimizerV2, but got: {opt}')
         for clip in CLIPS:
-            if opt._clips.limits.get(clip) is not None:
+            limit = getattr(opt, clip, None)
+            if limit is not None:
                 raise ValueError(
-                    f"LossScaleOptimizer does not support wrapping optimizers with a {clip}. Optimizer {opt} has {clip} "
-                    f"{opt._clips.limits[clip]}"
+                    f"LossScaleOptimizer does not support wrapping optimizers with a {clip}. Optimizer {opt} has {clip} {limit}"
                 )
-        super().__init__(opt._name)
+        super().__init__(type(opt).__name__)
         self._optimizer = opt
         self._loss_scale = loss_scale_of(loss_scale)
         object.__setattr__(self, "hypers", opt.hypers)
@@ -102,7 +102,7 @@ class LossScaleOptimizer(Optimizer):
         grads = self.get_unscaled_gradients([grad for grad, _ in pairs])
         return list(zip(grads, [var for _, var in pairs], strict=True))
 
-    def _apply(self, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:
+    def _apply(self, pairs: Sequence[tuple[Nest, VariableLike]], name: str | None) -> Operation:
         mode = replication.current()
         if mode is not None and mode.replica is not None and self._loss_scale.variables():
             raise NotImplementedError(
