@@ -65,7 +65,7 @@ def test_who_says_how_often_wants_restarts(described):
         (["--gpus=workers=1", "p.py"], "--gpus: there is no role 'workers', only ps, chief, worker, evaluator."
          " Did you mean 'worker'?"),
         (["--env=A", "p.py"], "--env: expected NAME=VALUE, got 'A'"),
-        (["--env=A B=1", "p.py"], "environment: 'A B' cannot be the name of an environment variable"),
+        (["--env=A B=1", "p.py"], "--env: 'A B' cannot be the name of an environment variable"),
         (["--memory=lots", "p.py"], "--memory: expected bytes above 0, such as 500M or 8Gi, got 'lots'"),
         (["--max-restarts=-1", "p.py"], "--max-restarts: expected a number of restarts, 0 or more, got '-1'"),
         (["--start=3", "--worker=2", "p.py"], "worker: start: expected a number from 0 to 2, which there may be, got 3"),

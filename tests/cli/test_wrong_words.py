@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from weft.cli.command_line import COMMANDS, main
+from weft.distributed.server.server import Server
 
 # The words of a command, and the parts that the line has.
 _WRONG: dict[str, tuple[str, ...]] = {
@@ -17,6 +18,37 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "run": ("weft run: error", "PROGRAM"),
     "run missing.py": ("the program 'missing.py' does not exist",),
     "run .": ("the program '.' is not a file",),
+    "run --verbose program.py": ("unrecognized arguments: --verbose; an option of the program stands behind PROGRAM",),
+    "ray program.py": ("there is no command 'ray'; a job in a Ray cluster is started by 'weft launch --on ray PROGRAM'",),
+    "slurm program.py": ("there is no command 'slurm'", "'srun weft task PROGRAM'"),
+    "kubernetes": ("there is no command 'kubernetes'", "'weft k8s manifest'"),
+    "launch": ("required: PROGRAM",),
+    "launch script.sh": ("'script.sh' is no Python that this interpreter reads: line 2: invalid syntax: 'echo hi'",),
+    "launch binary.py": ("the program 'binary.py' is no Python",),
+    "launch folder": ("the program 'folder' is not a file",),
+    "launch --job folder": ("the job's file 'folder' cannot be read: Is a directory",),
+    "launch --job": ("--job: expected one argument",),
+    "launch --worker -1 program.py": ("--worker: expected a number of tasks, 0 or more, got '-1'",),
+    "launch --worker 1.5 program.py": ("--worker: expected a number of tasks, 0 or more, got '1.5'",),
+    "launch --ps= program.py": ("--ps: expected a number of tasks, 0 or more, got ''",),
+    "launch --wroker 2 program.py": ("unrecognized arguments: --wroker; did you mean '--worker'?",),
+    "launch --wacth program.py": ("did you mean '--watch'?",),
+    "launch --num_workers=2 program.py": ("did you mean '--worker'?",),
+    "launch -n 2 program.py": ("unrecognized arguments: -n; an option of the program stands behind PROGRAM",),
+    "launch --until worker program.py": ("--until worker: there is no such task, only worker:0",),
+    "launch --cpus 0 program.py": ("--cpus: expected a number of cores above 0, got '0'",),
+    "launch --cpus wroker=2 program.py": ("--cpus: there is no role 'wroker'", "Did you mean 'worker'?"),
+    "launch --gpus -1 program.py": ("--gpus: expected a number, 0 or more, got '-1'",),
+    "launch --memory -5G program.py": ("--memory: expected one argument; a value that begins with a hyphen", "--memory=-1"),
+    "launch --memory 8GB program.py": ("--memory: expected bytes above 0, such as 500M or 8Gi, got '8GB'",),
+    "launch --env =VALUE program.py": ("--env: '' cannot be the name of an environment variable", "as in NAME=VALUE"),
+    "launch --env worker:1A=1 program.py": ("--env: '1A' cannot be the name of an environment variable",),
+    "launch --start 3 --worker 2 program.py": ("start: expected a number from 0 to 2, which there may be, got 3",),
+    "launch --max-restarts many program.py": ("--max-restarts: expected a number of restarts, 0 or more, got 'many'",),
+    "launch --watch-port 99999 program.py": ("--watch-port: expected a port, 1 to 65535, got '99999'",),
+    "launch --hosts hosts.txt program.py": ("expected names of hosts, and 'hosts.txt' is a file", "$(paste -sd, hosts.txt)"),
+    "launch --hosts a,,b program.py": ("--hosts: expected HOST or HOST:TASKS, such as b:4, got ''",),
+    "launch --hosts a --on ray program.py": ("--on ray and --hosts: Ray has hosts of its own",),
     "launch missing.py": ("the program 'missing.py' does not exist",),
     "launch --workers 2 program.py": ("unrecognized arguments: --workers", "did you mean '--worker'?"),
     "launch --worker two program.py": ("--worker: expected a number of tasks, 0 or more, got 'two'",),
@@ -44,15 +76,44 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "task --signals SIGKILL program.py": ("'SIGKILL' is no signal that a process can take",),
     "k8s manifest --name n --image i --namespace a_b program.py": ("--namespace: expected at most 63 small letters", "'a_b'"),
     "k8s manifest --name n --image i --worker 9000 program.py": ("the addresses of 9000 tasks take", "a shorter --name"),
+    "k8s manifst": ("invalid choice: 'manifst'", "did you mean 'manifest'?"),
+    "k8s manifest --name A_B --image i program.py": ("--name: expected at most 46 small letters, digits and hyphens",),
+    "k8s manifest --name n --image i --worker 0 program.py": ("there is no task to start",),
+    "k8s manifest --name n --image i --port 0 program.py": ("--port: expected a port, 1 to 65535, got '0'",),
+    "k8s manifest --name n --image i --cpus zero program.py": ("--cpus: expected a number, or ROLE=number, got 'zero'",),
+    "task --join 127.0.0.1:1 --as worker program.py": ("--as: expected a task, such as worker:2, got 'worker'",),
+    "task --join 127.0.0.1:1 --as worker:x program.py": ("--as: expected a task, such as worker:2, got 'worker:x'",),
+    "task --join nowhere program.py": ("'nowhere' is no target such as grpc://host:port",),
+    "task --as worker:1 program.py": ("--as is for a task that joins a cluster: add --join TARGET",),
     "k8s": ("required: COMMAND, one of manifest",),
     "k8s manifest program.py": ("required: --name, --image",),
     "stop": ("required: TARGET",),
     "stop localhost": ("'localhost' is no target such as grpc://host:port", "with a port from 0 to 65535"),
+    "stop --force localhost:1": ("unrecognized arguments: --force (see",),
+    "stop grpc://127.0.0.1:99999": ("with a port from 0 to 65535",),
+    "stop http://127.0.0.1:1": ("it has no scheme, as '127.0.0.1:1'",),
+    "stop --grace inf localhost:1": ("--grace: expected seconds, 0 or more, got 'inf'",),
+    "doctor --timeout 0": ("--timeout: expected seconds, more than 0, got '0'",),
+    "doctor nonsense": ("'nonsense' is no target such as grpc://host:port",),
+    "watch": ("required: TARGET",),
+    "watch --interval 0 localhost:1": ("--interval: expected seconds, more than 0, got '0'",),
+    "trace -o missing/trace.json localhost:1": ("-o/--output: expected a file to write", "there is no folder 'missing'"),
+    "trace -o folder localhost:1": ("-o/--output: expected a file to write, got 'folder': it is a folder",),
+    "trace --seconds 0 localhost:1": ("--seconds: expected seconds, more than 0, got '0'",),
     "top localhost": ("'localhost' is no target such as grpc://host:port",),
     "watch --port x localhost:1": ("--port: expected a port, 0 to 65535, got 'x'",),
     "trace --seconds soon localhost:1": ("--seconds: expected seconds, more than 0, got 'soon'",),
     "checkpoint": ("required: ACTION, one of ls, show",),
     "checkpoint list .": ("invalid choice: 'list'", "did you mean 'ls'?"),
+    "checkpoint verfy .": ("did you mean 'verify'?",),
+    "checkpoint export one out.xyz": ("'out.xyz' should end in .npz or .safetensors",),
+    "checkpoint diff one two --tolerance x": ("--tolerance: expected a number, 0 or more, got 'x'",),
+    "credentials tokn": ("did you mean 'token'?",),
+    "credentials token": ("required: -o/--output",),
+    "credentials authority --days 0 folder": ("--days: expected a number of days, 1 or more, got '0'",),
+    "credentials issue folder": ("required: NAME",),
+    "saved-model show --dir folder": ("SavedModel file does not exist at: folder/{saved_model.pbtxt|saved_model.pb}",),
+    "saved-model sho": ("did you mean 'show'?",),
     "credentials": ("required: KIND, one of token, authority",),
     "saved-model": ("required: ACTION, one of show, run",),
     "saved-model show": ("required: --dir",),
@@ -66,6 +127,10 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("TF_CONFIG", "WEFT_CLUSTER", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "program.py").write_text("print(1)\n")
+    (tmp_path / "script.sh").write_text("#!/bin/sh\necho hi\n")
+    (tmp_path / "binary.py").write_bytes(b"\x7fELF\0\0")
+    (tmp_path / "hosts.txt").write_text("a\nb\n")
+    (tmp_path / "folder").mkdir()
 
 
 @pytest.mark.parametrize("words", _WRONG)
@@ -121,6 +186,20 @@ def test_a_checkpoint_that_is_not_there_is_told_with_how_one_is_named(capsys: py
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "without .index and .data" in told
+
+
+def test_a_file_in_the_place_of_a_folder_of_checkpoints_is_told_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["checkpoint", "ls", "program.py"]) == 2
+    assert capfd.readouterr().err == "weft checkpoint: 'program.py' is no folder\n"
+
+
+def test_a_page_whose_port_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with Server.create_local_server() as server, socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["watch", "--port", str(port), server.target]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert str(port) in told
 
 
 @pytest.mark.parametrize("command", COMMANDS)

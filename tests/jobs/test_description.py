@@ -33,7 +33,8 @@ def test_memory_is_a_number_with_a_unit(text, size):
         (lambda: Role("ps", memory="8 GB"), "ps: memory: expected bytes above 0, such as 500M or 8Gi, got '8 GB'"),
         (lambda: Role("ps", memory="0"), "ps: memory: expected bytes above 0, such as 500M or 8Gi, got '0'"),
         (lambda: Role("ps", gpus=-1), "ps: gpus: expected a number, 0 or more, got -1"),
-        (lambda: Role("ps", environment={"A B": ""}), "ps: 'A B' cannot be the name of an environment variable"),
+        (lambda: Role("ps", environment={"A B": ""}), "ps: 'A B' cannot be the name of an environment variable: expected"
+         " letters, digits and underscores, no digit first, as in NAME=VALUE"),
         (lambda: Restart("onfailure"), "restart: there is no policy 'onfailure', only never, on-failure."
          " Did you mean 'on-failure'?"),
         (lambda: Restart("never", -1), "restart: limit: expected a number of restarts, 0 or more, got -1"),

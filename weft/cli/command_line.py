@@ -32,6 +32,14 @@ A module has `add_arguments(parser)`, which describes the command, gives it its 
 imported when its command is asked for: `weft --help` needs none of them.
 """
 
+_ELSEWHERE: Final = {
+    "kubernetes": "objects for Kubernetes are written by 'weft k8s manifest'",
+    "ray": "a job in a Ray cluster is started by 'weft launch --on ray PROGRAM'",
+    "slurm": "in an allocation of Slurm's, 'srun weft task PROGRAM' runs each task",
+    "ssh": "a job on other hosts is started by 'weft launch --hosts A,B PROGRAM'",
+}
+"""What does the work of commands that somebody may look for."""
+
 
 class _PrintVersion(argparse.Action):
     """Prints the versions that a report of a fault needs."""
@@ -72,7 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         parser.refuse(unknown)
     if asked and asked not in COMMANDS:
-        parser.error(f"there is no command {asked!r}{did_you_mean(asked, [*COMMANDS, *parser.options])}")
+        meant = f"; {_ELSEWHERE[asked]}" if asked in _ELSEWHERE else did_you_mean(asked, [*COMMANDS, *parser.options])
+        parser.error(f"there is no command {asked!r}{meant}")
     arguments = parser.parse_args(words)
     exit_code: int = arguments.run(arguments) if arguments.is_program else guarded(lambda: arguments.run(arguments))
     return exit_code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Self
 
 from weft.jobs.description import JobError
@@ -51,6 +52,10 @@ class Host:
 
 def hosts_of(text: str) -> list[Host]:
     """The hosts of a list such as `a,b:4,c`; JobError names what is none."""
+    if Path(text).is_file():
+        raise JobError(
+            f"--hosts: expected names of hosts, and {text!r} is a file: --hosts $(paste -sd, {text}) gives its lines"
+        )
     return [Host.of(each.strip()) for each in text.split(",")]
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from weft.cli.parser import OneLineParser
 from weft.cli.program_file import check_program
-from weft.jobs.description import POLICIES, ROLES, JobDescription, JobError, Restart, Role, memory_bytes
+from weft.jobs.description import POLICIES, ROLES, JobDescription, JobError, Restart, Role, check_environment, memory_bytes
 from weft.jobs.job_file import read_job
 
 _COUNTS: Final = {"ps": "parameter servers", "worker": "workers", "chief": "chiefs, 0 or 1", "evaluator": "evaluators, 0 or 1"}
@@ -68,7 +68,7 @@ def _changed(arguments: argparse.Namespace, told: JobDescription | None) -> JobD
     roles = {role: _role(role, count, told) for role, count in counts.items()}
     cpus = _by_role(arguments.cpus, "--cpus", _cores)
     memory = _by_role(arguments.memory, "--memory", _memory)
-    gpus = _by_role(arguments.gpus, "--gpus", _whole)
+    gpus = _by_role(arguments.gpus, "--gpus", _gpus)
     start = _by_role(arguments.start, "--start", _whole, ("worker",))
     common, own = _environment(arguments.env or [])
     changed = tuple(
@@ -133,6 +133,7 @@ def _environment(texts: list[str]) -> tuple[dict[str, str], Mapping[str, dict[st
         if not separator:
             raise JobError(f"--env: expected NAME=VALUE, got {text!r}")
         role, colon, inner = name.partition(":")
+        check_environment({inner if colon else name: value}, "--env")
         if colon:
             own.setdefault(_known_role(role, "--env"), {})[inner] = value
         else:
@@ -148,10 +149,18 @@ def _known_role(name: str, option: str) -> str:
 
 
 def _cores(text: str) -> float:
+    if not float(text) > 0:
+        raise JobError(f"--cpus: expected a number of cores above 0, got {text!r}")
     return float(text)
 
 
 def _whole(text: str) -> int:
+    return int(text)
+
+
+def _gpus(text: str) -> int:
+    if int(text) < 0:
+        raise JobError(f"--gpus: expected a number, 0 or more, got {text!r}")
     return int(text)
 
 

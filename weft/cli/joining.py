@@ -25,16 +25,18 @@ def joined_place(address: str, name: str | None = None, own_address: str | None 
         own_address: where it will listen, instead of where the cluster has it.
 
     Raises:
-        JobError: the cluster has no such task, or it is there already.
+        JobError: `name` names no task, the cluster has no such one, or it is there already.
         OpError: the cluster does not answer, or does not take this caller's word.
     """
+    role, _, number = (name or "").partition(":")
+    if name is not None and not (role and number.isdecimal()):
+        raise JobError(f"--as: expected a task, such as worker:2, got {name!r}")
     cluster = _cluster_of(address)
     if name is None:
         role, index = "worker", _last_missing(cluster)
     else:
-        role, _, number = name.partition(":")
-        check_member(cluster, role, int(number) if number.isdecimal() else number, f"--as {name}")
         index = int(number)
+        check_member(cluster, role, index, f"--as {name}")
         if _answers(cluster[role][index]):
             raise JobError(f"--as {name}: it is there already, at {cluster[role][index]}")
     if own_address is not None:

@@ -17,6 +17,7 @@ from weft.cli.launch_page import WatchedDisplay
 from weft.cli.on_ray import RayRunner, ray_module
 from weft.cli.option_values import port, seconds
 from weft.cli.parser import OneLineParser
+from weft.cli.program_file import check_python
 from weft.errors import OpError
 from weft.jobs.description import JobDescription, JobError
 from weft.platform.free_ports import free_ports
@@ -55,6 +56,8 @@ def add_arguments(parser: OneLineParser) -> None:
 def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     described = job_from(arguments, parser)
     _check_where(arguments, parser)
+    if arguments.python is None:
+        check_python(described.program, parser)
     if arguments.on == "ray":
         return _run_on_ray(described, arguments, parser)
     try:

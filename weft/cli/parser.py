@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 _OPTION: Final = re.compile(r"--?\w[\w-]*")
+_LACKS_VALUE: Final = re.compile(r"argument (?:-\w/)?(--[\w-]+): expected one argument$")
 _INVALID_CHOICE: Final = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 
 
@@ -56,6 +57,8 @@ class OneLineParser(argparse.ArgumentParser):
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End the process: these arguments are none of this parser's."""
         meant = did_you_mean(unknown[0].partition("=")[0], self.options)
+        if not meant and any(action.metavar == "PROGRAM" for action in self._actions):
+            meant = "; an option of the program stands behind PROGRAM"
         self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
 
     def error(self, message: str) -> NoReturn:
@@ -68,6 +71,9 @@ class OneLineParser(argparse.ArgumentParser):
         refused = _INVALID_CHOICE.search(message)
         if refused is not None:
             return did_you_mean(refused[1], [each.strip("'") for each in refused[2].split(", ")])
+        lacking = _LACKS_VALUE.match(message)
+        if lacking is not None:
+            return f"; a value that begins with a hyphen is joined to it, as in {lacking[1]}=-1"
         for action in self._actions:
             if action.choices and action.required and f": {action.metavar or action.dest}" in message:
                 return f", one of {', '.join(map(str, action.choices))}"
@@ -78,5 +84,6 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """The end of a sentence that names the word that was probably meant; empty when none is like it."""
     # Their dashes are no likeness: `--version` is not meant for `--on`.
     bare = {each.lstrip("-"): each for each in reversed(known)}
-    close = difflib.get_close_matches(word.lstrip("-"), bare, n=1)
+    # One letter is like any word that has it; a ratio of 0.6, as of `force` and `grace`, is chance.
+    close = difflib.get_close_matches(word.lstrip("-"), bare, n=1, cutoff=0.65) if len(word.lstrip("-")) > 1 else []
     return f"; did you mean {bare[close[0]]!r}?" if close else ""

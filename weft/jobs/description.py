@@ -180,7 +180,8 @@ def check_environment(variables: Mapping[str, str], what: str) -> None:
     """JobError unless all names can be those of environment variables, and all values their values."""
     for name, value in variables.items():
         if not _VARIABLE.fullmatch(name):
-            raise JobError(f"{what}: {name!r} cannot be the name of an environment variable")
+            expected = "letters, digits and underscores, no digit first, as in NAME=VALUE"
+            raise JobError(f"{what}: {name!r} cannot be the name of an environment variable: expected {expected}")
         if "\0" in value:
             raise JobError(f"{what}: the value of {name} has a zero byte")
 

@@ -29,9 +29,9 @@ _SHARD_PATTERN: Final = re.compile(r"-\?{5}-of-\d{5}$")
 
 def list_folder(folder: str) -> int:
     """Print a folder's checkpoints: name, when it was written, size; the latest is marked."""
+    prefixes, rows = prefixes_in(folder), []
     latest = latest_checkpoint(folder)
-    rows = []
-    for prefix in prefixes_in(folder):
+    for prefix in prefixes:
         when = datetime.datetime.fromtimestamp(_written_s(prefix)).astimezone()
         size = sum(files.size(path) for path in _files_of(prefix))
         is_latest = latest is not None and os.path.abspath(latest) == os.path.abspath(prefix)
