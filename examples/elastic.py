@@ -14,6 +14,7 @@ Press Ctrl-C there, or kill a worker: training goes on without it.
 """
 
 import argparse
+import contextlib
 import time
 from collections.abc import Iterator
 
@@ -75,7 +76,8 @@ def main() -> None:
             return session.run(take)
         except tf.errors.OutOfRangeError:
             # The others have the last shards. Their updates must not wait for this worker, and one of them may yet die.
-            session.run(pause)
+            with contextlib.suppress(tf.errors.CancelledError):  # the chief is done, and so is the job
+                session.run(pause)
             return session.run(take_late)
 
     done, count, now = 0, 0, 0.0
