@@ -66,6 +66,32 @@ def test_a_pipeline_that_waits_for_room_is_no_news(caplog: pytest.LogCaptureFixt
     assert not [record for record in caplog.records if record.name == "weft.queues"]
 
 
+def test_the_main_thread_that_waits_for_room_in_a_queue_that_was_used_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    log, texts = logging.getLogger("weft.queues"), []
+    with tf.Graph().as_default(), tf.Session() as session:
+        queue = tf.FIFOQueue(1, tf.float32, shapes=[[]], name="jobs")
+        put, take = queue.enqueue(1.0), queue.dequeue()
+
+        class MakesRoom(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                texts.append(record.getMessage())
+                taker.start()
+
+        taker = threading.Thread(target=session.run, args=(take,))
+        session.run(put)
+        session.run(take)
+        session.run(put)
+        listener = MakesRoom()
+        log.addHandler(listener)
+        try:
+            session.run(put)
+            taker.join()
+        finally:
+            log.removeHandler(listener)
+    (told,) = texts
+    assert "s for room in FIFOQueue 'jobs', which has 1 of 1 elements. Nothing is taken out any more" in told
+
+
 def test_who_waits_at_a_staging_area_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
         area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[]], capacity=1)

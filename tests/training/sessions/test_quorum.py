@@ -27,6 +27,7 @@ def test_a_replica_that_is_gone_for_long_is_not_waited_for_until_it_gives_a_grad
     assert quorum.look(report(*here, session(2, has_left=True)), 5.9) is None
     assert quorum.count == Count(3, 3)
     told = quorum.look(report(*here, session(2, has_left=True)), 6.0)
+    assert quorum.has_lost
     assert told == ("/job:worker/task:2 is gone: updates are made of 2 gradients from now on (3 when all 3 replicas are there)")
     assert quorum.count == Count(2, 2)
     back = session(2, 1, has_given=False)

@@ -11,6 +11,7 @@ import pytest
 import weft as tf
 from weft.framework.op_context import StepOwner
 from weft.ops.data_flow.contributors import Contributors
+from weft.platform import wait_notice
 from weft.training.sessions.stall_watch import StallWatch
 
 
@@ -72,6 +73,50 @@ def test_nothing_is_told_while_no_chief_waits_or_all_gradients_are_there() -> No
     watch = StallWatch()
     for _ in range(2):
         assert watch.look([report(2, 3), report(2, 0, needed=None)]) is None
+
+
+def test_replicas_that_all_do_something_else_wait_for_nothing() -> None:
+    watch, evaluating = StallWatch(), [replica(0, 0, age_s=20.0), replica(1, 0, age_s=20.0)]
+    assert [watch.look([report(5, 0, replicas=evaluating)]) for _ in range(3)] == [None] * 3
+    assert [watch.look([report(0, 0)]) for _ in range(3)] == [None] * 3
+    left = [replica(0, 0, age_s=20.0), replica(1, 0, has_left=True)]
+    assert watch.look([report(5, 0, replicas=left)]) is None
+    told = watch.look([report(5, 0, replicas=left)])
+    assert told == "Step 5 has 0/3 gradients; missing: /job:worker/task:0 (late 20 s), /job:worker/task:1 (left)"
+
+
+@pytest.mark.parametrize("has_coordinator", [False, True])
+def test_an_update_that_nobody_waits_for_is_watched_with_and_without_a_coordinator(
+    has_coordinator: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("weft.training.sessions.stall_watch.WATCH_EVERY_S", 0.01)
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.5)
+    looked = threading.Event()
+    looks: list[object] = []
+
+    def look(watch: StallWatch, reports: object) -> None:
+        looks.append(reports)
+        if len(looks) > 60:
+            looked.set()
+
+    monkeypatch.setattr(StallWatch, "look", look)
+    v, step = tf.Variable(0.0), tf.train.get_or_create_global_step()
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(1.0), 1)
+    train_op = optimizer.minimize(v * 1.0, global_step=step)
+    runner, tokens = optimizer.get_chief_queue_runner(), optimizer.get_init_tokens_op()
+    coordinator = tf.train.Coordinator() if has_coordinator else None
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(optimizer.chief_init_op)
+        session.run(tokens)
+        threads = runner.create_threads(session, coordinator, daemon=True, start=True)
+        # The queue runner's own, one more that ends the session's queue, and the one that watches.
+        assert len(threads) == (3 if has_coordinator else 1)
+        session.run(train_op)
+        assert looked.wait(20)
+        if coordinator is not None:
+            coordinator.request_stop()
+    assert [record.getMessage() for record in caplog.records if record.name == "weft.accumulators"] == []
 
 
 def test_an_accumulator_reports_who_gave_gradients() -> None:

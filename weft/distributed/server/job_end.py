@@ -11,6 +11,7 @@ from typing import Final
 from weft.errors import AbortedError, NotFoundError
 from weft.ops.data_flow import replica_board
 from weft.ops.data_flow.replica_board import ReplicaBoard
+from weft.platform import wait_notice
 from weft.platform.process_name import this_process
 from weft.platform.stop_signals import StopSignals
 from weft.platform.wait_notice import WaitNotice
@@ -69,7 +70,9 @@ class JobEnd:
         if notice is None or self._worker.sessions.is_used:
             return None
         if notice.is_due():
-            _LOG.warning(
+            # Clients are started later, or take their time to begin; after a minute something may be wrong with them.
+            _LOG.log(
+                logging.WARNING if notice.waited_s >= wait_notice.SECOND_S else logging.INFO,
                 "Server %s has waited %.0f s in join() for its first session. It serves those that clients open at any "
                 "task of its cluster: look whether they run, and whether their ClusterSpec has this task's address.",
                 self._worker.task, notice.waited_s,

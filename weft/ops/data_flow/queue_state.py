@@ -283,8 +283,9 @@ class QueueState:
         """
         now_s = time.monotonic()
         # Threads that fill a queue stand at it whenever those that take do something else, and nobody waits for them. Here they
-        # may have no name: their enqueue runs in another task, or under a deadline.
-        is_early = waited_s < SECOND_S and (self._taken or asker.startswith(_FILLER))
+        # may have no name: their enqueue runs in another task, or under a deadline. A program's main thread is waited for.
+        is_used = bool(self._taken) and asker != threading.main_thread().name
+        is_early = waited_s < SECOND_S and (is_used or asker.startswith(_FILLER))
         if now_s < self._quiet_of_putters_until_s or self._taken > taken or is_early:
             return
         self._quiet_of_putters_until_s = now_s + (RARELY_S if self._quiet_of_putters_until_s else SECOND_S - FIRST_S) - 1

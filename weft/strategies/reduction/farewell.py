@@ -36,7 +36,8 @@ class Farewell:
     def __init__(self, host: str, count: int, index: int, tell: Callable[[int], int]) -> None:
         self._open: list[socket.socket] = []
         if index:
-            self._open.append(socket.create_connection((host, tell(0)), _LIMIT_S))
+            # The system closes it with the process, and nothing does before.
+            socket.create_connection((host, tell(0)), _LIMIT_S).detach()
             return
         with socket.create_server(("", 0), backlog=count) as server:
             server.settimeout(_LIMIT_S)
@@ -54,6 +55,7 @@ class Farewell:
                         "The first process has waited %.0f s at its end for the others, which would end with it; %.0f s at "
                         "most. Look whether one of them still trains, saves or exports.", notice.waited_s, _LIMIT_S,
                     )  # fmt: skip
+            each.close()
 
 
 def _has_closed(connection: socket.socket, limit_s: float) -> bool:

@@ -45,6 +45,7 @@ class Quorum:
         self._left_at: dict[str, float] = {}
         self._gone: set[str] = set()
         self.count = self._count(0)
+        self.has_lost = False
 
     def look(self, reports: Sequence[AccumulatorReport], now: float) -> str | None:
         """Follow what is reported now; `count` in words when it has changed, with the replicas that it changed for.
@@ -52,6 +53,9 @@ class Quorum:
         Args:
             reports: one for each task that has accumulators; see `AccumulatorState.report`.
             now: seconds of any one clock.
+
+        Returns:
+            The change; `has_lost` says whether it is the loss of a replica that has not come to the end of its input.
         """
         sessions = _by_task(reports)
         before, come_before = set(self._gone), set(self._come)
@@ -62,6 +66,7 @@ class Quorum:
         new = self._come - come_before if self._minimum is not None else set()
         if before == self._gone and not new:
             return None
+        self.has_lost = bool(self._gone - before - self._ended)
         what = [f"{task} is gone" for task in sorted(self._gone - before)]
         what += [f"{task} is back" for task in sorted(before - self._gone)]
         what += [f"{task} has come" for task in sorted(new - self._gone - before)]

@@ -41,13 +41,13 @@ class StallWatch:
         self._quiet_until_s = 0.0
 
     def look(self, reports: Sequence[AccumulatorReport]) -> str | None:
-        """The stall in words, or None when steps go on or no chief waits for gradients.
+        """The stall in words, or None when steps go on, or nobody waits: no chief for gradients, or no replica for an update.
 
         Args:
             reports: one for each accumulator; see `AccumulatorState.report`.
         """
         waited_for = [report for report in reports if report["needed"] is not None and report["count"] < report["needed"]]
-        if not waited_for:
+        if not waited_for or not any(map(_keeps_waiting, waited_for)):
             self._last_step = None
             return None
         slowest = min(waited_for, key=lambda report: (report["step"], report["count"]))
@@ -70,6 +70,14 @@ class StallWatch:
         missing += self._silent({task_of(replica) for replica in report["replicas"]})
         names = ", ".join(missing) if missing else "replicas that have given none so far"
         return f"Step {report['step']} has {report['count']}/{report['needed']} gradients; missing: {names}"
+
+
+def _keeps_waiting(report: AccumulatorReport) -> bool:
+    """Whether an update that is not made keeps a replica: one that has given its gradient, or those beside one that has left.
+
+    Replicas that all do something else, such as an evaluation or the first step's compilation, wait for nothing.
+    """
+    return bool(report["count"]) or any(replica["has_left"] for replica in report["replicas"])
 
 
 class WatchedQueueRunner(QueueRunner):
@@ -103,15 +111,19 @@ class WatchedQueueRunner(QueueRunner):
     def create_threads(
         self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """The QueueRunner's threads, and one that watches."""
+        """The QueueRunner's threads, and one that watches; that is none of the result where no coordinator stops it."""
         threads = super().create_threads(sess, coord, daemon, start)
-        if not threads or coord is None or not self._reports:
+        if not threads or not self._reports or (coord is None and not start):
             return threads
-        watch = SessionThread(target=self._watch, args=(sess, coord), name=f"StallWatchThread-{self.name}", daemon=daemon)
-        coord.register_thread(watch)
+        # Without a coordinator it ends with the session.
+        watched = (sess, coord or Coordinator())
+        is_daemon = daemon or coord is None
+        watch = SessionThread(target=self._watch, args=watched, name=f"StallWatchThread-{self.name}", daemon=is_daemon)
+        if coord is not None:
+            coord.register_thread(watch)
         if start:
             watch.start()
-        return [*threads, watch]
+        return threads if coord is None else [*threads, watch]
 
     def _close_on_stop(self, sess: SessionLike, coord: Coordinator) -> None:
         super()._close_on_stop(sess, coord)
@@ -146,4 +158,6 @@ class WatchedQueueRunner(QueueRunner):
         if quorum.count != before:
             self._set_count(sess, quorum.count, before)
         if told is not None:
-            tf_logging.warning("%s", told)
+            # Who comes is no cause for alarm.
+            tell = tf_logging.warning if quorum.has_lost else tf_logging.info
+            tell("%s", told)
