@@ -51,7 +51,13 @@ def custom_gradient(f: Callable[..., object] | None = None) -> Callable[..., Any
 def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     inputs = _map(convert_to_tensor, list(args))
     before = _all_variables()
-    result, grad_fn = f(*inputs)
+    returned = f(*inputs)
+    if not (isinstance(returned, tuple | list) and len(returned) == 2 and callable(returned[1])):
+        raise TypeError(
+            f"The function {getattr(f, '__name__', f)!r} of tf.custom_gradient must return a pair, its result and a function "
+            f"that makes the arguments' gradients of those of the results, `return y, lambda dy: dy`. Got {returned!r}"
+        )
+    result, grad_fn = returned
     _check_resources(f, _all_variables() - before)
     arguments, results = list(_flat(inputs)), [convert_to_tensor(each) for each in _flat(result)]
     variables = _resource_variables_between(arguments, results)

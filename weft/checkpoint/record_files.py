@@ -79,7 +79,7 @@ class TFRecordOptions:
             return cls.compression_type_map[options]
         if options in cls.compression_type_map.values():
             return str(options)
-        raise ValueError(f'Not a valid compression_type: "{options}"')
+        raise ValueError(f"Not a valid compression_type: \"{options}\". It is 'GZIP', 'ZLIB' or '', for none.")
 
 
 def _bytes_of(record: object) -> bytes:

@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike, DatasetSpec
-from weft.datasets.selecting import Made, int64, truth
+from weft.datasets.selecting import OF_BATCHES, Made, above_zero, truth
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.constant_value import constant_value, constant_value_as_shape
@@ -21,7 +21,7 @@ from weft.ops.data import batching, reshaping
 
 def batch(dataset: DatasetLike, batch_size: TensorLike, drop_remainder: TensorLike) -> Made:
     """Batches of elements; where none is shorter than others their size is known."""
-    size = int64(batch_size, "batch_size")
+    size = above_zero(batch_size, "batch_size", OF_BATCHES, what="Batch size")
     drops = truth(drop_remainder, "drop_remainder")
     known = constant_value(size) if constant_value(drops) else None
     spec = structure.batched(dataset.element_spec, None if known is None else int(known))
@@ -40,9 +40,9 @@ def window(
     """Datasets of neighbouring elements, one for each leaf."""
     spec = nest.map_structure(DatasetSpec, dataset.element_spec)
     sizes = (
-        int64(size, "size"),
-        int64(size if shift is None else shift, "shift"),
-        int64(stride, "stride"),
+        above_zero(size, "size", "it is how many elements a window has.", what="Window size"),
+        above_zero(size if shift is None else shift, "shift", "it is how far apart windows begin.", what="Window shift"),
+        above_zero(stride, "stride", "it is how far apart a window's elements are.", what="Window stride"),
         truth(drop_remainder, "drop_remainder"),
     )
     return Made(reshaping.window_dataset(dataset.variant_tensor, *sizes, **structure.flat_attrs(spec)), spec)
@@ -61,7 +61,7 @@ def padded_batch(
     leaves = nest.flatten(spec)
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves):
         raise TypeError("Batching of padded sparse tensors is not currently supported")
-    size = int64(batch_size, "batch_size")
+    size = above_zero(batch_size, "batch_size", OF_BATCHES, what="Batch size")
     _check_one_for_each(spec, padded_shapes, "padded_shapes")
     values = nest.map_structure(_default_padding, spec) if padding_values is None else padding_values
     shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(nest.flatten_up_to(spec, padded_shapes), leaves, strict=True)]
@@ -149,7 +149,6 @@ def dense_to_sparse_batch(dataset: DatasetLike, batch_size: TensorLike, row_shap
     dims = as_dims(row_shape)
     made = SparseTensorSpec(None if dims is None else (None, *dims), spec.dtype)
     sizes = convert_to_tensor(np.asarray([-1 if size is None else size for size in dims or ()], np.int64), name="row_shape")
-    variant = reshaping.dense_to_sparse_batch_dataset(
-        dataset.variant_tensor, int64(batch_size, "batch_size"), sizes, **structure.flat_attrs(made)
-    )
+    size = above_zero(batch_size, "batch_size", OF_BATCHES, what="Batch size")
+    variant = reshaping.dense_to_sparse_batch_dataset(dataset.variant_tensor, size, sizes, **structure.flat_attrs(made))
     return Made(variant, made)

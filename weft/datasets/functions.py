@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike, DatasetSpec
-from weft.datasets.selecting import Made, int64
+from weft.datasets.selecting import Made, above_zero, check_above_zero, int64
 from weft.datasets.traced import Traced
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
@@ -18,6 +18,10 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.framework.tensor_spec import TensorSpec
 from weft.ops.data import grouping, interleaving, mapping, parallel
+
+_OF_CALLS: Final = "leave it out to have one call after the other, or give tf.data.experimental.AUTOTUNE."
+_OF_TURNS: Final = "it is how many of the datasets that the function makes are open at a time."
+_OF_BLOCKS: Final = "it is how many elements come of one dataset before the next has its turn."
 
 
 class MadeBy(NamedTuple):
@@ -37,6 +41,7 @@ def _node(build: Callable[..., Tensor], spec: Nest, functions: Sequence[Traced],
 
 def map_elements(dataset: DatasetLike, function: Callable[..., Nest], num_parallel_calls: TensorLike | None = None) -> MadeBy:
     """The results of a function for each element."""
+    check_above_zero(num_parallel_calls, "num_parallel_calls", _OF_CALLS, or_automatic=True)
     traced = Traced(function, "Dataset.map()", dataset.element_spec)
     inputs: list[object] = [dataset.variant_tensor, traced.captured]
     if num_parallel_calls is None:
@@ -104,11 +109,14 @@ def interleave(
 ) -> MadeBy:
     """The elements of the datasets that a function makes, by turns."""
     traced = Traced(function, "Dataset.interleave()", dataset.element_spec)
-    turns = int64(cycle_length, "cycle_length"), int64(block_length, "block_length")
+    turns = (
+        above_zero(cycle_length, "cycle_length", _OF_TURNS, or_automatic=True),
+        above_zero(block_length, "block_length", _OF_BLOCKS),
+    )
     inputs = (dataset.variant_tensor, traced.captured, *turns)
     if num_parallel_calls is None:
         return _node(interleaving.interleave_dataset, _made_spec(traced), [traced], *inputs, f=traced.name)
-    calls = int64(num_parallel_calls, "num_parallel_calls")
+    calls = above_zero(num_parallel_calls, "num_parallel_calls", _OF_CALLS, or_automatic=True)
     build = interleaving.parallel_interleave_dataset_v2
     return _node(build, _made_spec(traced), [traced], *inputs, calls, f=traced.name)
 
@@ -126,8 +134,8 @@ def parallel_interleave(
     traced = Traced(function, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
     ahead = 2 * block_length if buffer_output_elements is None else buffer_output_elements  # type: ignore[operator]
     inputs = (
-        int64(cycle_length, "cycle_length"),
-        int64(block_length, "block_length"),
+        above_zero(cycle_length, "cycle_length", _OF_TURNS),
+        above_zero(block_length, "block_length", _OF_BLOCKS),
         convert_to_tensor(sloppy, dtype=dtypes.bool, name="sloppy"),
         int64(ahead, "buffer_output_elements"),
         int64(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
+
+import numpy as np
 
 from weft.datasets import nest, structure
 from weft.datasets.leaves import DatasetLike
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dtypes import DType
@@ -23,7 +26,10 @@ from weft.ops.random.seed import get_seed
 AUTOTUNE: Final = -1
 """Stands for a number that the pipeline chooses itself."""
 
+OF_SHUFFLING: Final = "1 keeps the order, and a number as large as the dataset's mixes all of it."
+OF_BATCHES: Final = "it is how many elements a batch has; without batches, leave the call out."
 _WHOLE: Final = "A whole number is wanted: `//` divides without a fraction, int(x) drops it."
+_OF_TEXT: Final = "A whole number is wanted: int(x) reads one out of a text."
 
 
 class Made(NamedTuple):
@@ -35,7 +41,8 @@ class Made(NamedTuple):
 
 def int64(value: TensorLike, name: str) -> Tensor:
     """A number that a node takes as an input."""
-    with naming(_WHOLE if isinstance(value, float) else "", **{name: value}):
+    advice = _WHOLE if isinstance(value, float) else _OF_TEXT if isinstance(value, str) else ""
+    with naming(advice, **{name: value}):
         return _scalar(value, dtypes.int64, name, "number")
 
 
@@ -50,6 +57,34 @@ def _scalar(value: TensorLike, dtype: DType, name: str, kind: str) -> Tensor:
     if tensor.dims:
         raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: {name} is one {kind}")
     return tensor
+
+
+def check_above_zero(value: TensorLike, name: str, remedy: str, *, what: str = "", or_automatic: bool = False) -> None:
+    """Refuse a number below 1; what only a run tells, the node looks at.
+
+    Args:
+        value: the number.
+        name: the argument's name.
+        remedy: what to give instead of 0.
+        what: what it is called in the error; its name when empty.
+        or_automatic: whether AUTOTUNE stands for a number, too.
+
+    Raises:
+        InvalidArgumentError: the program says 0, or less.
+    """
+    if is_said(value) and value < 1 and not (or_automatic and value == AUTOTUNE):
+        raise InvalidArgumentError.of(f"{what or name} must be greater than zero. {name} is {value}: {remedy}")
+
+
+def above_zero(value: TensorLike, name: str, remedy: str, *, what: str = "", or_automatic: bool = False) -> Tensor:
+    """A number that a node takes as an input, 1 or more; the arguments are those of `check_above_zero`."""
+    check_above_zero(value, name, remedy, what=what, or_automatic=or_automatic)
+    return int64(value, name)
+
+
+def is_said(value: TensorLike) -> TypeGuard[int]:
+    """Whether the program says a whole number, so that no run is needed to know it."""
+    return isinstance(value, int | np.integer)
 
 
 def dataset_seeds(seed: TensorLike | None) -> tuple[Tensor, Tensor]:
@@ -95,7 +130,7 @@ def shard(dataset: DatasetLike, num_shards: TensorLike, index: TensorLike) -> Ma
 def shuffle(dataset: DatasetLike, buffer_size: TensorLike, seed: TensorLike | None, reshuffles: bool | None) -> Made:
     """The elements in random order."""
     spec = dataset.element_spec
-    size = int64(buffer_size, "buffer_size")
+    size = above_zero(buffer_size, "buffer_size", OF_SHUFFLING)
     variant = shuffling.shuffle_dataset(
         dataset.variant_tensor, size, *dataset_seeds(seed),
         reshuffle_each_iteration=True if reshuffles is None else reshuffles, **structure.flat_attrs(spec),
@@ -106,7 +141,12 @@ def shuffle(dataset: DatasetLike, buffer_size: TensorLike, seed: TensorLike | No
 def prefetch(dataset: DatasetLike, buffer_size: TensorLike | None) -> Made:
     """Elements that are made before they are wanted."""
     spec = dataset.element_spec
-    size = int64(-1 if buffer_size is None else buffer_size, "buffer_size")
+    if is_said(buffer_size) and buffer_size < AUTOTUNE:
+        raise InvalidArgumentError.of(
+            f"buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning. buffer_size is {buffer_size}: it is how "
+            "many elements are made ahead; tf.data.experimental.AUTOTUNE has the pipeline choose."
+        )
+    size = int64(AUTOTUNE if buffer_size is None else buffer_size, "buffer_size")
     return Made(parallel.prefetch_dataset(dataset.variant_tensor, size, **structure.flat_attrs(spec)), spec)
 
 

@@ -180,7 +180,7 @@ class FileWriter:
     def _add(self, event: Any, step: Any) -> None:
         event.wall_time = time.time()
         if step is not None:
-            event.step = int(step)
+            event.step = _as_number(step)
         self.add_event(event)
 
     def add_event(self, event: object) -> None:
@@ -245,6 +245,17 @@ class FileWriterCache:
             FileWriterCache._cache.clear()
         for writer in writers:
             writer.close()
+
+
+def _as_number(step: Any) -> int:
+    try:
+        return int(step)
+    except (TypeError, ValueError) as error:
+        if hasattr(step, "op"):
+            # Tensors tell themselves that a run has their values.
+            raise
+        told = f"{error}: global_step is the number of the step to file it under, such as 10, got {step!r}."
+        raise type(error)(told) from None
 
 
 def _told(summary: object) -> str:

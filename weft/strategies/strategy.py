@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NoReturn
 
 from weft.framework import dtypes
 from weft.framework.operation import Tensor
@@ -16,6 +17,8 @@ from weft.ops.math.reduce_functions import reduce_sum
 from weft.strategies.context import require_cross_replica
 from weft.strategies.extended import StrategyExtended
 from weft.strategies.reduction.reduce_op import ReduceOp, as_reduce_op
+
+_BLOCK: Final = "its variables are made in a block of `with strategy.scope():`"
 
 
 class InputReplicationMode(enum.Enum):
@@ -47,6 +50,12 @@ class Strategy:
         with contextlib.suppress(NotImplementedError, RuntimeError):
             places = f" on {', '.join(map(str, self._extended.worker_devices))}"
         return f"<tf.distribute.{type(self).__name__} of {self.num_replicas_in_sync} replicas{places}>"
+
+    def __enter__(self) -> NoReturn:
+        raise TypeError(f"'{type(self).__name__}' object does not support the context manager protocol: {_BLOCK}")
+
+    def __exit__(self, *_: object) -> None:
+        """Is there for the message of `__enter__`."""
 
     @property
     def extended(self) -> Value:

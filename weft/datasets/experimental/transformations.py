@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from weft.datasets import batches, functions, nest, structure
 from weft.datasets.dataset import Dataset
-from weft.datasets.selecting import dataset_seeds, int64
+from weft.datasets.selecting import OF_BATCHES, OF_SHUFFLING, above_zero, dataset_seeds, int64
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, TensorLike
 from weft.framework.constant_value import constant_value
@@ -64,7 +64,7 @@ def map_and_batch(
     """
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError("The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive.")
-    size = int64(batch_size, "batch_size")
+    size = above_zero(batch_size, "batch_size", OF_BATCHES, what="Batch size")
     count = num_parallel_calls if num_parallel_calls is not None else size * (num_parallel_batches or 1)
 
     def make(dataset: Dataset) -> Dataset:
@@ -86,7 +86,7 @@ def shuffle_and_repeat(buffer_size: TensorLike, count: TensorLike | None = None,
     """
 
     def make(dataset: Dataset) -> Dataset:
-        size, spec = int64(buffer_size, "buffer_size"), dataset.element_spec
+        size, spec = above_zero(buffer_size, "buffer_size", OF_SHUFFLING), dataset.element_spec
         times = int64(-1 if count is None else count, "count")
         variant = shuffling.shuffle_and_repeat_dataset(
             dataset.variant_tensor, size, *dataset_seeds(seed), times, **structure.flat_attrs(spec)

@@ -85,7 +85,8 @@ def kl_divergence(
     if form is None:
         raise NotImplementedError(
             "No KL(distribution_a || distribution_b) registered for distribution_a "
-            f"type {type(distribution_a).__name__} and distribution_b type {type(distribution_b).__name__}"
+            f"type {type(distribution_a).__name__} and distribution_b type {type(distribution_b).__name__}. "
+            "@tf.distributions.RegisterKL(type_a, type_b) registers a function for it."
         )
     with input_scope(None, "KullbackLeibler"):
         divergence = form(distribution_a, distribution_b, name=name)

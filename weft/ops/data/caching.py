@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from weft.checkpoint.records import as_record, records
-from weft.errors import InvalidArgumentError, OpError
+from weft.errors import InvalidArgumentError, NotFoundError, OpError
 from weft.framework.aliases import Array
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
@@ -24,6 +24,7 @@ from weft.ops.data.element import (
 from weft.ops.data.reshaping import ListIterator
 from weft.ops.data.state_text import state_of_text, text_of_state
 from weft.platform import gfile
+from weft.platform.missing_file import what_is_there
 
 
 class _Kept:
@@ -140,7 +141,7 @@ class FileWriteIterator(OverInput):
         if self._is_over:
             return None
         if self._file is None:
-            self._file = gfile.GFile(self._partial, "wb")
+            self._file = self._opened()
         element = self._input.next(caller)
         if element is not None:
             self._file.write(as_record(text_of_state(element)))
@@ -151,6 +152,18 @@ class FileWriteIterator(OverInput):
         self._file = None
         gfile.Rename(self._partial, self._path, overwrite=True)
         return None
+
+    def _opened(self) -> gfile.GFile:
+        """The file, which is made now, not with the first element that fills a buffer."""
+        file = gfile.GFile(self._partial, "wb")
+        try:
+            file.write(b"")
+        except NotFoundError as error:
+            raise NotFoundError.of(
+                f"{error.message}. The cache {self._path!r} cannot be written.{what_is_there(self._path)} Make its folder "
+                f"before: tf.gfile.MakeDirs({os.path.dirname(self._path)!r})"
+            ) from None
+        return file
 
     def state(self) -> State:
         """Where the input is; the file begins anew."""

@@ -274,7 +274,7 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: DTypeLi
             raise ValueError(f"{getattr(tensor, 'name', tensor)}, type={found}, must be of the same type ({wanted}){same}.")
     wanted = wanted or dtypes.float32
     if not wanted.is_floating:
-        raise ValueError(f"Expected floating point type, got {wanted}.")
+        raise ValueError(f"Expected floating point type, got {wanted}. A number with a point has one, as 1.0.")
     return wanted
 
 

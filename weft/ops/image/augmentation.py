@@ -112,7 +112,7 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
         ValueError: `max_delta` is not from 0 to 0.5.
     """
     if max_delta > 0.5:
-        raise ValueError("max_delta must be <= 0.5.")
+        raise ValueError(f"max_delta must be <= 0.5. Got {max_delta}: hues go round from 0 to 1, so 0.5 reaches all of them.")
     _check_delta(max_delta)
     return adjust_hue(image, random_uniform([], -max_delta, max_delta, seed=seed))
 
@@ -155,7 +155,7 @@ def random_hsv_in_yiq(
         ValueError: a range ends before it begins, or has negative numbers.
     """
     if max_delta_hue < 0:
-        raise ValueError("max_delta must be non-negative.")
+        raise ValueError(f"max_delta must be non-negative. Got {max_delta_hue}")
     ranges = (("saturation", lower_saturation, upper_saturation), ("value", lower_value, upper_value))
     for kind, lower, _ in ranges:
         if lower < 0:
@@ -195,11 +195,11 @@ def random_jpeg_quality(image: TensorLike, min_jpeg_quality: int, max_jpeg_quali
 
 def _check_delta(max_delta: float) -> None:
     if max_delta < 0:
-        raise ValueError("max_delta must be non-negative.")
+        raise ValueError(f"max_delta must be non-negative. Got {max_delta}: the change is drawn from -max_delta to max_delta.")
 
 
 def _check_range(lower: float, upper: float) -> None:
     if upper <= lower:
-        raise ValueError("upper must be > lower.")
+        raise ValueError(f"upper must be > lower. Got lower {lower} and upper {upper}")
     if lower < 0:
-        raise ValueError("lower must be non-negative.")
+        raise ValueError(f"lower must be non-negative. Got {lower}")

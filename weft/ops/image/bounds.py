@@ -196,7 +196,8 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
         ValueError: the fraction is not in (0, 1], or the rank is not 3 or 4.
     """
     if not 0.0 < central_fraction <= 1.0:
-        raise ValueError("central_fraction must be within (0, 1]")
+        told = f"Got {central_fraction}: it is the part of the height and width to keep."
+        raise ValueError(f"central_fraction must be within (0, 1]. {told}")
     with get_default_graph().name_scope("central_crop"):
         if convert_to_tensor(image).shape.ndims is None:
             raise ValueError(

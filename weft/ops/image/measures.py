@@ -48,7 +48,7 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
         tensor = convert_to_tensor(images, name="images")
         rank = tensor.shape.ndims
         if rank not in (3, 4):
-            raise ValueError("'images' must be either 3 or 4-dimensional.")
+            raise ValueError(f"'images' must be either 3 or 4-dimensional. {tensor.name!r} has the shape {tensor.shape}.")
         down, across = tensor[..., 1:, :, :] - tensor[..., :-1, :, :], tensor[..., :, 1:, :] - tensor[..., :, :-1, :]
         axes = [-3, -2, -1]
         return reduce_sum(abs(down), axis=axes) + reduce_sum(abs(across), axis=axes)

@@ -288,7 +288,7 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
             _check_scalar("adjust_gamma", "gamma", gamma)
         known: Array = constant_value(convert_to_tensor(gamma)) if is_tensor(gamma) else gamma
         if known is not None and known < 0:
-            raise ValueError("Gamma should be a non-negative real number.")
+            raise ValueError(f"Gamma should be a non-negative real number. Got {known}")
         if known is None:
             text = "Gamma should be a non-negative real number."
             pixels = with_dependencies([assert_greater_equal(gamma, 0.0, message=text)], pixels)

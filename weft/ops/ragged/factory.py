@@ -106,6 +106,10 @@ def ragged_range(
             for each, label in ((starts, "starts"), (limits, "limits"), (deltas, "deltas"))
         ]
         if kind is None:
+            for each in tensors:
+                if each.dtype not in _WIDTHS:
+                    names = ", ".join(width.name for width in _WIDTHS)
+                    raise TypeError(f"tf.ragged.range makes numbers of {names}, got {each!r}")
             widest = max((each.dtype for each in tensors), key=_WIDTHS.index)
             tensors = [cast(each, widest) for each in tensors]
         splits, values = ragged_range_node(*tensors, Tsplits=as_dtype(row_splits_dtype), name=scope)

@@ -34,6 +34,7 @@ class ShardQueue:
 
     Raises:
         ValueError: there are no shards, or `num_epochs` is not positive.
+        TypeError: the shards are one text.
 
     >>> shards = tf.train.ShardQueue(["a", "b"], shuffle=False)
     >>> shard = shards.take()
@@ -55,6 +56,8 @@ class ShardQueue:
     ) -> None:
         if num_epochs is not None and num_epochs <= 0:
             raise ValueError(f"ShardQueue: num_epochs must be > 0, or None for ever, got {num_epochs!r}")
+        if isinstance(shards, str | bytes):
+            raise TypeError(f"ShardQueue: shards must be a list of texts, such as names of files, got {shards!r}: [{shards!r}]")
         self._name = name
         self._shared_name = shared_name or name
         self._num_epochs = -1 if num_epochs is None else num_epochs

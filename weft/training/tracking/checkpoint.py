@@ -59,7 +59,13 @@ class Checkpoint:
         held = ", ".join(f"{name}={shown(value)}" for name, value in sorted(vars(self).items()) if name != _OWN)
         return f"<tf.train.Checkpoint of {held or 'nothing yet'}>"
 
-    def __init__(self, **kwargs: object) -> None:
+    def __init__(self, *given: object, **kwargs: object) -> None:
+        if given:
+            raise TypeError(
+                "Checkpoint takes what it saves by name, by which it is found again, and not by position, as "
+                f"{', '.join(map(shown, given))}: tf.train.Checkpoint(model=model, optimizer=optimizer). A list or dict is set "
+                "as an attribute afterwards: checkpoint.layers = [one, two]."
+            )
         object.__setattr__(self, _OWN, _Own())
         for name, value in sorted(kwargs.items()):
             if not is_trackable(value):
