@@ -62,7 +62,9 @@ def test_a_pipeline_that_waits_for_room_is_no_news(caplog: pytest.LogCaptureFixt
         session.run(put)
         session.run(queue.dequeue())
         session.run(put)
-        run_for(session, put)
+        filler = threading.Thread(target=run_for, args=(session, put))
+        filler.start()
+        filler.join()
     assert not [record for record in caplog.records if record.name == "weft.queues"]
 
 
