@@ -59,7 +59,7 @@ def _scalar(value: TensorLike, dtype: DType, name: str, kind: str) -> Tensor:
     return tensor
 
 
-def check_above_zero(value: TensorLike, name: str, remedy: str, *, what: str = "", or_automatic: bool = False) -> None:
+def check_above_zero(value: TensorLike | None, name: str, remedy: str, *, what: str = "", or_automatic: bool = False) -> None:
     """Refuse a number below 1; what only a run tells, the node looks at.
 
     Args:
@@ -82,7 +82,7 @@ def above_zero(value: TensorLike, name: str, remedy: str, *, what: str = "", or_
     return int64(value, name)
 
 
-def is_said(value: TensorLike) -> TypeGuard[int]:
+def is_said(value: TensorLike | None) -> TypeGuard[int]:
     """Whether the program says a whole number, so that no run is needed to know it."""
     return isinstance(value, int | np.integer)
 

@@ -247,7 +247,7 @@ class FileWriterCache:
             writer.close()
 
 
-def _as_number(step: Any) -> int:
+def _as_number(step: SupportsInt) -> int:
     try:
         return int(step)
     except (TypeError, ValueError) as error:
