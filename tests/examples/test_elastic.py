@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import alarms
+
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = ("examples/elastic.py", "--shards=25", "--pause=0.02")
 
@@ -21,7 +23,9 @@ class Started:
     def __init__(self, *words: str) -> None:
         command = [sys.executable, "-m", "weft.cli", *words, *ARGUMENTS]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        self.process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "JAX_PLATFORMS": "cpu"}, text=True, **pipes)
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **alarms.SHOWN, "JAX_PLATFORMS": "cpu"}, text=True, **pipes
+        )
         self.lines: list[str] = []
 
     def wait_for(self, pattern: str) -> re.Match[str]:
@@ -38,6 +42,8 @@ class Started:
         rest, _ = self.process.communicate(timeout=100)
         text = "".join(self.lines) + rest
         assert self.process.returncode == 0, text
+        # The test kills a worker.
+        assert alarms.unexpected(text.splitlines(), [r"task:2 is gone"]) == []
         return re.findall(r"trains on shard (\d+)", text)
 
 

@@ -9,7 +9,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from tests import alarms
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -32,7 +35,7 @@ class Program:
 
     def __init__(self, path: str | Path, *arguments: object) -> None:
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
-        environment["PYTHONPATH"] = str(ROOT)
+        environment |= {"PYTHONPATH": str(ROOT), **alarms.SHOWN}
         self._process = subprocess.Popen(
             [sys.executable, "-c", _RUN, str(PROGRAMS / path), *map(str, arguments)],
             stdin=subprocess.PIPE,
@@ -86,10 +89,17 @@ class Program:
         self._process.stdin.write("\n")
         self._process.stdin.flush()
 
-    def wait(self, timeout_s: float = 60.0) -> list[str]:
-        """Block until the program ends by itself, with success; return what it printed."""
+    def wait(self, timeout_s: float = 60.0, expected: Sequence[str] = ()) -> list[str]:
+        """Block until the program ends by itself, with success and without alarms; return what it printed.
+
+        Args:
+            timeout_s: how long that may take.
+            expected: patterns of the alarms that it brings about.
+        """
         code, output = self.wait_for_end(timeout_s)
         assert code == 0, "\n".join(output)
+        found = alarms.unexpected(output, expected)
+        assert not found, found
         return output
 
     def wait_for_end(self, timeout_s: float = 60.0) -> tuple[int, list[str]]:

@@ -45,7 +45,9 @@ def test_a_server_that_leaves_disturbs_only_runs_that_need_it_and_may_come_back(
 
 
 def test_a_program_survives_a_server_that_ends_and_starts_again(start_program: StartProgram) -> None:
-    output = start_program("tasks.py", "a_server_leaves_and_comes_back", *free_addresses(2)).wait()
+    output = start_program("tasks.py", "a_server_leaves_and_comes_back", *free_addresses(2)).wait(
+        expected=["task:1 was restarted"]
+    )
     warnings = [line for line in output if line.startswith("WARNING:")]
     assert [line for line in output if line not in warnings] == [
         "server 1: success!",
@@ -111,7 +113,7 @@ def test_the_final_example_counts_to_ten(start_program: StartProgram, steps_of_t
 def test_a_child_forked_after_the_parent_compiled_code_says_so_and_does_not_hang(start_program: StartProgram) -> None:
     program = start_program("forks_after_compiling.py")
     # JAX warns of the fork before.
-    assert program.wait()[-2:] == ["child: RuntimeError: spawn", "child ended with 0"]
+    assert program.wait(expected=[r"os\.fork\(\) was called"])[-2:] == ["child: RuntimeError: spawn", "child ended with 0"]
 
 
 def test_a_child_forked_beside_servers_shares_no_event_loop_with_them(start_program: StartProgram) -> None:

@@ -1,0 +1,31 @@
+"""What a program that does nothing wrong has no reason to print: warnings, errors in its log, tracebacks.
+
+The tests that run the examples and the guides' programs to a good end look for such lines, with Python's warnings shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+SHOWN: Final = {"PYTHONWARNINGS": "always"}
+"""The environment in which Python shows all warnings."""
+
+_TASK: Final = r"^(?:[a-z]+:\d+ *\| )?"
+_ALARM: Final = re.compile(rf"{_TASK}(?:(?:WARNING|ERROR|CRITICAL|FATAL):|Traceback \()|\b[A-Z]\w*Warning: |Exception ignored")
+_EXPECTED: Final = {
+    r"(?:waited|compiled|run|Waiting for) .*\d+ s\b": "tests share a machine, on which a task may start or compile for 10 s",
+    r"Step \d+ has \d+/\d+ gradients; missing: .*late \d+ s": "for the same reason a replica may be that late",
+}
+
+
+def unexpected(lines: Iterable[str], more: Iterable[str] = ()) -> list[str]:
+    """The lines that alarm without reason.
+
+    Args:
+        lines: what a program printed, on both streams.
+        more: patterns of lines that this program's test brings about.
+    """
+    allowed = re.compile("|".join([*_EXPECTED, *more]))
+    return [line for line in lines if _ALARM.search(line) and not allowed.search(line)]
