@@ -97,8 +97,6 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "doctor nonsense": ("'nonsense' is no target such as grpc://host:port",),
     "watch": ("required: TARGET",),
     "watch --interval 0 localhost:1": ("--interval: expected seconds, more than 0, got '0'",),
-    "trace -o missing/trace.json localhost:1": ("-o/--output: expected a file to write", "there is no folder 'missing'"),
-    "trace -o folder localhost:1": ("-o/--output: expected a file to write, got 'folder': it is a folder",),
     "trace --seconds 0 localhost:1": ("--seconds: expected seconds, more than 0, got '0'",),
     "top localhost": ("'localhost' is no target such as grpc://host:port",),
     "watch --port x localhost:1": ("--port: expected a port, 0 to 65535, got 'x'",),

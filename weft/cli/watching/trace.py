@@ -54,10 +54,6 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     address = target.address_of(arguments.target, parser)
     if arguments.seconds > 600:
         parser.error(f"--seconds {arguments.seconds:g}: tasks record for 600 seconds at most")
-    folder = arguments.output.parent
-    if arguments.output.is_dir() or not folder.is_dir():
-        told = "it is a folder" if arguments.output.is_dir() else f"there is no folder {str(folder)!r}"
-        parser.error(f"argument -o/--output: expected a file to write, got {str(arguments.output)!r}: {told}")
     try:
         _check_writable(arguments.output)
         trace = record(address, lambda: _wait(arguments.seconds), arguments.seconds, "weft trace")
