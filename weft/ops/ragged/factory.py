@@ -96,6 +96,9 @@ def ragged_range(
 
     Returns:
         A ragged tensor `[nrows, (numbers)]`.
+
+    Raises:
+        TypeError: what is given is no number.
     """
     if limits is None:
         starts, limits = 0, starts

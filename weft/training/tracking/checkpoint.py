@@ -53,6 +53,7 @@ class Checkpoint:
 
     Raises:
         ValueError: one of these is nothing that can be saved.
+        TypeError: one is given by position, without a name.
     """
 
     def __repr__(self) -> str:
