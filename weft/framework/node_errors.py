@@ -18,7 +18,7 @@ from weft.framework.dtypes import DType
 from weft.framework.node_types import group
 from weft.framework.op_def import ArgDef
 from weft.framework.op_role import Role
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Operation, Tensor, outermost
 from weft.framework.variable_node import declared_dims
 
 # A list of operands, such as that of concat, is shown as far as this; so is a constant.
@@ -141,8 +141,7 @@ def operand_lines(op: Operation) -> list[str]:
 
 def described(tensor: Tensor) -> str:
     """A tensor in a message: `images [?,784] float32 (train.py:12)`; of an argument of a body, what it stands for."""
-    while (outer := tensor.op.graph.around(tensor)) is not None:
-        tensor = outer
+    tensor = outermost(tensor)
     name = tensor.op.name if tensor.value_index == 0 else tensor.name
     dims = declared_dims(tensor.op)
     where = built_at.place(tensor.op.built_from)

@@ -384,3 +384,10 @@ def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:
             f"{remedy} The {what.split()[1]} is of {graph.label}, the session runs {default.graph.label}."
         )
     return default
+
+
+def outermost(tensor: Tensor) -> Tensor:
+    """The tensor of the graph around all bodies that an argument stands for; the tensor itself where it is of none."""
+    while (around := tensor.op.graph.around(tensor)) is not None:
+        tensor = around
+    return tensor

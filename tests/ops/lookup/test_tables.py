@@ -94,3 +94,20 @@ def test_rows_of_a_file_may_end_in_any_way(tmp_path: Path) -> None:
     with tf.Session() as session:
         session.run(tf.tables_initializer())
         assert session.run(table.lookup(["a", "b", "", "last"])).tolist() == [0, 1, 2, 3]
+
+
+def test_values_in_bodies_and_in_functions_of_datasets_have_the_shape_of_their_keys() -> None:
+    with tf.Graph().as_default():
+        table = tf.contrib.lookup.HashTable(tf.contrib.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), -1)
+        lines = tf.data.Dataset.from_tensor_slices(["a b", "b"])
+        numbers = lines.map(lambda line: table.lookup(tf.string_split([line]).values))
+        assert numbers.output_shapes.as_list() == [None]
+        batch = numbers.padded_batch(2, numbers.output_shapes).make_initializable_iterator()
+        words = tf.placeholder(tf.string, [3])
+        either = tf.cond(tf.constant(True), lambda: table.lookup(words), lambda: tf.zeros([3], tf.int32))
+        assert either.shape.as_list() == [3]
+        rows = batch.get_next()
+        with tf.Session() as session:
+            session.run([tf.tables_initializer(), batch.initializer])
+            assert session.run(rows).tolist() == [[1, 2], [2, 0]]
+            assert session.run(either, {words: ["b", "c", "a"]}).tolist() == [2, -1, 1]

@@ -79,12 +79,23 @@ class AttentionMechanism:
                 raise ValueError(
                     f"Expected memory {memory.name} to have fully defined inner dims, but saw shape: {memory.shape}"
                 )
-            self.values = self._masked(memory)
-            self.keys = self.values if memory_layer is None else memory_layer(self.values)
+            # Mechanisms and decoders that programs derive know these two by their names.
+            self._values: Tensor = self._masked(memory)
+            self._keys: Tensor = self._values if memory_layer is None else memory_layer(self._values)
             if custom_key_value_fn is not None:
-                self.keys, self.values = custom_key_value_fn(self.keys, self.values)
+                self._keys, self._values = custom_key_value_fn(self._keys, self._values)
             self.batch_size = batch_size_of(self.keys, 0)
             self.alignments_size = batch_size_of(self.keys, 1)
+
+    @property
+    def keys(self) -> Tensor:
+        """What queries are compared with, `[batch, steps, depth]`."""
+        return self._keys
+
+    @property
+    def values(self) -> Tensor:
+        """What the weights are of, `[batch, steps, ...]`."""
+        return self._values
 
     @property
     def dtype(self) -> DTypeLike:

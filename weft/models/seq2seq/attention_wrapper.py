@@ -167,7 +167,7 @@ class AttentionWrapper(RNNCell):
         with get_default_graph().control_dependencies([check for check in checks if check is not None]):
             return nest.map_structure(lambda each: identity(each, name=name), values)
 
-    def _one_or_all(self, values: Iterable[Nest]) -> Nest:
+    def _item_or_tuple(self, values: Iterable[Nest]) -> Nest:
         found = tuple(values)
         return found if self._is_multi else found[0]
 
@@ -181,9 +181,9 @@ class AttentionWrapper(RNNCell):
         """The sizes of the state, as an AttentionWrapperState."""
         return AttentionWrapperState(
             cell_state=self._cell.state_size, time=TensorShape([]), attention=self._attention_size,
-            alignments=self._one_or_all(each.alignments_size for each in self._attention_mechanisms),
-            attention_state=self._one_or_all(each.state_size for each in self._attention_mechanisms),
-            alignment_history=self._one_or_all(
+            alignments=self._item_or_tuple(each.alignments_size for each in self._attention_mechanisms),
+            attention_state=self._item_or_tuple(each.state_size for each in self._attention_mechanisms),
+            alignment_history=self._item_or_tuple(
                 each.alignments_size if self._keeps_history else () for each in self._attention_mechanisms
             ),
         )  # fmt: skip
@@ -209,9 +209,11 @@ class AttentionWrapper(RNNCell):
             return AttentionWrapperState(
                 cell_state=checked, time=zeros([], dtype=dtypes.int32),
                 attention=zero_state_tensors(self._attention_size, batch_size, dtype),
-                alignments=self._one_or_all(alignments),
-                attention_state=self._one_or_all(each.initial_state(batch_size, dtype) for each in self._attention_mechanisms),
-                alignment_history=self._one_or_all(
+                alignments=self._item_or_tuple(alignments),
+                attention_state=self._item_or_tuple(
+                    each.initial_state(batch_size, dtype) for each in self._attention_mechanisms
+                ),
+                alignment_history=self._item_or_tuple(
                     TensorArray(dtype, size=0, dynamic_size=True, element_shape=each.dims) if self._keeps_history else ()
                     for each in alignments
                 ),
@@ -237,8 +239,8 @@ class AttentionWrapper(RNNCell):
         attention = concat([seen for seen, _, _ in looks], 1)
         new_state = AttentionWrapperState(
             time=state.time + 1, cell_state=cell_state, attention=attention,
-            attention_state=self._one_or_all(after for _, _, after in looks),
-            alignments=self._one_or_all(alignments for _, alignments, _ in looks),
-            alignment_history=self._one_or_all(kept),
+            attention_state=self._item_or_tuple(after for _, _, after in looks),
+            alignments=self._item_or_tuple(alignments for _, alignments, _ in looks),
+            alignment_history=self._item_or_tuple(kept),
         )  # fmt: skip
         return (attention if self._output_attention else output), new_state

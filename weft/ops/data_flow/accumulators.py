@@ -10,7 +10,7 @@ from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, outermost
 from weft.ops.data_flow.accumulator_state import AccumulatorState, DenseAccumulatorState, SparseAccumulatorState
 from weft.ops.declaration import no_outputs, op, scalar_shape
 from weft.ops.math.elementwise import NUMBERS
@@ -126,7 +126,7 @@ def accumulator_leave(ctx: OpContext, handle: Array, *, everyone: bool = False) 
 
 
 def _dense_shape(node: Operation) -> list[Dims]:
-    made_by = node.inputs[0].op
+    made_by = outermost(node.inputs[0]).op
     return [made_by.attrs.get("shape") if made_by.type == "ConditionalAccumulator" else None]
 
 
@@ -154,7 +154,7 @@ def sparse_accumulator_apply_gradient(
 
 
 def _sparse_shapes(node: Operation) -> list[Dims]:
-    made_by = node.inputs[0].op
+    made_by = outermost(node.inputs[0]).op
     shape = made_by.attrs.get("shape") if made_by.type == "SparseConditionalAccumulator" else None
     return [(None,), (None, *shape[1:]) if shape else None, (None,)]
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Operation, Tensor, outermost
 from weft.framework.printed import printed
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
@@ -124,7 +124,7 @@ class CriticalSection:
 
     def _check_and_note(self, lock: Operation, created: Sequence[Operation], exclusive: bool) -> None:
         resources = [each for op in created for each in op.inputs if each.dtype is dtypes.resource]
-        used = dict.fromkeys(map(_outermost, resources))
+        used = dict.fromkeys(map(outermost, resources))
         if self._handle in used:
             raise ValueError(
                 "The function fn attempts to directly access the CriticalSection in which it would be running.  This is "
@@ -140,13 +140,6 @@ class CriticalSection:
                     "resource.  Did you mean to call execute with keyword argument exclusive_resource_access=False?"
                 )
         graph.add_to_collection(_EXECUTIONS, _Execution(lock, self._handle, list(used), exclusive))
-
-
-def _outermost(tensor: Tensor) -> Tensor:
-    """The tensor of the graph around all bodies that an argument stands for."""
-    while (around := tensor.graph.around(tensor)) is not None:
-        tensor = around
-    return tensor
 
 
 def _copy(value: Nest) -> Nest:

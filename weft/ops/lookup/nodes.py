@@ -13,7 +13,7 @@ from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Operation, Tensor, outermost
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.ops.lookup.state import DenseTable, LookupTable, StaticTable, TableSignature
 from weft.ops.lookup.vocabulary_file import read_table
@@ -120,7 +120,7 @@ def initialize_table_from_text_file_v2(
 
 
 def _values_of_keys(node: Operation) -> list[Dims]:
-    handle = node.inputs[0].op
+    handle = outermost(node.inputs[0]).op
     keys = node.inputs[1].dims
     shape = handle.attrs.get("value_shape", ()) if handle.type.endswith(("TableV2", "TableOfTensorsV2")) else None
     return [None if keys is None or shape is None else (*keys, *shape)]
