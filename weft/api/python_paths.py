@@ -92,6 +92,12 @@ NAMES: Final = {
     "debug.wrappers.dumping_wrapper": "weft.client.debugger:DumpingDebugWrapperSession",
     "saved_model.loader_impl": "weft.training.saved_model.inspection:read_saved_model=parse_saved_model",
     "estimator.canned.parsing_utils": "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec",
+    "keras.backend_config": (
+        "weft.networks.state.defaults:epsilon weft.networks.state.defaults:floatx "
+        "weft.networks.state.defaults:image_data_format weft.networks.state.defaults:set_epsilon "
+        "weft.networks.state.defaults:set_floatx "
+        "weft.networks.state.defaults:set_image_data_format"
+    ),
     "keras.backend": "get_default_graph=get_graph weft.networks.state.graph_state:track_variable",
     "keras.utils.tf_utils": (
         "weft.framework.reachable:get_reachable_from_inputs weft.ops.variables.tensor_kinds:register_symbolic_tensor_type"
