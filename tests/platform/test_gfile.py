@@ -204,3 +204,12 @@ def test_a_scheme_that_nothing_serves_is_named():
 
 def test_paths_may_be_bytes(tmp_path):
     assert gfile.Exists(os.fsencode(tmp_path))
+
+
+def test_a_copy_into_a_directory_that_is_missing_names_the_target(tmp_path):
+    source, target = tmp_path / "vocabulary", tmp_path / "missing" / "vocabulary"
+    source.write_text("a")
+    with pytest.raises(errors.NotFoundError, match=f"{target}; No such file or directory"):
+        gfile.Copy(str(source), str(target))
+    with pytest.raises(errors.NotFoundError, match=f"{tmp_path / 'none'}; No such file"):
+        gfile.Copy(str(tmp_path / "none"), str(target))

@@ -84,14 +84,16 @@ class FileSystem(Protocol):
 
 @contextmanager
 def _errors_of(path: str) -> Iterator[None]:
-    """Raise an OSError from the body as the error of weft that fits, naming the path."""
+    """Raise an OSError from the body as the error of weft that fits, naming the file that it names, else the path."""
     try:
         yield
     except OSError as error:
         # fsspec raises FileNotFoundError(path) and the like, without an errno.
         code = error.errno or _ERRNO_OF_CLASS.get(type(error), 0)
         reason = os.strerror(code) if code else str(error)
-        raise errors.from_status(_CODES.get(code, errors.UNKNOWN), f"{path}; {reason}") from error
+        # Of a copy's two files either may be the one.
+        named = error.filename if isinstance(error.filename, str) else path
+        raise errors.from_status(_CODES.get(code, errors.UNKNOWN), f"{named}; {reason}") from error
 
 
 _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
