@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -195,7 +196,7 @@ def _function(layer: type[Pooling], function_name: str) -> Callable[..., Any]:
     # Python's errors about its arguments name the function by its code.
     pool.__name__ = pool.__qualname__ = function_name
     pool.__code__ = pool.__code__.replace(co_name=function_name, co_qualname=function_name)
-    about = (layer.__doc__ or "").partition("\n\n    Args:")[0].rstrip()
+    about = re.split(r"\n\n *Args:", layer.__doc__ or "")[0].rstrip()  # Python 3.13 takes the indentation away
     pool.__doc__ = f"{about}\n{_FUNCTION_ARGS}"
     return pool
 
