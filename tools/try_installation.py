@@ -45,13 +45,18 @@ def try_one(python: str, file: Path, extras: str) -> None:
         assert (folder / "env/share/man/man1/weft.1").exists()
 
 
+def _runs(python: str) -> bool:
+    """Whether there is such an interpreter; a version manager's command of that name may stand for none."""
+    return shutil.which(python) is not None and subprocess.run([python, "--version"], capture_output=True).returncode == 0
+
+
 def main() -> int:
     """Try each interpreter that is there; the exit code is 1 when none is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extras", default="", help="extras to install, such as k8s,ray")
     parser.add_argument("pythons", nargs="+", metavar="PYTHON")
     arguments = parser.parse_args()
-    found = [each for each in arguments.pythons if shutil.which(each)]
+    found = [each for each in arguments.pythons if _runs(each)]
     for each in sorted({*arguments.pythons} - {*found}):
         print(f"{each} is not here: skipped")
     with tempfile.TemporaryDirectory() as folder:
