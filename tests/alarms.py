@@ -16,6 +16,7 @@ _TASK: Final = r"^(?:[a-z]+:\d+ *\| )?"
 _ALARM: Final = re.compile(rf"{_TASK}(?:(?:WARNING|ERROR|CRITICAL|FATAL):|Traceback \()|\b[A-Z]\w*Warning: |Exception ignored")
 _EXPECTED: Final = {
     r"(?:waited|compiled|run|Waiting for) .*\d+ s\b": "tests share a machine, on which a task may start or compile for 10 s",
+    r"Standard services need a 'logdir'": "TensorFlow's own word to a chief whose Supervisor has none: it saves nothing",
     r"Step \d+ has \d+/\d+ gradients; missing: .*late \d+ s": "for the same reason a replica may be that late",
 }
 

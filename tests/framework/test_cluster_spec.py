@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from weft.errors import InvalidArgumentError
-from weft.framework.cluster_spec import ClusterSpec, split_address
+from weft.framework.cluster_spec import ClusterSpec
+from weft.platform.host_port import split_address
 
 DENSE = {"ps": ["ps0:2222", "ps1:2222"], "worker": ["w0:2222", "w1:2222", "w2:2222"]}
 SPARSE = {"ps": {0: "ps0:2222"}, "worker": {1: "w1:2222", 3: "w3:2222"}}

@@ -53,7 +53,9 @@ def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     before = _all_variables()
     returned = f(*inputs)
     if not (isinstance(returned, tuple | list) and len(returned) == 2 and callable(returned[1])):
-        raise TypeError(
+        # Of the class that taking a pair apart has.
+        kind = ValueError if isinstance(returned, tuple | list) and len(returned) != 2 else TypeError
+        raise kind(
             f"The function {getattr(f, '__name__', f)!r} of tf.custom_gradient must return a pair, its result and a function "
             f"that makes the arguments' gradients of those of the results, `return y, lambda dy: dy`. Got {returned!r}"
         )

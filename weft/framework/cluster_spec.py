@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from tensorboard.compat.proto import cluster_pb2
 
-from weft.errors import InvalidArgumentError
 from weft.platform.spelling import did_you_mean
 from weft.proto.messages import ClusterDef
 
@@ -170,23 +168,3 @@ def _plain(tasks: dict[int, str]) -> Any:
     # A job without tasks is an empty dict, as in TensorFlow.
     dense = bool(tasks) and sorted(tasks) == list(range(len(tasks)))
     return [tasks[index] for index in range(len(tasks))] if dense else dict(tasks)
-
-
-_EMPTY: Final = "; is the flag that lists the tasks empty?"
-
-
-def split_address(address: str) -> tuple[str, int]:
-    """Host and port of `host:port` or `[v6]:port`; InvalidArgumentError when there is no port."""
-    scheme, has_scheme, rest = address.partition("://")
-    if has_scheme:
-        raise InvalidArgumentError.of(
-            f"Could not parse address {address!r} of a task: it has no scheme, as {rest!r}; {scheme + '://'!r} belongs to the "
-            "target of a session"
-        )
-    host, colon, port = address.rpartition(":")
-    if not colon or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
-        raise InvalidArgumentError.of(
-            f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to "
-            f"65535{'' if address else _EMPTY}"
-        )
-    return host.strip("[]"), int(port)

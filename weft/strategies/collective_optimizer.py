@@ -16,7 +16,7 @@ from typing import Final
 
 from weft.errors import DeadlineExceededError, OpError
 from weft.framework.aliases import SessionLike
-from weft.framework.cluster_spec import ClusterSpec, split_address
+from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.collections import GraphKeys
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.graph import get_default_graph
@@ -26,6 +26,7 @@ from weft.ops.control_flow.ordering import group
 from weft.ops.variables.assign import assign
 from weft.platform import tf_logging
 from weft.platform.free_ports import free_ports
+from weft.platform.host_port import split_address
 from weft.platform.wait_notice import WaitNotice
 from weft.proto.messages import ConfigProto
 from weft.strategies.reduction.across_processes import AcrossProcesses

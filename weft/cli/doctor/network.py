@@ -14,7 +14,7 @@ from cryptography import x509
 from weft.cli.doctor.finding import Finding, problem, warning
 from weft.credentials.credentials import CLIENT, Credentials
 from weft.errors import OpError
-from weft.framework.cluster_spec import split_address
+from weft.platform.host_port import split_address
 from weft.platform.local_address import interfaces_of
 from weft.platform.owner_folder import owner_folder
 from weft.platform.peer_owner import is_loopback

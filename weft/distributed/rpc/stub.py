@@ -25,9 +25,9 @@ from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
-from weft.framework.cluster_spec import split_address
 from weft.platform.deadline import left_s, within
 from weft.platform.grpc_modules import grpc
+from weft.platform.host_port import split_address
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.local_address import is_of_this_host
 from weft.platform.wait_notice import WaitNotice

@@ -7,8 +7,8 @@ import socket
 
 from weft.credentials.credentials import Credentials
 from weft.errors import InvalidArgumentError, UnknownError
-from weft.framework.cluster_spec import split_address
 from weft.platform.grpc_modules import grpc
+from weft.platform.host_port import split_address
 from weft.platform.local_address import interfaces_of
 from weft.platform.peer_owner import is_loopback
 

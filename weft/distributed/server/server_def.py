@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tensorboard.compat.proto import cluster_pb2
 
-from weft.framework.cluster_spec import ClusterLike, ClusterSpec, split_address
+from weft.framework.cluster_spec import ClusterLike, ClusterSpec
+from weft.platform.host_port import split_address
 from weft.platform.spelling import did_you_mean
 from weft.proto.messages import ConfigProto
 from weft.proto.tensorflow_server_pb2 import ServerDef
