@@ -157,3 +157,27 @@ def test_indices_and_values_fit_each_other_while_the_graph_is_built():
 
 def test_no_indices_are_integers():
     assert tf.TensorArray(tf.float32, 2, element_shape=[3]).gather([]).shape.as_list() == [0, 3]
+
+
+def test_the_size_is_an_integer_of_zero_at_least():
+    with pytest.raises(TypeError, match=r"Expected int32, got 3\.7 of type 'float' instead"):
+        tf.TensorArray(tf.float32, 3.7)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Size should be >= 0\. TensorArray 'seen' was made with size=-1"):
+        tf.TensorArray(tf.float32, -1, name="seen")
+    size = tf.placeholder(tf.int32, ())
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="Size should be >= 0"):
+        session.run(tf.TensorArray(tf.float32, size, element_shape=()).flow, {size: -2})
+
+
+def test_a_size_of_numpys_needs_no_cast():
+    with tf.Graph().as_default() as graph:
+        tf.TensorArray(tf.float32, np.int64(3))
+        assert [op.type for op in graph.get_operations()] == ["Const", "TensorBuffer"]
+
+
+def test_unstacks_fewer_parts_than_it_has_elements_and_no_more():
+    with tf.Session() as session:
+        kept = tf.TensorArray(tf.float32, 5, element_shape=()).unstack([1.0, 2.0, 3.0])
+        assert session.run([kept.stack(), kept.size()])[0].tolist() == [1, 2, 3, 0, 0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="array is not resizeable and size is: 3"):
+            session.run(tf.TensorArray(tf.float32, 3).unstack([0.0] * 5).stack())

@@ -43,6 +43,12 @@ def _new_shape(node: Operation) -> list[Dims]:
     return [(None if size is None else int(size), *element)]
 
 
+def check_size(size: Array, name: str) -> None:
+    """Raise InvalidArgumentError when no array can have that many elements."""
+    if size < 0:
+        raise InvalidArgumentError.of(f"Size should be >= 0. TensorArray {name!r} was made with size={int(size)}.")
+
+
 @op("TensorBuffer", "size: int32 -> flow: dtype", infer=_new_shape, gradient=None, stateful=True, static=("size",))
 def new_buffer(
     xp: ArrayModule,
@@ -54,6 +60,7 @@ def new_buffer(
     tensor_array_name: str = "",
 ) -> Result:
     """A buffer of zeros: `scalar int32 -> [size, *element]`."""
+    check_size(size, tensor_array_name)
     element: Any = (0,) if element_shape is None or None in element_shape else element_shape
     if dtype is dtypes.string:
         flow: Any = np.full((int(size), *element), b"", np.object_)

@@ -12,7 +12,7 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
@@ -74,17 +74,20 @@ class TensorArray:
         graph = get_default_graph()
         # The graphs that TensorFlow's handle of the array has come into.
         self._entered: set[Graph] = {graph}
+        called = tensor_array_name or name or "TensorArray"
         self._options = {
-            "clear_after_read": clear_after_read is None or bool(clear_after_read),
-            "tensor_array_name": tensor_array_name or name or "TensorArray",
-        }
+            "clear_after_read": clear_after_read is None or bool(clear_after_read), "tensor_array_name": called,
+        }  # fmt: skip
         self._size = None
         if flow is not None:
             self._flow = flow
         else:
+            assert size is not None
             with graph.name_scope(name or "TensorArray") as scope:
-                count = cast(convert_to_tensor(size, name="size"), dtypes.int32)
+                count = _index(convert_to_tensor(size, None if is_tensor(size) else dtypes.int32, name="size"))
                 self._size = constant_value(count)
+                if self._size is not None:
+                    buffers.check_size(self._size, called)
                 self._flow = buffers.new_buffer(
                     count, dtype=self._dtype, element_shape=self._element[0], name=scope, **self._options
                 )
@@ -241,7 +244,11 @@ class TensorArray:
             tensor = self._value(value)
             if tensor.dims is not None:
                 self._check_element(_parts(tensor))
-                self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
+                rows = tensor.dims[0]
+                if self._dynamic_size or self._size is None:
+                    self._size = rows
+                elif rows not in (None, self._size):
+                    return self.scatter(list(range(rows)), tensor)
             self._enter()
             node = f"{name or 'TensorArrayScatter'}/{name or 'TensorArrayScatterV3'}"
             # TensorFlow has a shape, a slice of four nodes, a range of three, and the scatter.
