@@ -62,3 +62,55 @@ def test_a_call_that_has_a_scope_is_given_that_of_the_variables():
     told = [layer(x), layer(x, scope="late"), Told()(x, scope="given"), Cell()(x, x)[0], Cell()(x, x, scope="rnn/mine")[0]]
     with tf.Session() as session:
         assert session.run(told) == [b"told", b"told", b"given", b"cell", b"rnn/mine"]
+
+
+# The values of these two are TensorFlow 1.15.5's.
+def test_layers_and_cells_make_their_variables_by_the_add_weight_of_a_subclass():
+    made = []
+
+    class Noted:
+        def add_weight(self, name, *args, **kwargs):
+            made.append(name)
+            return super().add_weight(name, *args, **kwargs)
+
+    class Dense(Noted, tf.layers.Dense):
+        pass
+
+    class Cell(Noted, tf.nn.rnn_cell.GRUCell):
+        pass
+
+    Dense(2)(tf.ones([2, 3]))
+    Cell(2)(tf.ones([2, 3]), tf.zeros([2, 2]))
+    assert made == ["kernel", "bias", "gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias"]
+
+
+@pytest.mark.parametrize("of_cell", [False, True])
+def test_a_variable_is_trained_unless_it_is_read_alone_or_its_layer_is_frozen(of_cell):
+    class Made:
+        def build(self, shape):
+            self.add_variable("plain", [1], trainable=None)
+            self.add_variable("read", [1], synchronization=tf.VariableSynchronization.ON_READ)
+            self.built = True
+
+    class Layer(Made, tf.layers.Layer):
+        def call(self, inputs):
+            return inputs
+
+    class Cell(Made, tf.nn.rnn_cell.RNNCell):
+        state_size = output_size = 3
+
+        def call(self, inputs, state):
+            return inputs, state
+
+    def names(trainable):
+        layer = (Cell if of_cell else Layer)(name=f"made_{trainable}", trainable=trainable)
+        layer(*[tf.ones([2, 3])] * (1 + of_cell))
+        layer.trainable = True
+        return [
+            [each.op.name.split("/")[1] for each in them] for them in (layer.trainable_weights, layer.non_trainable_weights)
+        ]
+
+    assert names(True) == [["plain"], ["read"]]
+    # What was made by a frozen one stays untrained.
+    assert names(False) == [[], ["plain", "read"]]
+    assert [each.op.name for each in tf.trainable_variables()] == ["made_True/plain"]

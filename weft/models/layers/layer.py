@@ -43,7 +43,7 @@ from weft.translation.calls import call
 class Layer(Effects):
     """A function of tensors with variables of its own.
 
-    Subclasses make variables in `build(input_shape)` with `add_variable` and compute in `call(inputs)`. Those that say nothing
+    Subclasses make variables in `build(input_shape)` with `add_weight` and compute in `call(inputs)`. Those that say nothing
     of their inputs' rank may take lists and dicts of tensors; `build` then has the shapes in the same structure.
 
     Args:
@@ -104,9 +104,9 @@ class Layer(Effects):
 
     # What they use.
 
-    def add_variable(
+    def add_weight(
         self, name: str, shape: Sequence[int | None], dtype: DTypeLike | None = None,
-        initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
+        initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool | None = None,
         constraint: Constraint | None = None, use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE, partitioner: Partitioner | None = None,
@@ -118,7 +118,7 @@ class Layer(Effects):
             dtype: its type; the layer's when None.
             initializer: makes its first value; the scope's default when None.
             regularizer: a function of it that gives a loss, which goes into REGULARIZATION_LOSSES.
-            trainable: whether optimizers train it.
+            trainable: whether optimizers train it; when None, unless `synchronization` is ON_READ.
             constraint: a function of its new value after an optimizer's update.
             use_resource: whether it is a resource variable; as the scope says when None.
             synchronization, aggregation: how its copies in replicas are kept and put together; see `tf.get_variable`.
@@ -127,7 +127,8 @@ class Layer(Effects):
         Returns:
             The variable.
         """
-        is_trained = trainable and self.trainable
+        wanted = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+        is_trained = self.trainable and wanted
         store = default_variable_store()
         existing = len(store.variables)
         with self._in_scope():
@@ -141,7 +142,16 @@ class Layer(Effects):
             self.add_penalty(name, made, regularizer, self._scope)
         return made
 
-    add_weight = add_variable
+    def add_variable(self, *args: Nest, **kwargs: Nest) -> VariableLike:
+        """See `add_weight`, which it calls.
+
+        Args:
+            args, kwargs: those of `add_weight`.
+
+        Returns:
+            The variable.
+        """
+        return self.add_weight(*args, **kwargs)
 
     def compute_output_shape(self, input_shape: Nest) -> TensorShape:
         """The shape of the outputs for a shape of inputs; subclasses say it.

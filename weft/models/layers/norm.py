@@ -150,7 +150,7 @@ class BatchNormalization(Layer):
         together = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.MEAN}
         try:
             self.moving_mean, self.moving_variance = (
-                self.add_variable(name, size, kind, initializer, trainable=False, **together)  # type: ignore[arg-type]
+                self.add_variable(name, size, kind, initializer, trainable=False, **together)
                 for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
             )
         finally:

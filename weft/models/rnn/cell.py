@@ -208,7 +208,7 @@ class RNNCell(Effects):
         """
         raise NotImplementedError(f"{type(self).__name__} has no call")
 
-    def add_variable(
+    def add_weight(
         self, name: str, shape: Sequence[Any], dtype: DTypeLike | None = None, initializer: Initializer | None = None,
         regularizer: Regularizer | None = None, trainable: bool | None = None, constraint: Constraint | None = None,
         use_resource: bool | None = None, synchronization: VariableSynchronization = VariableSynchronization.AUTO,
@@ -221,7 +221,7 @@ class RNNCell(Effects):
             dtype: its type; the cell's when None.
             initializer: makes its first value; the scope's default when None.
             regularizer: a function of it that gives a loss, which goes into REGULARIZATION_LOSSES.
-            trainable: whether optimizers train it; as the cell says when None.
+            trainable: whether optimizers train it; when None, unless `synchronization` is ON_READ.
             constraint: a function of its new value after an optimizer's update.
             use_resource: whether it is a resource variable; as the scope says when None.
             synchronization, aggregation: how its copies in replicas are kept and put together; see `tf.get_variable`.
@@ -232,19 +232,29 @@ class RNNCell(Effects):
         """
         if self._first_values is not None:
             initializer = self._first_values(name)
+        wanted = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
         store = default_variable_store()
         existing = len(store.variables)
         variable = get_variable(
-            name, shape, self._dtype if dtype is None else dtype, initializer, None, self.trainable and trainable is not False,
+            name, shape, self._dtype if dtype is None else dtype, initializer, None, self.trainable and wanted,
             constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
             aggregation=aggregation,
         )  # fmt: skip
-        (self._non_trainable_weights if trainable is False else self._trainable_weights).append(variable)
+        (self._trainable_weights if self.trainable and wanted else self._non_trainable_weights).append(variable)
         if regularizer and len(store.variables) > existing:
             self.add_penalty(name, variable, regularizer, self._variable_scope)
         return variable
 
-    add_weight = add_variable
+    def add_variable(self, *args: Nest, **kwargs: Nest) -> VariableLike:
+        """See `add_weight`, which it calls.
+
+        Args:
+            args, kwargs: those of `add_weight`.
+
+        Returns:
+            The variable.
+        """
+        return self.add_weight(*args, **kwargs)
 
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:
         """What checkpoints of objects save: the variables by the names that they were made with."""
