@@ -126,7 +126,28 @@ def test_event_files_have_histograms_pictures_and_gradients_of_validated_epochs(
     one = ["dense/kernel_0", "dense/kernel_0_1/image/0", "dense/bias_0", "dense/kernel_0_grad", "dense/bias_0_grad",
            "dense_out"]  # fmt: skip
     found = [(tag, step) for tag, step in _events(tmp_path) if not tag.startswith("epoch")]
-    assert found == [*((tag, 0) for tag in one), *((tag, 2) for tag in one)]
+    assert found == [*((tag, 0) for tag in one), *((tag, 1) for tag in one)]
+
+
+def test_each_of_several_boards_writes_its_histograms_in_a_second_training_too(model, tmp_path) -> None:
+    boards = [keras.callbacks.TensorBoard(str(tmp_path / name), histogram_freq=1) for name in "ab"]
+
+    def fail(epoch, logs) -> None:
+        raise RuntimeError("stopped")
+
+    failing = keras.callbacks.LambdaCallback(on_epoch_end=fail)
+    with pytest.raises(RuntimeError, match="stopped"):
+        model.fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=[failing, boards[0]])
+    model.fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=boards[1:])
+    model.fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=boards[1:])
+    boards[0].on_train_end()
+    for name, count in (("a", 1), ("b", 2)):
+        found = [event for path in (tmp_path / name).glob("events*") for event in tf.train.summary_iterator(str(path))]
+        assert sum(value.tag == "dense/kernel_0" for event in found for value in event.summary.value) == count
+    both = [keras.callbacks.TensorBoard(str(tmp_path / name), histogram_freq=1) for name in "cd"]
+    model.fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=both)
+    for name in "cd":
+        assert ("dense_out", 0) in _events(tmp_path / name)
 
 
 def test_event_files_have_batches_by_the_frequency_that_is_asked_for(model, tmp_path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 
 import numpy as np
 import pytest
@@ -99,6 +100,12 @@ def test_a_model_with_functions_of_its_program_is_cloned_and_loaded(tmp_path) ->
     assert keras.models.clone_model(model).predict(np.ones((1, 1))).tolist() == [[7.0]]
     model.save(str(tmp_path / "model.h5"))
     assert keras.models.load_model(str(tmp_path / "model.h5")).predict(np.ones((1, 1))).tolist() == [[7.0]]
+
+
+def test_a_model_with_a_function_loads_where_its_program_is_not(tmp_path, monkeypatch) -> None:
+    keras.Sequential([layers.Lambda(_doubled, input_shape=(1,))]).save(str(tmp_path / "model.h5"))
+    monkeypatch.delattr(sys.modules[__name__], "_doubled")
+    assert keras.models.load_model(str(tmp_path / "model.h5")).predict(np.ones((1, 1))).tolist() == [[2.0]]
 
 
 def test_a_bidirectional_layer_keeps_its_own_backward_layer() -> None:

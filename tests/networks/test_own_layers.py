@@ -84,3 +84,16 @@ def test_a_layer_may_hold_another_one_before_its_constructor_has_run() -> None:
     tied = Tied(dense)
     assert tied(dense(layers.Input((3,)))).shape.as_list() == [None, 3]
     assert [each.op.name for each in tied.weights] == ["dense/kernel", "dense/bias"]
+
+
+def test_a_recurrent_layer_of_a_programs_own_may_set_its_states() -> None:
+    class Begun(layers.LSTM):  # type: ignore[misc]
+        def __init__(self, units: int) -> None:
+            super().__init__(units)
+            self.states = [None, None]
+
+    layer = Begun(2)
+    assert layer(layers.Input((4, 3))).shape.as_list() == [None, 2]
+    first, second = tf.zeros([1, 2]), tf.ones([1, 2])
+    layer.states = [first, second]
+    assert list(layer.states) == [first, second]

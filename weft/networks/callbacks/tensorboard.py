@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.events.file_writer import FileWriter
-from weft.framework.aliases import Nest
+from weft.framework.aliases import Array, Nest
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
 from weft.networks.callbacks.callback import Callback, Logs
@@ -63,8 +63,9 @@ class TensorBoard(Callback):
         self.profile_batch = profile_batch
         self._writer: FileWriter | None = None
         self._summary: Tensor | None = None
+        self._watch: Watch | None = None
         self._embeddings: Embeddings | None = None
-        self._batches, self._samples, self._written_at = 0, 0, 0
+        self._batches, self._samples, self._written_at, self._validated = 0, 0, 0, 0
 
     def set_model(self, model: KerasObject) -> None:
         """Take the model, and write its graph.
@@ -94,9 +95,9 @@ class TensorBoard(Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
         """Have the epoch's validation make the histograms, if they are asked for."""
-        writer = self._writer
-        if writer is not None and self._summary is not None and epoch % self.histogram_freq == 0:
-            self.model.compilation.watch = Watch(self._summary, lambda told: writer.add_summary(bytes(told), epoch))
+        if self._summary is not None and epoch % self.histogram_freq == 0:
+            self._watch = Watch(self._summary, self._write_histograms)
+            self.model.compilation.watches.append(self._watch)
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
         """Write the batch's values, if it is time."""
@@ -108,8 +109,9 @@ class TensorBoard(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write the epoch's values, and the embeddings."""
-        if self._summary is not None:
-            self.model.compilation.watch = None
+        if self._watch is not None:
+            self.model.compilation.watches.remove(self._watch)
+            self._watch = None
         self._write("epoch_", logs, epoch if self.update_freq == "epoch" else self._samples)
         if self._embeddings is not None and epoch % self.embeddings_freq == 0:
             self._embeddings.save(epoch)
@@ -119,6 +121,12 @@ class TensorBoard(Callback):
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def _write_histograms(self, told: Array) -> None:
+        # The steps are the batches whose histograms there are, as TensorFlow counts them.
+        assert self._writer is not None
+        self._writer.add_summary(bytes(told), self._validated)
+        self._validated += 1
 
     def _write(self, prefix: str, logs: Logs | None, step: int) -> None:
         assert self._writer is not None

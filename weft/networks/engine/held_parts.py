@@ -13,7 +13,7 @@ from weft.ops.variables.variable import Variable
 # What Keras itself keeps in a layer's attributes, which holds none of the layer's parts.
 _OWN: Final = frozenset(
     ("kept_arguments", "call_record", "inputs", "outputs", "input_spec", "_parts", "input_names",
-     "output_names", "history", "callbacks", "optimizer", "_states", "_trainable_weights", "_non_trainable_weights")
+     "output_names", "history", "callbacks", "optimizer", "states", "_states", "_trainable_weights", "_non_trainable_weights")
 )  # fmt: skip
 
 

@@ -38,10 +38,8 @@ class Compilation:
 
     Attributes:
         arguments: as given.
-        watch: a tensor that is fetched beside each test step, and who takes its values; None for none.
+        watches: tensors that are fetched beside each test step, and who takes their values.
     """
-
-    watch: Watch | None = None
 
     def __init__(
         self, model: KerasObject, optimizer: KerasObject, arguments: Mapping[str, Nest], sample_weight_mode: Nest,
@@ -51,6 +49,7 @@ class Compilation:
         self._strategy = strategy
         self.optimizer = optimizer
         self.arguments = arguments
+        self.watches: list[Watch] = []
         self._mode = sample_weight_mode
         self._endpoints: Sequence[Endpoint] | None = None
         self._programs: dict[bool, Program] = {}
@@ -147,10 +146,10 @@ class Compilation:
     def test_step(self, batch: Batch) -> Sequence[Array]:
         """The loss of a batch and the metrics."""
         program = self.program(bool(batch.weights))
-        if self.watch is None:
-            return program.test(batch.inputs, batch.targets, batch.weights)
-        *values, told = program.test(batch.inputs, batch.targets, batch.weights, [self.watch.tensor])
-        self.watch.take(told)
+        fetched = program.test(batch.inputs, batch.targets, batch.weights, [watch.tensor for watch in self.watches])
+        values = fetched[: len(fetched) - len(self.watches)]
+        for watch, told in zip(self.watches, fetched[len(values) :], strict=True):
+            watch.take(told)
         return values
 
 

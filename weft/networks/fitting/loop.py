@@ -88,6 +88,8 @@ def fit(plan: Plan, callbacks: Sequence[Callback] | None) -> History:
     called = CallbackList(given, plan.model, plan.params())
     plan.model.history = history
     plan.model.stop_training = False
+    # Those of a training that failed are not taken off.
+    plan.compilation.watches.clear()
     called.call("on_train_begin", {})
     for epoch in range(plan.first_epoch, plan.epochs):
         if plan.model.stop_training:

@@ -1,4 +1,4 @@
-"""Functions in configs: by name, or as their code where they have none that a reader would know."""
+"""Functions in configs: as their code, or by name where they have none (built-in functions, classes)."""
 
 from __future__ import annotations
 
@@ -35,17 +35,12 @@ def shape_function_of(config: GivenConfig, custom_objects: Mapping[str, object] 
 
 
 def function_config(function: Callable[..., Nest]) -> Config:
-    """A function as plain data: by its name if its module has it by that, else, as a lambda, as its code."""
-    name = getattr(function, "__name__", "")
-    if isinstance(function, FunctionType) and _of_module(function.__module__, name) is not function:
-        code = base64.b64encode(marshal.dumps(function.__code__)).decode("ascii")
-        cells = tuple(each.cell_contents for each in function.__closure__ or ())
-        return {
-            "function": (code, function.__defaults__, cells or None),
-            "function_type": "lambda",
-            "module": function.__module__,
-        }
-    return {"function": name, "function_type": "function", "module": function.__module__}
+    """A function as plain data: its code, by which a program loads it that has it nowhere; what is no function by its name."""
+    if not isinstance(function, FunctionType):
+        return {"function": getattr(function, "__name__", ""), "function_type": "function", "module": function.__module__}
+    code = base64.b64encode(marshal.dumps(function.__code__)).decode("ascii")
+    cells = tuple(each.cell_contents for each in function.__closure__ or ())
+    return {"function": (code, function.__defaults__, cells or None), "function_type": "lambda", "module": function.__module__}
 
 
 def _of_module(module: str | None, name: str) -> Nest:

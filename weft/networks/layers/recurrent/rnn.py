@@ -69,6 +69,12 @@ class RNN(Layer):
         of_cells = [each.state_size for each in self.cell.cells]
         return tuple(nest.pack_sequence_as(of_cells, flat))
 
+    @states.setter
+    def states(self, states: Nest) -> None:
+        # Layers of programs' own begin with None for each.
+        flat = nest.flatten(states)
+        self._states = None if all(each is None for each in flat) else flat
+
     def build(self, input_shape: Nest) -> None:
         """Build the cell."""
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
