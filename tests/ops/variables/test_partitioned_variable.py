@@ -110,6 +110,8 @@ def test_partitioners_by_size():
     shape = tf.TensorShape([1024, 4])
     assert FIXED_TWO(shape=shape, dtype=tf.float32) == [2, 1]
     assert tf.fixed_size_partitioner(9, axis=1)(shape=shape, dtype=tf.float32) == [1, 4]
+    with pytest.raises(IndexError, match=r"cuts along axis 3, which a variable of shape \(\d+, 4\) does not have"):
+        tf.fixed_size_partitioner(2, axis=3)(shape=shape, dtype=tf.float32)
     assert tf.variable_axis_size_partitioner(4096)(shape=shape, dtype=tf.float32) == [4, 1]
     assert tf.variable_axis_size_partitioner(4096, max_shards=3)(shape=shape, dtype=tf.float32) == [3, 1]
     assert tf.variable_axis_size_partitioner(1)(shape=tf.TensorShape([3]), dtype=tf.float64) == [3]

@@ -32,7 +32,7 @@ def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
     def partitioner(shape: TensorShape, **unused_args: object) -> list[int]:
         parts = [1] * len(shape)
         if not -len(parts) <= axis < len(parts):
-            raise ValueError(f"fixed_size_partitioner cuts along axis {axis}, which a variable of shape {shape} does not have.")
+            raise IndexError(f"fixed_size_partitioner cuts along axis {axis}, which a variable of shape {shape} does not have.")
         parts[axis] = min(num_shards, shape[axis].value)
         return parts
 
