@@ -1,8 +1,9 @@
 """Stage: number the nodes so that those of one device, kind and number can run together as one unit.
 
 A node's number is the most boundaries on any path that leads to it; a boundary is a change of device, or between compiled and
-host ops, or between the pieces of a call that is cut where large values leave (`early_sends`). Edges lead only to equal or
-higher numbers, so stages never wait for each other in a circle.
+host ops, or between the pieces of a call that is cut where large values leave (`early_sends`). Where nodes with one number must
+not wait for the same (`awaited`), it is divided. Edges lead only to equal or higher numbers, so stages never wait for each
+other in a circle.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 from weft.framework import dtypes
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
+from weft.passes.awaited import awaited_sets
 from weft.passes.early_sends import cut
 from weft.passes.row_wise import is_read, row_wise_ops
 from weft.passes.small_updates import small_update_ops
@@ -67,12 +69,23 @@ class Staging:
         self._pieces = cut(self._calls(ops), placement)
         if self._pieces:
             self._number(ops)
+        self._divide(ops)
 
     def _number(self, ops: Sequence[Operation]) -> None:
         self.levels = {}
         for op in ops:
             self.levels[op] = self._level(op)
         self._sink(ops)
+
+    def _divide(self, ops: Sequence[Operation]) -> None:
+        """Give nodes of one number that must not wait for the same new numbers; host ops are divided by `HostStages`."""
+        on_host = {op for op in ops if self.kinds[op] is Kind.HOST}
+        awaited = awaited_sets(ops, on_host, lambda op: _producers(op, self._feeds), _consumers)
+        if awaited:
+            parts = {op: awaited[op] if self.kinds[op] in (Kind.COMPILED, Kind.ROWS) else 0 for op in ops}
+            ranks = sorted({(self.levels[op], parts[op]) for op in ops})
+            numbers = {rank: number for number, rank in enumerate(ranks)}
+            self.levels = {op: numbers[self.levels[op], parts[op]] for op in ops}
 
     def _calls(self, ops: Sequence[Operation]) -> Iterable[Sequence[Operation]]:
         """The nodes that run as one compiled call, in order."""

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from weft.passes.awaited import names_resource
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
 from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.host_permits import Permit
 from weft.runtime.inter_op_pool import InterOpPool
-from weft.runtime.program.host_stages import names_resource
 from weft.runtime.stage import Stage
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.session_state import SessionState

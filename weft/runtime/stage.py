@@ -13,12 +13,13 @@ from typing import Final, TypeAlias
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
+from weft.passes.awaited import may_block, names_resource
 from weft.passes.stage import Kind
 from weft.runtime.choice.compile_rules import Choice, CompileRules, Way
 from weft.runtime.choice.stage_report import COMPILING, StageReport
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.compiled.stoppable import has_loops
-from weft.runtime.program.host_stages import may_block, names_resource, parking_of
+from weft.runtime.program.host_stages import parking_of
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.compiled_way import CompiledWay

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from weft.framework import dtypes
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
+from weft.passes.awaited import may_block, names_resource
 from weft.passes.partition import Partition
 
 _Sibling: TypeAlias = tuple[int, str, bool, frozenset[object]]
@@ -82,18 +82,6 @@ class HostStages:
         return self._leaving.isdisjoint(ends) and all(
             taker is op or taker not in self._nodes for each in ends for taker in _takers(each)
         )
-
-
-def names_resource(op: Operation) -> bool:
-    """Whether a node only finds or makes a resource of the task, such as a queue: it waits for nothing."""
-    if op.inputs or not op.outputs or op.op_def.role is Role.VARIABLE:
-        return False
-    return all(output.dtype == dtypes.resource or output.dtype.is_ref for output in op.outputs)
-
-
-def may_block(op: Operation) -> bool:
-    """Whether a host op may wait for something that is not its input, or run code of the program."""
-    return op.op_def.stateful and not op.op_def.at_once and not names_resource(op)
 
 
 def parking_of(nodes: Sequence[Operation]) -> Operation | None:
