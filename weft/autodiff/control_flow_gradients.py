@@ -9,7 +9,7 @@ on the host. Sessions that have run the node before go on without these outputs;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.autodiff.gradients import gradients, is_trainable, register_inner_gradients
@@ -200,11 +200,33 @@ class _Loop:
         node.attrs["Trecorded"] = [*node.attrs["Trecorded"], tensor.dtype.base_dtype]
         return grow(node, tensor, None if tensor.dims is None else (None, *tensor.dims))
 
-    def any_stack(self) -> Tensor:
-        """Some stack; its length is the number of iterations."""
-        if self.node.op_def.role is Role.RECORDING_LOOP:
-            return self.node.outputs[self.count]
-        return self.stack(min((self.body.inputs[index] for index in self.varying), key=_size))
+    def pacing_stack(self) -> Tensor:
+        """A stack whose length is the number of iterations: of what the condition uses, which every run of the loop needs."""
+        arguments = self.body.inputs
+        pacing = _behind(self.condition.outputs, self.condition.inputs) & set(self.varying)
+        return self.stack(min((arguments[index] for index in pacing or self.varying), key=_size))
+
+    def behind_variables(self, tensors: Iterable[Tensor]) -> set[int]:
+        """The loop variables that some tensors of the body, and these variables in earlier iterations, are computed from."""
+        found: set[int] = set()
+        reached = _behind(tensors, self.body.inputs) & set(self.varying)
+        while not reached <= found:
+            found |= reached
+            reached = _behind([self.body.outputs[index] for index in reached], self.body.inputs) & set(self.varying)
+        return found
+
+
+def _behind(tensors: Iterable[Tensor], arguments: Sequence[Tensor]) -> set[int]:
+    """The places of the arguments of a function that some of its tensors are computed from."""
+    places = {argument: place for place, argument in enumerate(arguments)}
+    seen: set[Tensor] = set()
+    stack = list(tensors)
+    while stack:
+        tensor = stack.pop()
+        if tensor not in seen:
+            seen.add(tensor)
+            stack.extend(tensor.op.inputs)
+    return {places[tensor] for tensor in seen if tensor in places}
 
 
 def _size(tensor: Tensor) -> int:
@@ -218,7 +240,6 @@ def _while_gradient(node: Operation, *grads: object) -> list[Any]:
     if node.attrs.get("_back_prop") is False or not loop.varying:
         return results
     arguments = loop.body.inputs
-    moving = [i for i in loop.varying if _differentiable(arguments[i]) and grads[i] is not None]
     # The gradients for the stacks, which a gradient of the gradient asks for.
     recorded = {
         loop.body.outputs[index]: _dense(grad) for index, grad in enumerate(grads)
@@ -226,8 +247,13 @@ def _while_gradient(node: Operation, *grads: object) -> list[Any]:
     }  # fmt: skip
     fixed = [i for i in range(loop.count) if i not in loop.varying and _differentiable(arguments[i])]
     for index in fixed:
-        results[index] = grads[index]
-    if not moving or (not recorded and all(_is_zero(grads[index]) for index in moving)):
+        results[index] = None if _is_zero(grads[index]) else grads[index]
+    given = {i for i in loop.varying if _differentiable(arguments[i]) and grads[i] is not None}
+    asked = {i for i in given if not _is_zero(grads[i])}
+    # A variable whose result nobody asks the gradient of has one only where others are computed from it.
+    reached = loop.behind_variables([*(loop.body.outputs[index] for index in asked), *recorded])
+    moving = sorted(asked | (given & reached))
+    if not moving or not (asked or recorded):
         return results
     backward = _Backward(loop, moving, fixed, recorded)
     made = backward.build([_dense(grads[index]) for index in moving])
@@ -281,7 +307,7 @@ class _Backward:
                 outputs.append(zeros_like(start) if step is None else _dense(step))
         with graph.as_default():
             zero_sums = [_zeros_for(loop.node.inputs[index]) for index in sums]
-            last = sub(shape(loop.any_stack())[0], 1)
+            last = sub(shape(loop.pacing_stack())[0], 1)
         with body.building():
             for index, zero in zip(sums, zero_sums, strict=True):
                 total = body.add_argument("sum", zero.dtype, zero.dims)

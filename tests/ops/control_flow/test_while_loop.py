@@ -379,3 +379,44 @@ def test_specs_tell_the_shapes_that_variables_keep():
     )  # fmt: skip
     with tf.Session() as session:
         assert session.run(grown).tolist() == [1] * 8
+
+
+@each_way
+def test_a_variable_that_nothing_needs_is_not_computed(way):
+    # As TensorFlow 1.15 does: neither is it fed, nor do its errors and side effects happen.
+    p = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", [], initializer=tf.zeros_initializer(), use_resource=True)
+
+    def body(i, x, y):
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            x = x * 2
+        return i + 1, x, tf.check_numerics(y / 0.0, "not finite") * p
+
+    i, x, y = tf.while_loop(lambda i, x, y: i < 3, body, [0, 1.0, p])
+    with session(way) as sess:
+        sess.run(v.initializer)
+        assert sess.run(i) == 3
+        assert sess.run(v) == 0  # The update runs for what waits for it alone, which is the second variable here.
+        assert sess.run([i, x]) == [3, 8.0]
+        assert sess.run(v) == 3
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
+            sess.run(y, {p: 1.0})
+
+
+@each_way
+def test_gradients_need_what_their_variables_need(way):
+    # TensorFlow 1.15 says 12, [336, 216], 216 and None.
+    p, w = tf.placeholder(tf.float32, []), tf.constant(2.0)
+    _, x, y = tf.while_loop(lambda i, x, y: i < 3, lambda i, x, y: (i + 1, x * w, y * p * w), [0, 1.0, 1.0])
+    of_y, of_both, of_x = tf.gradients(y, p), tf.gradients(x + y, [w, p]), tf.gradients(x, [w, p])
+    assert of_x[1] is None
+    with session(way) as sess:
+        assert sess.run(of_x[0]) == 12.0
+        assert sess.run([of_both, of_y], {p: 3.0}) == [[336.0, 216.0], [216.0]]
+
+
+def test_a_gradient_leaves_out_variables_that_it_does_not_reach():
+    w = tf.constant(2.0)
+    _, x, _ = tf.while_loop(lambda i, x, y: i < 3, lambda i, x, y: (i + 1, x * w, tf.sin(y) + x), [0, 1.0, 1.0])
+    tf.gradients(x, w)
+    assert x.op.inputs[0].op.attrs["Trecorded"] == [tf.float32, tf.int32]  # x, and the counter, which paces the loop
