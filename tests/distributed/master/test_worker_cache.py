@@ -11,8 +11,9 @@ import pytest
 from tests.distributed.fake_workers import FakeWorker
 from weft.distributed.master import worker_cache
 from weft.distributed.master.worker_cache import WorkerCache, task_names
+from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.worker.task_status import TaskStatus
-from weft.errors import CancelledError, DeadlineExceededError, UnavailableError
+from weft.errors import CancelledError, DeadlineExceededError, UnauthenticatedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.platform import wait_notice
 
@@ -25,7 +26,8 @@ CHIEF, PS, WORKER_0, WORKER_1 = (
 class Registry:
     """Tasks that come up one after the other; `local` ones are in this process."""
 
-    def __init__(self, absent: dict[str, int] | None = None, local: tuple[str, ...] = ()) -> None:
+    def __init__(self, absent: dict[str, int] | None = None, local: tuple[str, ...] = (), reason: str = "it refused") -> None:
+        self.reason = reason
         self.absent = dict(absent or {})
         self.local = set(local)
         self.reached: set[str] = set()
@@ -39,7 +41,7 @@ class Registry:
     def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
         if self.absent.get(task, 0) > 0:
             self.absent[task] -= 1
-            raise UnavailableError(None, None, f"{address} refused")
+            raise UnavailableError.of(f"Task {task} at {address} is unavailable: {self.reason}")
         return TaskStatus((), 7)
 
 
@@ -82,7 +84,7 @@ def test_the_wait_ends_when_all_have_answered() -> None:
 
 def test_a_deadline_names_who_is_missing_and_why() -> None:
     cache = WorkerCache(SPEC, Registry({CHIEF: 10**9}))
-    with pytest.raises(DeadlineExceededError, match=rf"have not answered in time:\s+{CHIEF} at h:3: h:3 refused$"):
+    with pytest.raises(DeadlineExceededError, match=rf"have not answered in time:\s+{CHIEF} at h:3: it refused$"):
         cache.wait_for([CHIEF, PS], time.monotonic() + 0.02, go_on)
 
 
@@ -94,8 +96,15 @@ def test_a_wait_may_be_cancelled() -> None:
         WorkerCache(SPEC, Registry({CHIEF: 10**9})).wait_for([CHIEF], None, cancel)
 
 
+def test_credentials_that_do_not_fit_end_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_cache, "MisfitWatch", lambda: MisfitWatch(0.0))
+    reason = "it has no credentials of a cluster's, and this process has; or it is no task (WRONG_VERSION_NUMBER)"
+    with pytest.raises(UnauthenticatedError, match=f"^Task {PS} at h:4 is unavailable: it has no credentials"):
+        WorkerCache(SPEC, Registry({PS: 10**9}, reason=reason)).wait_for([PS], None, go_on)
+
+
 def test_a_long_wait_is_reported(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(wait_notice, "FIRST_S", 0.0)
     with caplog.at_level(logging.WARNING, "weft"):
         WorkerCache(SPEC, Registry({PS: 2})).wait_for([PS], None, go_on)
-    assert f"still waiting for response from:\n  {PS} at h:4: h:4 refused" in caplog.text
+    assert f"still waiting for response from:\n  {PS} at h:4: it refused" in caplog.text

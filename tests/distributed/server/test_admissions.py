@@ -17,11 +17,14 @@ import weft as tf
 from weft.channel.dial import dial
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
 from weft.credentials.credentials import FOLDER_VARIABLE
+from weft.distributed.rpc import stub as rpc_stub
+from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.options import open_channel
+from weft.distributed.server import welcome
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.worker.worker_service import WorkerStub
-from weft.errors import DeadlineExceededError, PermissionDeniedError, UnavailableError
+from weft.errors import DeadlineExceededError, PermissionDeniedError, UnauthenticatedError, UnavailableError
 from weft.platform import peer_owner
 from weft.platform.owner_folder import owner_secret
 from weft.protocol import messages
@@ -112,6 +115,34 @@ def test_holders_of_the_token_work_together_and_others_stay_out(own_address: str
                 _stays_out(spec["ps"][0], monkeypatch, None, "this process has none")
         finally:
             ps.stdin.close()
+
+
+def test_a_wait_for_a_server_of_another_cluster_ends_with_the_remedy(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc_stub, "MisfitWatch", lambda: MisfitWatch(0.0))
+    monkeypatch.setenv(VARIABLE, "a" * 64)
+    address = f"{own_address}:{_port()}"
+    with tf.train.Server({"ps": [address], "worker": [f"{own_address}:1"]}, "ps", 0):
+        monkeypatch.setenv(VARIABLE, "b" * 64)
+        monkeypatch.setattr(local_servers, "find", lambda address: None)
+        with (
+            tf.Graph().as_default(),
+            pytest.raises(UnauthenticatedError, match=f"other credentials.*set {FILE_VARIABLE}"),
+            tf.Session(f"grpc://{address}") as session,
+        ):
+            session.run(tf.constant(1))
+
+
+def test_a_joined_server_ends_when_the_others_have_other_credentials(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(welcome, "MisfitWatch", lambda limit_s: MisfitWatch(0.0))
+    spec = {"ps": [f"{own_address}:{_port()}"], "worker": [f"{own_address}:{_port()}"]}
+    monkeypatch.setenv(VARIABLE, "a" * 64)
+    with tf.train.Server(spec, "worker", 0):
+        monkeypatch.setenv(VARIABLE, "b" * 64)
+        with (
+            tf.train.Server(spec, "ps", 0) as ps,
+            pytest.raises(UnauthenticatedError, match="Task /job:worker"),
+        ):
+            ps.join()
 
 
 def _stays_out(address: str, monkeypatch: pytest.MonkeyPatch, token: str | None, reason: str) -> None:

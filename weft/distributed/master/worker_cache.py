@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import DeadlineExceededError, OpError
@@ -76,10 +77,11 @@ class WorkerCache:
 
         Raises:
             DeadlineExceededError: naming the tasks that have not answered, with the reason for each.
+            UnauthenticatedError: the credentials of one do not fit this process's, for seconds on end.
         """
         found: dict[str, TaskStatus] = {}
         reasons: dict[str, str] = {}
-        notice = WaitNotice()
+        notice, misfits = WaitNotice(), MisfitWatch()
         while True:
             for task in [task for task in tasks if task not in found]:
                 left_s = _ASK_S if deadline is None else min(_ASK_S, deadline - time.monotonic())
@@ -88,6 +90,7 @@ class WorkerCache:
                 try:
                     found[task] = self._registry.status(task, self.addresses[task], timeout_s=left_s)
                 except OpError as error:
+                    misfits.take(task, error)
                     reasons[task] = error.message.removeprefix(f"Task {task} at {self.addresses[task]} is unavailable: ")
             missing = [task for task in tasks if task not in found]
             if not missing:

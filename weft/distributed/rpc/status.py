@@ -29,14 +29,18 @@ _MAX_DETAILS_BYTES: Final = 4096
 STANDS_STILL: Final = "its process stands still, or nothing gets there and back"
 """Of a peer whose connection stands and from which nothing comes."""
 _CREDENTIALS: Final = f"set {FILE_VARIABLE} or {FOLDER_VARIABLE} to those of its cluster"
-# What gRPC says of a peer, and what that means.
+# What gRPC says where the credentials of the two ends do not fit, and what that means.
+_MISFITS: Final = {
+    r"certificate has expired": "its certificate has expired: weft credentials issue makes new ones",
+    r"CERTIFICATE_VERIFY_FAILED": f"it belongs to a cluster with other credentials than this process has: {_CREDENTIALS}",
+    r"WRONG_VERSION_NUMBER": "it has no credentials of a cluster's, and this process has; or it is no task",
+}
+# The same of a peer that cannot be reached, for whatever reason.
 _MEANINGS: Final = {
     r"ping timeout|before receiving SETTINGS": STANDS_STILL,
     r"Connection refused": "nothing listens there: is its process running, at that port?",
     r"Domain name not found": "its name does not resolve: correct it, or the name service of this host",
-    r"certificate has expired": "its certificate has expired: weft credentials issue makes new ones",
-    r"CERTIFICATE_VERIFY_FAILED": f"it belongs to a cluster with other credentials than this process has: {_CREDENTIALS}",
-    r"WRONG_VERSION_NUMBER": "it has no credentials of a cluster's, and this process has; or it is no task",
+    **_MISFITS,
     r"failed to connect .*Socket closed": f"it takes holders of its cluster's credentials only, or is no task: {_CREDENTIALS}",
 }
 
@@ -65,6 +69,13 @@ def _fail(context: Any, error: OpError) -> None:
     details = _shortened(error.message, _MAX_DETAILS_BYTES - _sent_size(bracket)) + bracket
     codes = {code.value[0]: code for code in grpc.StatusCode}
     context.abort(codes.get(error.error_code, grpc.StatusCode.UNKNOWN), details)
+
+
+def is_misfit(error: OpError) -> bool:
+    """Whether a call failed as the credentials of the two ends do not fit: only another start of one of them changes that."""
+    return isinstance(error, UnavailableError) and any(
+        f" is unavailable: {each}" in error.message for each in _MISFITS.values()
+    )
 
 
 def node_name(error: OpError) -> str:

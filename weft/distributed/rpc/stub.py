@@ -22,6 +22,7 @@ from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
+from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
@@ -39,6 +40,8 @@ ANSWER_S: Final = 0.25
 
 _NO_DEADLINE_S: Final = 1e8
 _POLL_S: Final = 1.0
+_TRY_S: Final = 0.5
+_CHECK: Final = "/grpc.health.v1.Health/Check"
 
 Methods: TypeAlias = Mapping[str, tuple[type[Message], type[Message]]]
 
@@ -186,6 +189,7 @@ class RpcStub:
 
         Raises:
             DeadlineExceededError: the time is up.
+            UnauthenticatedError: the server's credentials do not fit this process's, for seconds on end.
             CancelledError: the stub is closed meanwhile.
         """
         with self._used_channel() as channel:
@@ -195,7 +199,7 @@ class RpcStub:
         self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]
     ) -> Answerer:
         begin = time.monotonic()
-        notice = WaitNotice()
+        notice, misfits = WaitNotice(), MisfitWatch()
         while True:
             waited = time.monotonic() - begin
             left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
@@ -203,6 +207,8 @@ class RpcStub:
             if answerer is not None:
                 return answerer
             raise_if_cancelled()
+            if waited >= _POLL_S:
+                self._look_for_misfit(misfits)
             if timeout_s is not None and waited >= timeout_s:
                 raise DeadlineExceededError.of(
                     f"{self._peer} at {self._address} was not reachable within {timeout_s:.3g} s: {self._why_unreachable()}"
@@ -212,6 +218,14 @@ class RpcStub:
                     "Still waiting for %s at %s, for %.0f s: %s",
                     self._peer, self._address, notice.waited_s, self._why_unreachable(),
                 )  # fmt: skip
+
+    def _look_for_misfit(self, misfits: MisfitWatch) -> None:
+        """Ask what gRPC says of the connection: a call that waits for one never hears it."""
+        with self._open_channel() as channel:
+            try:
+                channel.unary_unary(_CHECK)(b"", timeout=_TRY_S)
+            except grpc.RpcError as error:
+                misfits.take(self._address, from_rpc_error(error, f"{self._peer} at {self._address}"))
 
     def probe(self, timeout_s: float) -> Evidence:
         """Ask whether the server's process lives, by a channel of its own; blocks for so long at most."""
@@ -326,7 +340,7 @@ def _answers_within(channel: grpc.Channel, timeout_s: float) -> Answerer | None:
     A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the
     channel then waits, 0.2 s.
     """
-    check = channel.unary_unary("/grpc.health.v1.Health/Check")
+    check = channel.unary_unary(_CHECK)
     begin = time.monotonic()
     try:
         _wait_for(check, b"", timeout_s, wait_for_ready=True)

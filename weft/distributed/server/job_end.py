@@ -31,9 +31,13 @@ class JobEnd:
         worker: the server's; the chiefs' notes are among its resources.
         is_there: whether another task can be reached now.
         lost_job_s: how long a job that has not ended well is waited for.
+        look: called now and then until the first session; ends the wait by raising.
     """
 
-    def __init__(self, worker: Worker, is_there: Callable[[str], bool], lost_job_s: float) -> None:
+    def __init__(
+        self, worker: Worker, is_there: Callable[[str], bool], lost_job_s: float, look: Callable[[], None] = lambda: None
+    ) -> None:
+        self._look_around = look
         self._worker = worker
         self._is_there = is_there
         self._watch = JobWatch(worker.task, this_process(), lost_job_s)
@@ -69,6 +73,7 @@ class JobEnd:
         """Say that nobody has come yet; returns None once somebody has."""
         if notice is None or self._worker.sessions.is_used:
             return None
+        self._look_around()
         if notice.is_due():
             # Clients are started later, or take their time to begin; after a minute something may be wrong with them.
             _LOG.log(

@@ -35,6 +35,7 @@ from weft.distributed.server.services.observation_service import ObservationServ
 from weft.distributed.server.services.stop_service import StopService
 from weft.distributed.server.sweeper import Sweeper
 from weft.distributed.server.task_directory import PeerStubs, TaskDirectory
+from weft.distributed.server.welcome import Welcome
 from weft.distributed.worker import worker_service
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
@@ -260,6 +261,7 @@ class Server:
                 scheduler has announced its end (`weft task`).
             AbortedError: the job has failed, or its chief has left without ending it, and nobody has come back for
                 `lost_job_s` of the server's limits. The server is stopped.
+            UnauthenticatedError: before anybody has trained, whoever was there of the other tasks had other credentials.
         """
         tell_launcher(TaskNews(serves=True))
         if ends_with_job is None:
@@ -269,12 +271,18 @@ class Server:
             signals.begin_leaving()
             signals.arm()
             try:
-                JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s).wait(self._stopped, self.stop, signals)
+                job_end = JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s, self._welcome().look)
+                job_end.wait(self._stopped, self.stop, signals)
             finally:
                 signals.disarm()
         # A wait without a limit cannot be interrupted on every platform.
         while not self._stopped.wait(timeout=3600.0):
             pass
+
+    def _welcome(self) -> Welcome:
+        has_credentials = self._admissions.credentials is not None
+        others = [task for task in self._stubs.tasks if task != self._task.name] if has_credentials else []
+        return Welcome(others, lambda task, ask_s: self._stubs.find(task, self._stubs.address_of(task)).status(ask_s))
 
     def stop(self, grace_s: float = 0.0) -> None:
         """Stop serving and free the port: sessions end with AbortedError, steps of others with UnavailableError.
