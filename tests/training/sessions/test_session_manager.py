@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft.training.sessions.model_readiness import ChiefWatch
 from weft.training.sessions.presence import presence_of
 
 
@@ -103,6 +104,42 @@ def test_waiting_sees_what_the_chief_does(server: Any) -> None:
         chief.run(init)
         thread.join(60)
     assert found == [1.0]
+
+
+@pytest.mark.parametrize("is_declared", [True, False], ids=["reads the model", "reads nothing"])
+def test_a_replica_that_waits_runs_its_local_init_op_once(
+    server: Any, monkeypatch: pytest.MonkeyPatch, is_declared: bool
+) -> None:
+    begun, seen = threading.Event(), threading.Event()
+    look = ChiefWatch.look
+
+    def note_look(self: ChiefWatch, missing: Any) -> str:
+        told = look(self, missing)
+        if self.is_chief_initializing and not missing:
+            seen.set()
+        return told
+
+    def give_other_values(session: Any) -> None:
+        begun.set()
+        assert seen.wait(60)
+        session.run(session.graph.get_operation_by_name("finish"))
+
+    def initialize() -> None:
+        with tf.Graph().as_default():
+            one = tf.Variable(77.0, name="one")
+            one.assign(5.0, name="finish")
+            manager().prepare_session(server.target, init_op=one.initializer, init_fn=give_other_values)
+
+    monkeypatch.setattr(ChiefWatch, "look", note_look)
+    one, ran = tf.Variable(77.0, name="one"), []
+    local = tf.py_func(lambda value: ran.append(float(value)), [one if is_declared else tf.constant(5.0)], [])
+    ready = tf.report_uninitialized_variables(tf.global_variables()) if is_declared else None
+    chief = threading.Thread(target=initialize, daemon=True)
+    chief.start()
+    assert begun.wait(60)
+    with manager(local_init_op=local, ready_for_local_init_op=ready).wait_for_session(server.target, max_wait_secs=60):
+        assert ran == [5.0]
+    chief.join(60)
 
 
 def test_waiting_tells_that_the_chief_has_not_begun(server: Any) -> None:

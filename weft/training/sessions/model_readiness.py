@@ -115,6 +115,7 @@ class ChiefWatch:
         self._warns = warns
         self._clock = clock
         self._first_seen: dict[str, float] = {}
+        self._warned: set[str] = set()
         self._is_initializing = False
         self.sees_chief = False
         """Whether the last look found a chief."""
@@ -141,7 +142,8 @@ class ChiefWatch:
         diffs = [SignatureDiff(self._presence.signature, chief.signature) for chief in chiefs]
         for chief, diff in zip(chiefs, diffs, strict=True):
             if not self._is_in_conflict(diff, missing):
-                if diff.is_smaller_model and not missing and self._warns:
+                if diff.is_smaller_model and not missing and self._warns and str(chief) not in self._warned:
+                    self._warned.add(str(chief))
                     tf_logging.warning("The %s has variables that this replica has not:\n%s", chief, diff)
                 self._is_initializing = chief.state == "initializing" or self._presence.is_fenced
                 return f"The {chief} is {chief.state}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -260,16 +261,24 @@ class SessionManager:
         poll_s = _FIRST_POLL_S
         presence = presence_of(session)
         watch = None if presence is None else ChiefWatch(presence.view, warns=covers_model(self._ready_op, self._graph))
+        is_local_done = False
         while True:
-            try:
-                missing = self._try_local_init(session) or what_is_missing(session, self._ready_op)
-            except errors.InvalidArgumentError:
-                if watch is not None:
-                    watch.wait_for_conflict(_NOTE_S)
-                raise
+            with _telling_conflicts(watch):
+                unready = what_is_missing(session, self._ready_for_local_init_op)
+                missing = unready or (what_is_missing(session, self._ready_op) if is_local_done else None)
             about_chief = "" if watch is None else f". {watch.look(missing.names if missing else ())}"
-            if not missing and (watch is None or not watch.is_chief_initializing):
+            is_steady = watch is None or not watch.is_chief_initializing
+            if is_local_done and is_steady and not missing:
                 return
+            # Where it reads the model it is run when the chief has given that its values, else at once, and no second time.
+            is_fit = self._ready_for_local_init_op is None or (is_steady and not unready)
+            if not is_fit:
+                is_local_done = False
+            elif not is_local_done:
+                with _telling_conflicts(watch):
+                    self._run_local_init(session)
+                is_local_done = True
+                continue
             now = time.monotonic()
             if now + poll_s > deadline:
                 raise errors.DeadlineExceededError.of(
@@ -357,12 +366,26 @@ class SessionManager:
         if self._local_init_op is None:
             return None
         missing = what_is_missing(session, self._ready_for_local_init_op)
-        if missing:
-            return missing
-        tf_logging.info("Running local_init_op.")
-        session.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
-        tf_logging.info("Done running local_init_op.")
-        return None
+        if not missing:
+            self._run_local_init(session)
+        return missing
+
+    def _run_local_init(self, session: Session) -> None:
+        if self._local_init_op is not None:
+            tf_logging.info("Running local_init_op.")
+            session.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
+            tf_logging.info("Done running local_init_op.")
+
+
+@contextmanager
+def _telling_conflicts(watch: ChiefWatch | None) -> Iterator[None]:
+    """Say of a variable that turns out to be held otherwise whether the chief has another model."""
+    try:
+        yield
+    except errors.InvalidArgumentError:
+        if watch is not None:
+            watch.wait_for_conflict(_NOTE_S)
+        raise
 
 
 def _why_silent(session: Session, watch: ChiefWatch | None) -> str:
