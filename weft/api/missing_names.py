@@ -64,14 +64,6 @@ _REASONS: Final = {
         "tf.train.FtrlOptimizer trains linear models with L1 and L2, as tf.estimator.LinearClassifier does.",
     ),
     "contrib.learn.SVM": "tf.losses.hinge_loss is the loss of a support vector machine.",
-    **dict.fromkeys(
-        ("contrib.factorization.WALSMatrixFactorization", "contrib.factorization.WALSModel"),
-        "tf.nn.embedding_lookup in two tables and an optimizer factorize a matrix.",
-    ),
-    **dict.fromkeys(
-        (f"contrib.factorization.{name}" for name in ("GMM", "GmmAlgorithm", "gmm")),
-        "tf.contrib.factorization.KMeansClustering clusters.",
-    ),
 }
 
 

@@ -7,23 +7,20 @@ from typing import Final
 
 from weft.estimators.aliases import Features, InputFn
 from weft.estimators.clustering import k_means, starts
+from weft.estimators.clustering.beginning import Begin, side_by_side
 from weft.estimators.clustering.k_means import KMeans
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput, PredictOutput
 from weft.estimators.run_config import RunConfig
-from weft.framework import dtypes
 from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.operation import Tensor
 from weft.models.feature_columns.input_layer import input_layer
 from weft.models.metrics.mean import mean
-from weft.ops.array.joining import concat
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.variables.assign import assign_add
-from weft.platform import tf_logging
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.training_util import get_global_step
 
@@ -127,7 +124,7 @@ def _model_fn(
         loss = reduce_sum(built.scores[0])
         step = get_global_step(get_default_graph())
         training = group(built.training_op, assign_add(step, 1)) if step is not None else built.training_op
-        hooks: list[SessionRunHook] = [_Begin(built.init_op, built.cluster_centers_initialized)]
+        hooks: list[SessionRunHook] = [Begin(built.init_op, built.cluster_centers_initialized, "kmeans")]
         if tolerance is not None:
             hooks.append(_StopWhenSettled(loss, tolerance))
         predictions = {
@@ -148,22 +145,7 @@ def _model_fn(
 def _points(features: Features, columns: Sequence[object] | None) -> Tensor:
     if columns is not None:
         return input_layer(features, columns)
-    if isinstance(features, dict):
-        return concat([convert_to_tensor(features[name], dtypes.float32) for name in sorted(features)], 1)
-    return convert_to_tensor(features, dtypes.float32)
-
-
-class _Begin(SessionRunHook):
-    """Lets the centers begin before the first step."""
-
-    def __init__(self, init_op: Operation, initialized: Nest) -> None:
-        self._init_op, self._initialized = init_op, initialized
-
-    def after_create_session(self, session: Nest, coord: Nest) -> None:
-        """Let them begin, if they have not."""
-        if not session.run(self._initialized):
-            session.run(self._init_op)
-            tf_logging.info("kmeans initialized.")
+    return side_by_side(features)
 
 
 class _StopWhenSettled(SessionRunHook):
