@@ -17,7 +17,7 @@ LIGHT_WORKERS = 8
 FLOATS = 1000
 COUNTING_S = 3.0
 PULLS, LEAST_PULLS_BYTES = 200, 2 << 30
-# Light stages are compiled after a hundred runs, which is not to be counted.
+# Plans, connections and memory for what is received are made in the first steps, which are not to be counted.
 WARM_STEPS = 120
 
 

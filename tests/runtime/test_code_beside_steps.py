@@ -20,6 +20,7 @@ from weft.runtime.choice.compile_rules import COLD_RUNS
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.state.session_state import DETERMINISM_VARIABLE
+from weft.runtime.xla.code_price import CodePrice
 from weft.runtime.xla.compile_thread import compile_thread
 
 LIMIT_S = 60.0
@@ -49,13 +50,20 @@ class Compiler:
         assert idle.wait(LIMIT_S)
 
 
+class Free(CodePrice):
+    """Code costs nothing, so that every stage has paid for its own."""
+
+    call_s = 0.0
+
+    def code_s(self, nodes: int) -> float:
+        return 0.0
+
+
 @pytest.fixture
 def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
     """Has sessions compile beside their steps, by a compiler behind a gate."""
     monkeypatch.delenv(DETERMINISM_VARIABLE, raising=False)
-    monkeypatch.setattr(compile_rules, "BESIDE_RUNS", COLD_RUNS)
-    monkeypatch.setattr(compile_rules, "NODE_CODE_S", 0.0)
-    monkeypatch.setattr(compile_rules, "IMPORT_S", 0.0)
+    monkeypatch.setattr(compile_rules, "code_price", Free())
     monkeypatch.setattr(compile_rules, "SMALL_BYTES", 0)
     compiler = Compiler()
     prepare, trace = CompiledStage.prepare, engine.trace
@@ -124,7 +132,7 @@ def test_steps_go_on_on_the_host_until_code_is_there(compiler: Compiler) -> None
 
 def test_a_small_stage_stays_on_the_host_until_it_is_given_more(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_rules, "SMALL_BYTES", 1 << 20)
-    monkeypatch.setattr(compile_rules, "SMALL_S", LIMIT_S)
+    monkeypatch.setattr(Free, "call_s", LIMIT_S)
     model = Counted()
     for _ in range(COLD_RUNS + 10):
         model.step()

@@ -12,7 +12,6 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import cache
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -23,6 +22,7 @@ from typing import Final
 import weft.api
 from weft.api import contrib_paths, core_paths, missing_names, python_paths
 from weft.platform.collections import no_collections
+from weft.platform.import_cost import import_cost
 
 _PUBLIC: Final = frozenset(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 
@@ -85,8 +85,10 @@ def _table_of(rest: str) -> tuple[str, _Table] | None:
 def engine() -> ModuleType:
     """The module with the names of `weft` itself; the first call loads nearly all of weft."""
     loaded = sys.modules.get("weft.namespace")
-    # While it is being loaded, too: Python knows who waits for whom.
-    with no_collections() if loaded is None else nullcontext():
+    if loaded is not None:
+        # While it is being loaded, too: Python knows who waits for whom.
+        return importlib.import_module("weft.namespace")
+    with no_collections(), import_cost.measured():
         return importlib.import_module("weft.namespace")
 
 

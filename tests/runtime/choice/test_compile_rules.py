@@ -11,19 +11,14 @@ import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.runtime.choice import compile_rules
 from weft.runtime.choice.compile_rules import (
-    BESIDE_RUNS,
-    BESIDE_S,
     COLD_BYTES,
     COLD_NODES,
     COLD_RUNS,
     COLD_UPDATE_BYTES,
     HOST_UPDATE_BYTES,
-    IMPORT_S,
     LIGHT_BYTES,
-    NODE_CODE_S,
     ONLY_XLA_NODES,
     SMALL_BYTES,
-    SMALL_S,
     Choice,
     CompileRules,
     Way,
@@ -31,6 +26,23 @@ from weft.runtime.choice.compile_rules import (
 from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.xla.code_price import CodePrice
+
+CODE_S, CALL_S = 3.0, 1e-4
+
+
+class Price(CodePrice):
+    """Any code takes as long."""
+
+    call_s = CALL_S
+
+    def code_s(self, nodes: int) -> float:
+        return CODE_S
+
+
+@pytest.fixture
+def price(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_rules, "code_price", Price())
 
 
 def rules_of(make_parts: MakeParts, fetches: Any = (), feeds: Any = (), targets: Any = ()) -> CompileRules:
@@ -64,27 +76,20 @@ def test_runs_or_work_make_it_warm(doubled: CompileRules, runs: int, work: int, 
     assert choose(doubled, runs, work) == (Way.COMPILED, why)
 
 
-def test_short_runs_are_compiled_later_where_steps_go_on(doubled: CompileRules) -> None:
-    choice = choose_beside(doubled, BESIDE_RUNS - 1, COLD_BYTES + 1, seconds=0.25)
-    assert choice == (Way.UNDECIDED, f"cold: {BESIDE_RUNS - 1} of {BESIDE_RUNS} runs, 0.25 of 1 s")
-    assert choose_beside(doubled, BESIDE_RUNS, seconds=doubled.code_s).way is Way.COMPILED
+def test_where_steps_go_on_runs_pay_for_code_before_it_is_made(doubled: CompileRules, price: None) -> None:
+    choice = choose_beside(doubled, COLD_RUNS - 1, COLD_BYTES + 1, seconds=2 * CODE_S)
+    assert choice == (Way.UNDECIDED, f"cold: {COLD_RUNS - 1} of {COLD_RUNS} runs")
+    choice = choose_beside(doubled, COLD_RUNS, COLD_BYTES + 1, seconds=0.9 * CODE_S)
+    assert choice == (Way.UNPAID, f"warm: it has run {COLD_RUNS} times, for less than the {CODE_S:g} s that code takes to make")
+    assert choose_beside(doubled, COLD_RUNS, COLD_BYTES + 1, seconds=CODE_S) == (Way.COMPILED, "warm: it has run 5 times")
 
 
-def test_runs_pay_for_code_before_it_is_made_where_steps_go_on(doubled: CompileRules, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_rules, "is_imported", lambda: True)
-    nodes = len(doubled._program.nodes)
-    assert doubled.code_s == nodes * NODE_CODE_S
-    choice = choose_beside(doubled, 10 * BESIDE_RUNS, seconds=0.9 * doubled.code_s)
-    assert choice.way is Way.UNPAID
-    assert choice.why == f"warm: it has run 100 times, for less than the {nodes * NODE_CODE_S:.2g} s that code takes to make"
-    monkeypatch.setattr(compile_rules, "is_imported", lambda: False)
-    assert doubled.code_s == IMPORT_S + nodes * NODE_CODE_S
-
-
-def test_runs_that_have_taken_long_are_compiled_at_once_where_steps_go_on(doubled: CompileRules) -> None:
-    assert choose_beside(doubled, COLD_RUNS - 1, seconds=2 * BESIDE_S).way is Way.UNDECIDED
-    choice = choose_beside(doubled, COLD_RUNS, seconds=BESIDE_S)
-    assert choice == (Way.COMPILED, "warm: its runs have taken 1 s")
+def test_what_is_updated_on_the_host_by_making_it_anew_pays_for_nothing(make_parts: MakeParts, price: None) -> None:
+    elements = COLD_UPDATE_BYTES // 4 + 1
+    x = tf.placeholder(tf.float32, [elements])
+    rules = rules_of(make_parts, [], [x], [tf.assign_add(tf.get_variable("v", [elements], use_resource=False), x).op])
+    rules._program.slots[0].put(np.zeros(elements, np.float32))
+    assert choose_beside(rules, 0).way is Way.COMPILED
 
 
 def test_a_large_network_need_not_be_compiled_at_once_where_steps_go_on(make_parts: MakeParts) -> None:
@@ -154,38 +159,38 @@ def test_a_sum_of_much_is_no_arithmetic_on_a_few_numbers(make_parts: MakeParts) 
 @pytest.mark.parametrize(
     ("work", "least_s", "is_beside", "way"),
     [
-        (SMALL_BYTES, SMALL_S, True, Way.SMALL),
-        (SMALL_BYTES + 1, SMALL_S, True, Way.COMPILED),
-        (SMALL_BYTES, 2 * SMALL_S, True, Way.COMPILED),
+        (SMALL_BYTES, 2 * CALL_S, True, Way.SMALL),
+        (SMALL_BYTES + 1, 2 * CALL_S, True, Way.COMPILED),
+        (SMALL_BYTES, 3 * CALL_S, True, Way.COMPILED),
         # Where steps wait for code, work alone decides, and when.
-        (SMALL_BYTES, SMALL_S, False, Way.COMPILED),
+        (SMALL_BYTES, 2 * CALL_S, False, Way.COMPILED),
     ],
 )
 def test_what_takes_less_than_calling_xla_stays_on_the_host(
-    doubled: CompileRules, work: int, least_s: float, is_beside: bool, way: Way
+    doubled: CompileRules, price: None, work: int, least_s: float, is_beside: bool, way: Way
 ) -> None:
-    counted = CountedRuns(BESIDE_RUNS, BESIDE_RUNS * work, seconds=BESIDE_S, least_s=least_s)
+    counted = CountedRuns(COLD_RUNS, COLD_RUNS * work, seconds=CODE_S, least_s=least_s)
     choice = doubled.choose(counted, is_beside=is_beside)
     assert choice.way is way
     if way is Way.SMALL:
         assert choice.why == "small: 200 KB of work a run, less than calling XLA"
 
 
-def test_a_stage_whose_arrays_are_as_large_as_a_fed_number_says_is_not_small(make_parts: MakeParts) -> None:
+def test_a_stage_whose_arrays_are_as_large_as_a_fed_number_says_is_not_small(make_parts: MakeParts, price: None) -> None:
     n = tf.placeholder(tf.int32, [])
     tiled = tf.tile(tf.ones([1, 1]), [n, n])
     rules = rules_of(make_parts, [tf.matmul(tiled, tiled)], [n])
-    choice = choose_beside(rules, BESIDE_RUNS, seconds=BESIDE_S, least_s=0.0)
+    choice = choose_beside(rules, COLD_RUNS, seconds=CODE_S, least_s=0.0)
     assert choice.way is Way.COMPILED
 
 
-def test_a_large_array_that_is_fed_stays_on_the_host_where_little_is_made_of_it(make_parts: MakeParts) -> None:
+def test_a_large_array_that_is_fed_stays_on_the_host_where_little_is_made_of_it(make_parts: MakeParts, price: None) -> None:
     x = tf.placeholder(tf.float32, [None])
     fed = 100 << 20
 
     def way(y: Any, made: int) -> Choice:
-        work = BESIDE_RUNS * (fed + made)
-        return choose_beside(rules_of(make_parts, [y], [x]), BESIDE_RUNS, work, fed=BESIDE_RUNS * fed, seconds=BESIDE_S)
+        work = COLD_RUNS * (fed + made)
+        return choose_beside(rules_of(make_parts, [y], [x]), COLD_RUNS, work, fed=COLD_RUNS * fed, seconds=CODE_S)
 
     assert way(x[0] + x[-1], 1000) == (Way.HOST, "fed 100 MB a run, of which little is made")
     assert way(x * 2.0, fed).way is Way.COMPILED

@@ -1,8 +1,12 @@
 """Which way a stage goes, on the host or through XLA, and why.
 
-Everything that decides is counted: nodes, bytes, runs. Times are not, so that the same program computes the same numbers on any
-machine, and two replicas of it go the same ways. Only where code is made beside the steps, and so comes when it comes, does the
-time that runs have taken say from when on.
+Everything that decides is counted: nodes, bytes, runs. Times are not, so that the same program computes the same numbers on
+any machine, and two replicas of it go the same ways. Only where code is made beside the steps, and so comes when it comes,
+does the time that runs have taken say from when on: a stage is compiled when its runs have taken as long as its code takes to
+make, as this process has found that to be (`code_price`). Code that is never used enough to save what it cost has then cost
+no more than the runs did, and what would have paid at once is late by as much. The first 1,000 steps of a deep Q network, 140
+nodes of 0.45 ms, took 1.15 s of CPU with code made from the hundredth on, and 0.43 s so (TensorFlow 0.65; two loaded cores,
+November 2026).
 
 The unit of work is a byte that NumPy makes. On the machine where the limits were found (two cores of a virtual machine,
 November 2026) NumPy made about 2 GB in a second, and a node cost 5 µs beside that.
@@ -16,10 +20,10 @@ from typing import Final, NamedTuple
 
 from weft.framework import device_spec
 from weft.passes.stage import Kind
-from weft.platform.jax_modules import is_imported
 from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.choice.program_traits import computes, is_bound_by_memory, is_wide, updates_only
 from weft.runtime.program.program import Program
+from weft.runtime.xla.code_price import code_price
 
 # When a cold stage is compiled. The first limit is counted; the others are judgement, each for the reason given with it.
 #
@@ -30,25 +34,6 @@ from weft.runtime.program.program import Program
 # values), 6 times (the step with summaries), 22 times (4 nodes) and 94 times (the step).
 COLD_RUNS: Final = 5
 """Any limit from 1 to 5 compiles the same three of the four stages that were counted."""
-BESIDE_RUNS: Final = 100
-BESIDE_S: Final = 1.0
-"""Where steps go on while code is made, a stage is compiled only after so many runs, unless they have taken so much of their
-threads' time. To trace it takes the interpreter from steps for 0.1 to 0.2 s, and to compile takes both cores for longer. The
-first 100 steps, which TensorFlow does in 0.15, 0.17 and 0.12 s, took 0.31 s of a recurrent network in a loop with code made
-from the sixth run on, 0.19 s of one that is unrolled (412 nodes), 0.10 s of 784-100-10; and 0.13, 0.13 and 0.08 s so. Two
-cores, November 2026. Such code comes when it comes, so that this may be a time; its unit was bytes, which do not tell how long
-a convolution takes: with 12 MB a run, code for two of them was made from the sixth run on, and the first 100 steps took 1.8 s
-for 0.3."""
-NODE_CODE_S: Final = 4e-3
-IMPORT_S: Final = 0.5
-"""What code costs: so much for each node, and the import of JAX where nothing has imported it. Code for 46, 69, 115 and 207
-nodes took 0.18, 0.27, 0.32 and 0.6 s of CPU, with the import 0.6 s more (two loaded cores, November 2026).
-
-Where steps go on meanwhile, what has run often is compiled when its runs have taken as long: code that is never used enough to
-save what it cost has then cost no more than the runs did, and what would have paid at once is late by as much. The first 1,000
-steps of a deep Q network, 140 nodes of 0.45 ms, took 1.15 s of CPU with code made from the hundredth on, and 0.43 s so
-(TensorFlow 0.65). These are times of that machine, and bounded: on a slower one code is made before it has been paid for, after
-the hundred runs at the earliest; on a faster one later than it might, by the second of `BESIDE_S` at the most."""
 COLD_BYTES: Final = 400 << 20
 """A stage that has made as much is compiled before it has run often. Judgement: it takes NumPy 0.2 s, eight of the shortest
 compilations. It decides nothing for the steps that were counted, which make 1.5 and 11 MB a run, only for those above 80 MB."""
@@ -60,15 +45,12 @@ COLD_UPDATE_BYTES: Final = 4 << 20
 """Judgement: NumPy's kernels make a new array where a compiled update works in place. Counted steps update 0.2 and 1.4 MB."""
 
 SMALL_BYTES: Final = 200 << 10
-SMALL_S: Final = 60e-6
-"""A stage whose runs are of so little work stays on the host where steps go on meanwhile: a call of XLA takes 0.03 to 0.04 ms
-of CPU by itself. A policy of two layers of 64 answers for one observation in 18 µs on the host and in 47 compiled, for 32 in 25
-and 70, one of four layers in 27 and 49; two layers of 256, 313 KB of work for 32 observations, take 74 either way. To compile
-it and to import JAX takes a second (two loaded cores, November 2026). Work decides; the time of their thread that the quickest
-run takes only says where bytes do not tell how long a node takes, as of convolutions: with it the stage is compiled. It is a
-time of that machine. On a slower one some small stages are compiled all the same, as all were before, at the cost of the code
-and of a call of XLA in each run; on a faster one some convolutions stay on the host, each for less than these 60 µs and more
-than code would take."""
+"""A stage whose runs are of so little work stays on the host where steps go on meanwhile, since a call of XLA costs more: a
+policy of two layers of 64 answers for one observation in 18 µs on the host and in 47 compiled, for 32 in 25 and 70, one of
+four layers in 27 and 49; two layers of 256, 313 KB of work for 32 observations, take 74 either way (two loaded cores,
+November 2026). Where bytes do not tell how long a node takes, as of convolutions, the quickest run does: it must not take
+longer than two calls of code would (`code_price`). The policy of `python -m benchmarks --only until_1000_deep_q` is such a
+stage."""
 
 ONLY_XLA_NODES: Final = 256
 """A stage of up to so many nodes waits for its code where only XLA has some of them; a larger one has code for each of these by
@@ -195,14 +177,11 @@ class CompileRules:
         runs, work = counted.runs, counted.work
         reason = self._reason_to_compile(counted, is_beside)
         if reason is None:
-            if is_beside:
-                text = f"{runs} of {BESIDE_RUNS} runs, {counted.seconds:.2g} of {BESIDE_S:g} s"
-            else:
-                text = f"{runs} of {COLD_RUNS} runs, {_size(work)} of {_size(COLD_BYTES)} of work"
-            return Choice(Way.UNDECIDED, f"cold: {text}")
+            text = "" if is_beside else f", {_size(work)} of {_size(COLD_BYTES)} of work"
+            return Choice(Way.UNDECIDED, f"cold: {runs} of {COLD_RUNS} runs{text}")
         if self._is_wide:
             return Choice(Way.HOST, f"wide: {len(program.inputs)} small inputs, which XLA takes one by one, for few nodes")
-        if is_beside and work <= runs * SMALL_BYTES and counted.least_s <= SMALL_S and self._may_be_small:
+        if is_beside and work <= runs * SMALL_BYTES and counted.least_s <= 2 * code_price.call_s and self._may_be_small:
             return Choice(Way.SMALL, f"small: {_size(work // max(runs, 1))} of work a run, less than calling XLA")
         if self._is_bound_by_memory and counted.fed > _FED_TO_REST * (work - counted.fed):
             return Choice(Way.HOST, f"fed {_size(counted.fed // max(runs, 1))} a run, of which little is made")
@@ -213,15 +192,14 @@ class CompileRules:
                 return Choice(Way.UNDECIDED, f"{new} has no value yet")
             if updated <= HOST_UPDATE_BYTES:
                 return Choice(Way.HOST, f"updates of {_size(updated)}, at most {_size(HOST_UPDATE_BYTES)}")
-        if is_beside and runs >= BESIDE_RUNS and counted.seconds < self.code_s:
+        if is_beside and runs >= COLD_RUNS and counted.seconds < self.code_s:
             return Choice(Way.UNPAID, f"{reason}, for less than the {self.code_s:.2g} s that code takes to make")
         return Choice(Way.COMPILED, reason)
 
     @property
     def code_s(self) -> float:
-        """How much of a thread's time code takes to make, or rather more."""
-        import_s = 0.0 if is_imported() else IMPORT_S
-        return min(BESIDE_S, import_s + NODE_CODE_S * len(self._program.nodes))
+        """How much computing time its code takes to make."""
+        return code_price.code_s(len(self._program.nodes))
 
     def is_light(self, work: int) -> bool:
         """Whether code for a stage that needs so much work on the host in a run is to compute on the calling thread.
@@ -243,16 +221,11 @@ class CompileRules:
 
     def _reason_to_compile(self, counted: CountedRuns, is_beside: bool) -> str | None:
         nodes, runs, work = len(self._program.nodes), counted.runs, counted.work
-        if is_beside:
-            if runs >= BESIDE_RUNS:
-                return f"warm: it has run {BESIDE_RUNS} times"
-            if runs >= COLD_RUNS and counted.seconds >= BESIDE_S:
-                return f"warm: its runs have taken {BESIDE_S:g} s"
-        elif nodes > COLD_NODES and self._depends:
+        if not is_beside and nodes > COLD_NODES and self._depends:
             return f"large: {nodes} nodes, more than {COLD_NODES}"
-        elif runs >= COLD_RUNS:
+        if runs >= COLD_RUNS:
             return f"warm: it has run {COLD_RUNS} times"
-        elif work > COLD_BYTES:
+        if not is_beside and work > COLD_BYTES:
             return f"warm: {_size(work)} of work, more than {_size(COLD_BYTES)}"
         updated = self._program.updated_bytes()
         return f"updates {_size(updated)}, more than {_size(COLD_UPDATE_BYTES)}" if updated > COLD_UPDATE_BYTES else None

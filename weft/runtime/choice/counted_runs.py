@@ -28,12 +28,16 @@ class CountedRuns:
     """That of the quickest run."""
 
     def note(self, nodes: int, made_bytes: int, input_bytes: int, fed_bytes: int, took_s: float) -> None:
-        """Count a run of so many nodes."""
+        """Count a run of so many nodes, its work and its time."""
         work = input_bytes + made_bytes + NODE_BYTES * nodes
         self.runs += 1
         self.work += work
         self.fed += fed_bytes
         self.most_work = max(self.most_work, work)
         self.most_input_bytes = max(self.most_input_bytes, input_bytes)
+        self.note_time(took_s)
+
+    def note_time(self, took_s: float) -> None:
+        """Count a run's time alone."""
         self.seconds += took_s
         self.least_s = min(self.least_s, took_s)

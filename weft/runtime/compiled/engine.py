@@ -29,6 +29,7 @@ from weft.runtime.program.program import Program
 from weft.runtime.recording import code_news
 from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device
 from weft.runtime.xla.code_cache import cache_hits
+from weft.runtime.xla.code_price import code_price
 from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import check, start
 
@@ -159,7 +160,7 @@ class CompiledStage:
             OpError: a kernel refused what it got; the error carries the node. JAX raises other errors for what XLA lacks.
         """
         check()
-        begin_s = time.perf_counter()
+        begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
         static = [np.asarray(inputs[i]) for i in self._static]
         key = _static_key(static)
         with contextlib.ExitStack() as ended, self._ahead():
@@ -183,6 +184,8 @@ class CompiledStage:
         self._note_ready(Signature(key, tuple(inputs[i].shape for i in self._dynamic)))
         self._functions[key] = function  # also if others were just forgotten
         took_s = time.perf_counter() - begin_s
+        # On a busy machine it takes longer than it computes, and the process's other threads compute too: the less of the two.
+        code_price.note(len(self._program.nodes), min(took_s, time.process_time() - begin_cpu_s))
         if in_step:
             self.compile_s += took_s
         else:

@@ -97,7 +97,7 @@ class HostWay:
         """As `run`; counts how long it took."""
         begin_s = time.thread_time()
         outputs = self.run(inputs, session, context)
-        self.counted.seconds += time.thread_time() - begin_s
+        self.counted.note_time(time.thread_time() - begin_s)
         return outputs
 
     def run_traced(
