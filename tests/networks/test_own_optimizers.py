@@ -116,3 +116,64 @@ def test_weights_of_its_own_and_shared_tensors_are_made() -> None:
         session.run(step)
         assert session.run(variable).tolist() == [0.5, 1.0]
         assert session.run(optimizer.seen).tolist() == [2.0, 3.0]
+
+
+class Delegating(tf.keras.optimizers.Optimizer):
+    """Updates variables by another optimizer, half as fast."""
+
+    def __init__(self, optimizer: Any) -> None:
+        super().__init__("Delegating")
+        self._optimizer = optimizer
+
+    def _create_slots(self, var_list: Any) -> None:
+        self._optimizer._create_slots(var_list)
+
+    def _prepare(self, var_list: Any) -> Any:
+        return self._optimizer._prepare(var_list)
+
+    def _resource_apply_dense(self, grad: Any, var: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._optimizer._resource_apply_dense(grad / 2.0, var, *args, **kwargs)
+
+    def _resource_apply_sparse(self, grad: Any, var: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._optimizer._resource_apply_sparse(grad / 2.0, var, *args, **kwargs)
+
+    def get_config(self) -> dict[str, Any]:
+        return super().get_config()
+
+
+@pytest.mark.parametrize(
+    ("inner", "dense", "sparse"),
+    [
+        (tf.keras.optimizers.SGD(0.1, momentum=0.9), [0.855, 1.855], [1.0, 1.855]),
+        (tf.keras.optimizers.Adam(0.1), [0.7656174, 1.7656174], [1.0, 1.7656174]),
+        (tf.keras.optimizers.Nadam(0.1), [0.8389229, 1.8389229], [1.0, 1.8389229]),
+    ],
+)
+def test_an_optimizer_updates_variables_by_another_one(inner: Any, dense: list[float], sparse: list[float]) -> None:
+    whole, rows = (tf.Variable([1.0, 2.0], use_resource=True) for _ in range(2))
+    grads = [(tf.ones([2]), whole), (tf.IndexedSlices(tf.ones([1]), tf.constant([1])), rows)]
+    step = Delegating(inner).apply_gradients(grads)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        session.run(step)
+        found = session.run([whole, rows])
+    assert found[0] == pytest.approx(dense, abs=1e-5)
+    assert found[1] == pytest.approx(sparse, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("SGD", 0.8), ("Adam", 0.8), ("Adagrad", 0.83564717), ("RMSprop", 0.45435667), ("Nadam", 0.81598663), ("Adamax", 0.8)],
+)
+def test_variables_of_two_types_are_updated_by_one_optimizer(name: str, value: float) -> None:
+    single = tf.Variable(np.float32([1, 2]), use_resource=True)
+    double = tf.Variable(np.float64([1, 2]), use_resource=True)
+    optimizer = getattr(tf.keras.optimizers, name)(0.1)
+    step = optimizer.apply_gradients([(tf.ones_like(each), each) for each in (single, double)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        session.run(step)
+        for found in session.run([single, double]):
+            assert found == pytest.approx([value, value + 1], abs=1e-5)

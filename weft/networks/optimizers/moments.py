@@ -168,12 +168,14 @@ class Nadam(_Moments):
         self._decays = False
         self.hypers.set("decay", self_decay)
         self.cache: VariableLike = None
+        self._before: Tensor | None = None  # the product before this step, read once for all types of variables
 
     def create_slots(self, var_list: Sequence[VariableLike]) -> None:
         """Make the product of the momenta so far, and the means."""
         if self.cache is None:
             self.cache = scalar_variable("momentum_cache", 1.0)
             self.slots.keep(self.cache)
+        self._before = None
         super().create_slots(var_list)
 
     def prepare(self, dtype: DType) -> None:
@@ -183,8 +185,9 @@ class Nadam(_Moments):
         decay, base = self.hypers.value("decay", dtype), cast(convert_to_tensor(0.96), dtype)
         self.now = self.first * (1.0 - 0.5 * power(base, decay * step))
         self.next = self.first * (1.0 - 0.5 * power(base, decay * (step + 1)))
-        before: TensorLike = convert_to_tensor(self.cache)
-        self.product = cast(before, dtype) * self.now
+        if self._before is None:
+            self._before = convert_to_tensor(self.cache)
+        self.product = cast(self._before, dtype) * self.now
         with get_default_graph().control_dependencies([self.product]):
             self.stored = self.cache.assign(cast(self.product, dtypes.float32)).op
 

@@ -106,12 +106,15 @@ class Optimizer(Updates):
         step = self.iterations
         self.hypers.make_variables()
         self._create_slots(variables)
-        self.prepare(variables[0].dtype.base_dtype)
-        with graph.name_scope(name or self._name):
+        with graph.name_scope(name or self._name) as scope:
             state = self._state_for(variables)
-            updates = [self.update_of(grad, var, state) for grad, var in pairs]
-            with graph.control_dependencies([group(*updates)]):
-                counted: Operation = step.assign_add(1).op
+        updates: list[Nest] = []
+        for dtype in dict.fromkeys(var.dtype.base_dtype for var in variables):
+            self.prepare(dtype)
+            with graph.name_scope(scope):
+                updates += [self.update_of(grad, var, state) for grad, var in pairs if var.dtype.base_dtype == dtype]
+        with graph.name_scope(scope), graph.control_dependencies([group(*updates)]):
+            counted: Operation = step.assign_add(1).op
         return counted
 
     def _apply_merged(self, strategy: Strategy, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:

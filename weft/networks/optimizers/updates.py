@@ -29,8 +29,11 @@ class Updates(OptimizerState):
 
     weft's own optimizers make slots in `create_slots` and update a variable in `apply_dense` and `apply_sparse`. Those of
     programs do so in `_create_slots`, `_resource_apply_dense` and `_resource_apply_sparse`, which fall back on the former;
-    they may take `apply_state`, which `_prepare_local` fills for each device and type.
+    they may take `apply_state`, which `_prepare_local` fills for each device and type. An optimizer that holds another one
+    updates variables by the latter's methods.
     """
+
+    _is_in_step = False  # of its own, which has prepared the update
 
     def create_slots(self, var_list: Sequence[VariableLike]) -> None:
         """Make the slots of variables.
@@ -97,12 +100,20 @@ class Updates(OptimizerState):
         return state[var_device, var_dtype]
 
     def _resource_apply_dense(self, grad: Tensor, handle: VariableLike, apply_state: ApplyState | None = None) -> Nest:
+        self._prepare_alone(handle)
         return self.apply_dense(grad, handle)
 
     def _resource_apply_sparse(
         self, grad: Tensor, handle: VariableLike, indices: Tensor, apply_state: ApplyState | None = None
     ) -> Nest:
+        self._prepare_alone(handle)
         return self.apply_sparse(grad, handle, indices)
+
+    def _prepare_alone(self, var: VariableLike) -> None:
+        """Prepare an update that another optimizer makes by this one."""
+        if not self._is_in_step:
+            self.hypers.make_variables()
+            self.prepare(var.dtype.base_dtype)
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: VariableLike, indices: Tensor, **more: Any
@@ -138,7 +149,11 @@ class Updates(OptimizerState):
         """
         graph = get_default_graph()
         with graph.name_scope(f"update_{var.op.name}"), graph.colocate_with(var.op):
-            made = self._updated(grad, var, state)
+            self._is_in_step = True
+            try:
+                made = self._updated(grad, var, state)
+            finally:
+                self._is_in_step = False
             if var.constraint is None:
                 return made
             with graph.control_dependencies([made]):
