@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor

@@ -21,7 +21,7 @@ from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import boolean_mask
 from weft.ops.array.shape_ops import INDEX, expand_dims, rank, reshape, shape_internal, size_internal
 from weft.ops.array.slicing import strided_slice_node
-from weft.ops.array.tiling import tile
+from weft.ops.array.tiling import broadcast_to, tile
 from weft.ops.array.topk import top_k_node
 from weft.ops.array.transposing import transpose
 from weft.ops.declaration import op, rank_of
@@ -284,7 +284,8 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name
         A tensor of the same dtype.
 
     Raises:
-        ValueError: `axis` is given and the rank of the input is not known.
+        ValueError: `axis` is given and the rank of the input is not known or has no such axis, or the repeats are more than a
+            vector, or not as many as the entries.
     """
     with get_default_graph().name_scope(name or "Repeat"):
         data = convert_to_tensor(input, name="data")
@@ -293,17 +294,39 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name
         count = rank_of(data)
         if count is None:
             raise ValueError("repeat: the rank of the input must be known")
+        if count and not -count <= axis < count:
+            raise ValueError(f"axis={axis} out of bounds: expected {-count}<=axis<{count}")
         times = cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32)
         at = axis % max(count, 1)
         if rank_of(times) == 0:
-            wide = tile(expand_dims(data, at + 1), concat([ones([at + 1], dtypes.int32), reshape(times, [1]),
-                                                           ones([count - at - 1], dtypes.int32)], 0))  # fmt: skip
-            sizes = shape_internal(data)
-            return reshape(wide, concat([slice_node(sizes, [0], [at]), [-1], slice_node(sizes, [at + 1], [-1])], 0))
-        size = strided_slice_node(shape_internal(data), [at], [at + 1], [1], shrink_axis_mask=1)
-        mask = sequence_mask(times, reduce_max(times))
-        positions = mul(expand_dims(range_of(size), -1), cast(mask, dtypes.int32))
-        return gather(data, boolean_mask(positions, mask), axis=at)
+            return _repeat_alike(data, times, at, count)
+        return _repeat_each(data, times, at)
+
+
+def _repeat_alike(data: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:
+    """Every entry along an axis so many times: data[a, n, b], times[] -> [a, n * times, b]."""
+    counts = concat([ones([axis + 1], dtypes.int32), reshape(times, [1]), ones([rank - axis - 1], dtypes.int32)], 0)
+    wide = tile(expand_dims(data, axis + 1), counts)
+    sizes = shape_internal(data)
+    return reshape(wide, concat([slice_node(sizes, [0], [axis]), [-1], slice_node(sizes, [axis + 1], [-1])], 0))
+
+
+def _repeat_each(data: Tensor, times: Tensor, axis: int) -> Tensor:
+    """Each entry along an axis its own number of times: data[a, n, b], times[n] (or []; the step tells) -> [a, m, b]."""
+    if (rank_of(times) or 0) > 1:
+        raise ValueError(f"Shape {times.shape} must have rank at most 1: the repeats are a number, or one for each entry")
+    length = data.shape[axis] if rank_of(data) else None
+    if rank_of(times) == 1 and length is not None and not length.is_compatible_with(times.shape[0]):
+        raise ValueError(
+            f"Dimensions {length} and {times.shape[0]} are not compatible: the repeats {times.name} are not one for each "
+            f"of the {length} entries along axis {axis}"
+        )
+    size = strided_slice_node(shape_internal(data), [axis], [axis + 1], [1], shrink_axis_mask=1)
+    if rank_of(times) is None:
+        times = broadcast_to(times, reshape(size, [1]))
+    mask = sequence_mask(times, reduce_max(times))
+    positions = mul(expand_dims(range_of(size), -1), cast(mask, dtypes.int32))
+    return gather(data, boolean_mask(positions, mask), axis=axis)
 
 
 def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
