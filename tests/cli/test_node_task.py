@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from weft.cli.node_task import NodeTask
+from weft.platform.launcher_link import TaskNews
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def news_until_end(task):
     while True:
         news = task.news(100)
         lines.extend(news.lines)
-        serves = serves or news.serves
+        serves = serves or any(told.serves for told in news.told)
         if news.return_code is not None:
             return lines, serves, news.return_code
 
@@ -36,7 +37,7 @@ def test_a_task_that_serves_only_tells(task, tmp_path):
     told = "from weft.platform.launcher_link import TaskNews, tell_launcher; tell_launcher(TaskNews(serves=True))"
     program = f"{told}; import signal; signal.pause()"
     task.start([sys.executable, "-c", program], {"PYTHONPATH": os.pathsep.join(sys.path)}, str(tmp_path))
-    assert task.news(100).serves
+    assert task.news(100).told == (TaskNews(serves=True),)
 
 
 def test_a_signal_reaches_it_and_it_can_be_started_again(task, tmp_path):

@@ -10,6 +10,7 @@ from typing import Self
 
 from weft.jobs.description import JobDescription, Role
 from weft.jobs.task_place import TaskPlace
+from weft.platform.launcher_link import TaskNews
 
 _HOST = "127.0.0.1"
 
@@ -121,6 +122,14 @@ class ClusterJob:
 
     def payload(self, task: LaunchedTask) -> bytes | None:
         """What the task's process reads first; None where it has nothing to read."""
+        return None
+
+    def signal_words(self, number: int) -> bytes | None:
+        """What a task's process reads as a signal; None where it is sent the signal itself."""
+        return None
+
+    def news(self, line: str) -> TaskNews | None:
+        """What a line of a task's process tells the launcher; None for a line of the program's."""
         return None
 
     def environment(self, task: LaunchedTask, inherited: Mapping[str, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +13,18 @@ from typing import Final, Self
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.host_places import Host, placed
-from weft.cli.remote_task import told
+from weft.cli.remote_task import news_in, signalled, told
 from weft.credentials.cluster_token import VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError
+from weft.platform.launcher_link import TaskNews
 
 # Below the ports that systems give to outgoing connections.
 _PORT_BASES: Final = range(12_000, 30_000, 64)
+
+# Nobody is there for a password; a host that is off, or cut off later, is told of.
+_OPTIONS: Final = [
+    each for option in ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=15") for each in ("-o", option)
+]
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class HostsJob(ClusterJob):
         places = placed(hosts, job.task_count, random.choice(_PORT_BASES) if port_base is None else port_base)
         roles = [role for role, count in job.counts.items() for _ in range(count)]
         members = [address for role, (_, address) in zip(roles, places, strict=True) if role != "evaluator"]
-        base = ClusterJob.of(job, members)
+        base = ClusterJob.of(job, members, _gpus([job.role(role).gpus for role in roles], [host for host, _ in places]))
         targets = {task: host.target for task, (host, _) in zip(base.tasks, places, strict=True)}
         found = find_token(os.environ)
         if base.later and found is None:
@@ -68,7 +75,7 @@ class HostsJob(ClusterJob):
         """The command that goes to the task's host; what runs there is said by `payload`."""
         # The shell of the other host reads the words once more.
         there = shlex.join([self.python, "-m", "weft.cli.remote_task"])
-        return ["ssh", "-T", "-o", "BatchMode=yes", "--", self.targets[task], f"cd {shlex.quote(self.folder)} && exec {there}"]
+        return ["ssh", "-T", *_OPTIONS, "--", self.targets[task], f"cd {shlex.quote(self.folder)} && exec {there}"]
 
     def environment(self, task: LaunchedTask, inherited: Mapping[str, str]) -> dict[str, str]:
         """The environment of ssh: the launcher's."""
@@ -78,3 +85,21 @@ class HostsJob(ClusterJob):
         """The program, its arguments and its environment, with the token."""
         environment = {**super().environment(task, {}), VARIABLE: self.token}
         return told(super().command(task), environment, self.folder)
+
+    def signal_words(self, number: int) -> bytes | None:
+        """The signal for the task there: one that ssh got would end the connection, and nobody heard the task's last words."""
+        return signalled(number)
+
+    def news(self, line: str) -> TaskNews | None:
+        """What the process there has passed on."""
+        return news_in(line)
+
+
+def _gpus(asked: Sequence[int], hosts: Sequence[Host]) -> list[str]:
+    """The devices of all tasks, one after the other: each host's are given to its tasks in turn, from 0 on."""
+    given: Counter[str] = Counter()
+    found = []
+    for count, host in zip(asked, hosts, strict=True):
+        found += [str(given[host.name] + each) for each in range(count)]
+        given[host.name] += count
+    return found

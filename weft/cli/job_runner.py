@@ -12,7 +12,7 @@ from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import Display
 from weft.cli.guarded import discard_output
 from weft.cli.job_words import JobWords
-from weft.cli.process_group import ProcessGroup, send_signal
+from weft.cli.process_group import ProcessGroup, send_signal, tell
 from weft.cli.progress import JobProgress
 from weft.cli.supervision import (
     Event,
@@ -35,6 +35,7 @@ from weft.platform.launcher_link import TaskNews
 
 # How long output may come after a task's end; longer only if a child of the task keeps the pipe open.
 _DRAIN_S = 1.0
+_PROGRESS_S = 0.5
 
 
 class JobRunner:
@@ -81,6 +82,7 @@ class JobRunner:
 
                 for task in self._job.started:
                     await start(task)
+                self._listeners.append(background.create_task(self._show_progress()))
                 self._words.may_join([task for task in self._job.tasks if task in self._job.later], self._job.started[0])
                 while self._supervision.state is not JobState.DONE:
                     for instruction in self._supervision.handle(await self._events.get()):
@@ -113,16 +115,26 @@ class JobRunner:
         while line := await news.readline():
             told = TaskNews.decode(line)
             if told is not None:
-                if told.serves:
-                    self._events.put_nowait(TaskServes(task))
-                self._progress.take(told, time.monotonic())
-                if self._progress.text:
-                    self._display.progress(self._progress.text)
+                self._take(task, told)
+
+    def _take(self, task: LaunchedTask, told: TaskNews) -> None:
+        if told.serves:
+            self._events.put_nowait(TaskServes(task))
+        self._progress.take(told, time.monotonic())
+
+    async def _show_progress(self) -> None:
+        while True:
+            if text := self._progress.text(time.monotonic()):
+                self._display.progress(text)
+            await asyncio.sleep(_PROGRESS_S)
 
     def _show_lines(self, task: LaunchedTask, lines: list[str]) -> None:
         try:
             for line in lines:
-                self._display.task_line(task.name, line)
+                if told := self._job.news(line):
+                    self._take(task, told)
+                else:
+                    self._display.task_line(task.name, line)
         except BrokenPipeError:
             discard_output()
             self._events.put_nowait(Signalled(signal.SIGPIPE))
@@ -146,12 +158,19 @@ class JobRunner:
             case StopTasks(tasks):
                 self._words.stopping(tasks)
                 for task in tasks:
-                    send_signal(self._processes[task], signal.SIGTERM)
+                    self._ask_to_end(self._processes[task])
                 asyncio.get_running_loop().call_later(self._grace_s, self._events.put_nowait, GraceOver())
             case KillTasks(tasks):
                 self._words.killing(tasks)
                 for task in tasks:
                     send_signal(self._processes[task], signal.SIGKILL)
+
+    def _ask_to_end(self, process: asyncio.subprocess.Process) -> None:
+        words = self._job.signal_words(signal.SIGTERM)
+        if words is None:
+            send_signal(process, signal.SIGTERM)
+        else:
+            tell(process, words)
 
     async def _drain(self, task: LaunchedTask) -> None:
         """Wait until what the task wrote before its end has been shown."""

@@ -54,7 +54,8 @@ class JobWords:
         """A task has ended as it should."""
         how = "stopped" if task in self._stopped else "done"
         self._display.task_state(task.name, how)
-        detail = "" if return_code in (0, -signal.SIGTERM) else f" ({_cause(return_code)})"
+        asked = (0, -signal.SIGTERM, exit_code_of(-signal.SIGTERM))
+        detail = "" if return_code in asked else f" ({_cause(return_code)})"
         self.note(f"{task.name} {how}{detail} after {self._elapsed_s():.1f} s")
 
     def failed(self, task: LaunchedTask, return_code: int, has_lines: bool, restarts_left: int | None = None) -> None:

@@ -26,10 +26,10 @@ _CHUNK: Final = 1 << 16
 
 @dataclass(frozen=True)
 class NodeNews:
-    """What has happened since the last time: lines, whether the task serves only, and its exit code once it has ended."""
+    """What has happened since the last time: lines, what the task told its launcher, and its exit code once it has ended."""
 
     lines: tuple[str, ...] = ()
-    serves: bool = False
+    told: tuple[TaskNews, ...] = ()
     return_code: int | None = None
 
 
@@ -71,16 +71,16 @@ class NodeTask:
     def news(self, limit_s: float = 1.0) -> NodeNews:
         """Block until there is news, or for so many seconds; returns all that there is."""
         lines: list[str] = []
-        serves = False
+        told: list[TaskNews] = []
         with suppress(queue.Empty):
             each = self._news.get(timeout=limit_s)
             while True:
                 lines.extend(each.lines)
-                serves = serves or each.serves
+                told.extend(each.told)
                 if each.return_code is not None:
-                    return NodeNews(tuple(lines), serves, each.return_code)
+                    return NodeNews(tuple(lines), tuple(told), each.return_code)
                 each = self._news.get_nowait()
-        return NodeNews(tuple(lines), serves)
+        return NodeNews(tuple(lines), tuple(told))
 
     def signal(self, number: int) -> None:
         """Send a signal to the process, if it has not ended."""
@@ -109,5 +109,5 @@ class NodeTask:
         with os.fdopen(descriptor, "rb") as told:
             for line in told:
                 found = TaskNews.decode(line)
-                if found is not None and found.serves:
-                    news.put(NodeNews(serves=True))
+                if found is not None:
+                    news.put(NodeNews(told=(found,)))

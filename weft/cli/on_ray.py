@@ -23,6 +23,7 @@ from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import Display
 from weft.cli.job_words import JobWords
 from weft.cli.node_task import NodeNews, NodeTask
+from weft.cli.progress import JobProgress
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError, memory_bytes
 from weft.platform.free_ports import free_ports
@@ -202,6 +203,7 @@ class _Run:
         self._actors = actors
         self._words = JobWords(runner.display)
         self._supervision = supervision.Supervision(job.tasks, None, runner.restarts)
+        self._progress = JobProgress()
         self._has_lines: set[LaunchedTask] = set()
         self._waiting: dict[object, LaunchedTask] = {}
         self._kill_s: float | None = None
@@ -215,6 +217,8 @@ class _Run:
             if self._kill_s is not None and time.monotonic() >= self._kill_s:
                 self._kill_s = None
                 self._handle(supervision.GraceOver())
+            if text := self._progress.text(time.monotonic()):
+                self._runner.display.progress(text)
             ready, _ = self._ray.wait([*self._waiting], num_returns=1, timeout=_LOOK_S)
             for each in ready:
                 task = self._waiting.pop(each)
@@ -237,8 +241,10 @@ class _Run:
         for line in news.lines:
             self._runner.display.task_line(task.name, line)
             self._has_lines.add(task)
-        if news.serves:
-            self._handle(supervision.TaskServes(task))
+        for told in news.told:
+            self._progress.take(told, time.monotonic())
+            if told.serves:
+                self._handle(supervision.TaskServes(task))
         if news.return_code is None:
             self._waiting[self._actors[task].news.remote()] = task
         else:

@@ -90,3 +90,10 @@ def send_signal(process: asyncio.subprocess.Process, number: signal.Signals) -> 
     """Send a signal to a process, if it has not ended."""
     with suppress(ProcessLookupError):
         process.send_signal(number)
+
+
+def tell(process: asyncio.subprocess.Process, words: bytes) -> None:
+    """Have a process read something, if it has not ended."""
+    if process.stdin is not None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(words)

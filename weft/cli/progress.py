@@ -8,6 +8,8 @@ from typing import Final
 from weft.platform.launcher_link import TaskNews
 
 _WINDOW_S: Final = 15.0
+# A step may take so long; a rate from before says nothing of one that takes longer.
+_STILL_S: Final = 10.0
 
 
 class JobProgress:
@@ -28,14 +30,16 @@ class JobProgress:
         while len(self._steps) > 2 and self._steps[1][0] < now_s - _WINDOW_S:
             self._steps.popleft()
 
-    @property
-    def text(self) -> str:
+    def text(self, now_s: float) -> str:
         """Such as `step 1,200 of 10,000, 310 steps/s, loss 0.3124, 0:28 left`; empty before the first step."""
         if not self._steps:
             return ""
-        (began_s, first), (now_s, step) = self._steps[0], self._steps[-1]
+        (began_s, first), (last_s, step) = self._steps[0], self._steps[-1]
         parts = [f"step {step:,}" + ("" if self._last_step is None else f" of {self._last_step:,}")]
-        rate = (step - first) / (now_s - began_s) if now_s > began_s else 0.0
+        rate = (step - first) / (last_s - began_s) if last_s > began_s else 0.0
+        if now_s - last_s >= _STILL_S and (self._last_step is None or step < self._last_step):
+            rate = 0.0
+            parts.append(f"no further step for {duration(now_s - last_s)}")
         if rate:
             parts.append(f"{rate:.3g} steps/s" if rate < 1000 else f"{rate:,.0f} steps/s")
         if self._loss is not None:
