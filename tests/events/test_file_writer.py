@@ -12,6 +12,8 @@ from tensorboard.backend.event_processing.event_file_loader import EventFileLoad
 from tensorboard.compat.proto import event_pb2, meta_graph_pb2
 
 import weft as tf
+from weft.events import event_file
+from weft.platform.gfile import GFile
 
 
 @pytest.fixture(autouse=True)
@@ -135,3 +137,17 @@ def test_the_meta_graph_of_a_written_graph_tells_who_wrote_it_and_its_ops(tmp_pa
     info = meta_graph_pb2.MetaGraphDef.FromString(event.meta_graph_def).meta_info_def
     assert info.tensorflow_version == "1.15.0"
     assert {op.name for op in info.stripped_op_list.op} == {node.op for node in tf.get_default_graph().as_graph_def().node}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="takes Linux's device that is full")
+def test_a_disk_that_is_full_stops_no_training_and_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(event_file.gfile, "GFile", lambda path, mode: GFile("/dev/full", mode))
+    with caplog.at_level("WARNING", "weft"):
+        writer = tf.summary.FileWriter(str(tmp_path))
+        writer.add_summary(summary("a", 1.5), 7)
+        writer.flush()
+        writer.close()
+    assert caplog.text.count("/dev/full; No space left on device") == 1
+    assert "Events are lost from now on" in caplog.text

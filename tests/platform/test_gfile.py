@@ -213,3 +213,20 @@ def test_a_copy_into_a_directory_that_is_missing_names_the_target(tmp_path):
         gfile.Copy(str(source), str(target))
     with pytest.raises(errors.NotFoundError, match=f"{tmp_path / 'none'}; No such file"):
         gfile.Copy(str(tmp_path / "none"), str(target))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="takes Linux's device that is full")
+@pytest.mark.parametrize("act", ["write", "flush", "close"])
+def test_a_disk_that_is_full_is_the_error_of_tensorflow(act):
+    """The class and the words of TensorFlow 1.15.5, which was asked on a full tmpfs."""
+    file = gfile.GFile("/dev/full", "w")
+    file.write("x" * (0 if act == "write" else 100))
+    with pytest.raises(errors.ResourceExhaustedError, match=r"^/dev/full; No space left on device$"):
+        file.write("x" * 100_000) if act == "write" else getattr(file, act)()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="takes Linux's device that is full")
+def test_a_file_that_is_left_with_what_it_could_not_write_says_so(caplog):
+    with caplog.at_level("WARNING", "weft"):
+        gfile.GFile("/dev/full", "w").write("x")
+    assert "not in the file: /dev/full; No space left on device" in caplog.text

@@ -83,7 +83,7 @@ class FileSystem(Protocol):
 
 
 @contextmanager
-def _errors_of(path: str) -> Iterator[None]:
+def errors_of(path: str) -> Iterator[None]:
     """Raise an OSError from the body as the error of weft that fits, naming the file that it names, else the path."""
     try:
         yield
@@ -108,7 +108,7 @@ _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
 @contextmanager
 def _told_of(path: str) -> Iterator[None]:
     """The same for a store, whose library may try for minutes to reach it; who waits is told so."""
-    with _waits_of(path), _errors_of(path):
+    with _waits_of(path), errors_of(path):
         yield
 
 
@@ -123,16 +123,16 @@ class LocalFileSystem:
     _access: FileAccess | None = None
 
     def open(self, path: str, mode: str) -> IO[bytes]:
-        with _errors_of(path):
+        with errors_of(path):
             return cast("IO[bytes]", open(path, mode))
 
     def stat(self, path: str) -> FileStatistics:
-        with _errors_of(path):
+        with errors_of(path):
             status = os.stat(path)
         return FileStatistics(status.st_size, status.st_mtime_ns, os.path.isdir(path))
 
     def children(self, path: str) -> list[str]:
-        with _errors_of(path):
+        with errors_of(path):
             return os.listdir(path)
 
     def glob(self, pattern: str) -> list[str]:
@@ -143,30 +143,30 @@ class LocalFileSystem:
         return [path for path in glob.glob(pattern, include_hidden=True) if access.allows(path)]
 
     def make_directory(self, path: str) -> None:
-        with _errors_of(path):
+        with errors_of(path):
             os.mkdir(path)
 
     def make_directories(self, path: str) -> None:
-        with _errors_of(path):
+        with errors_of(path):
             os.makedirs(path, exist_ok=True)
 
     def remove(self, path: str) -> None:
-        with _errors_of(path):
+        with errors_of(path):
             os.unlink(path)
 
     def remove_recursively(self, path: str) -> None:
-        with _errors_of(path):
+        with errors_of(path):
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)
             else:
                 os.unlink(path)
 
     def copy(self, source: str, target: str) -> None:
-        with _errors_of(source):
+        with errors_of(source):
             shutil.copyfile(source, target)
 
     def rename(self, source: str, target: str) -> None:
-        with _errors_of(source):
+        with errors_of(source):
             os.replace(source, target)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import IO, Any, Self
 
 from weft import errors
-from weft.platform.file_system import FileStatistics, FileSystem, file_system
+from weft.platform import tf_logging
+from weft.platform.file_system import FileStatistics, FileSystem, errors_of, file_system
 
 __all__ = [
     "Copy",
@@ -112,10 +113,13 @@ class GFile:
 
         Raises:
             TypeError: it is neither.
+            ResourceExhaustedError: there is no room for it; `flush` and `close` may find that, too.
         """
         if not isinstance(file_content, str | bytes):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
-        self._writable().write(file_content.encode() if isinstance(file_content, str) else file_content)
+        writer = self._writable()
+        with errors_of(self._path):
+            writer.write(file_content.encode() if isinstance(file_content, str) else file_content)
 
     def read(self, n: int = -1) -> Any:
         """Read n bytes, or all that is left.
@@ -176,14 +180,17 @@ class GFile:
     def flush(self) -> None:
         """Hand what was written to the operating system."""
         if self._writer is not None:
-            self._writer.flush()
+            with errors_of(self._path):
+                self._writer.flush()
 
     def close(self) -> None:
         """Flush and close; a later read or write opens the file again."""
-        for file in (self._reader, self._writer):
-            if file is not None:
-                file.close()
+        opened = [file for file in (self._reader, self._writer) if file is not None]
+        # A file that cannot be written to its end is closed all the same.
         self._reader = self._writer = None
+        with errors_of(self._path):
+            for file in opened:
+                file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -203,7 +210,10 @@ class GFile:
     def __del__(self) -> None:
         # Programs write `GFile(name).read()` and leave closing to the garbage collector.
         if hasattr(self, "_writer"):
-            self.close()
+            try:
+                self.close()
+            except errors.OpError as error:
+                tf_logging.warning("What was written last is not in the file: %s", error.message)
 
 
 FastGFile = GFile
