@@ -66,12 +66,12 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     try:
         place = _place(arguments, job, parser)
         if place.address is not None:
-            waited_s = wait_for_name(place.address.rpartition(":")[0], _NAME_S)
+            waited_s = wait_for_name(place.address.rpartition(":")[0], _NAME_S, _tell)
             if waited_s >= 1:
-                print(f"weft task: this task's name resolved after {waited_s:.0f} s", file=sys.stderr, flush=True)
+                _tell(f"this task's name resolved after {waited_s:.0f} s")
         own = own_credentials(os.environ, place.role, place.index)
     except (UnavailableError, DeadlineExceededError) as error:
-        print(f"weft task: {arguments.join}: {error.message}", file=sys.stderr)
+        _tell(f"{arguments.join}: {error.message}")
         return 1
     except (JobError, TimeoutError) as error:
         parser.error(str(error))
@@ -84,6 +84,10 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     command = [sys.executable, job.program, *(place.flags() if job.flags else ()), *job.arguments]
     # The program takes this process's place, so signals reach it and its exit code is the task's.
     os.execve(sys.executable, command, environment)
+
+
+def _tell(text: str) -> None:
+    print(f"weft task: {text}", file=sys.stderr, flush=True)
 
 
 def _place(arguments: argparse.Namespace, job: JobDescription, parser: OneLineParser) -> TaskPlace:
