@@ -88,6 +88,15 @@ def test_a_deadline_names_who_is_missing_and_why() -> None:
         cache.wait_for([CHIEF, PS], time.monotonic() + 0.02, go_on)
 
 
+def test_a_task_that_takes_its_time_is_named_once() -> None:
+    class Slow(Registry):
+        def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
+            raise DeadlineExceededError.of(f"Task {task} at {address} did not answer in time (GetStatus): Deadline Exceeded")
+
+    with pytest.raises(DeadlineExceededError, match=rf"\n  {PS} at h:4: did not answer in time \(GetStatus\)"):
+        WorkerCache(SPEC, Slow()).wait_for([PS], time.monotonic() + 0.02, go_on)
+
+
 def test_a_wait_may_be_cancelled() -> None:
     def cancel() -> None:
         raise CancelledError(None, None, "closed")

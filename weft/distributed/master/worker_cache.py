@@ -91,7 +91,8 @@ class WorkerCache:
                     found[task] = self._registry.status(task, self.addresses[task], timeout_s=left_s)
                 except OpError as error:
                     misfits.take(task, error)
-                    reasons[task] = error.message.removeprefix(f"Task {task} at {self.addresses[task]} is unavailable: ")
+                    told = error.message.removeprefix(f"Task {task} at {self.addresses[task]} ")
+                    reasons[task] = told.removeprefix("is unavailable: ")
             missing = [task for task in tasks if task not in found]
             if not missing:
                 return found
