@@ -30,9 +30,9 @@ NAMING = ("type", "name", "op")
 
 EXCEPTIONS = {
     ("framework/later_attrs.py", "AssignVariableOp, CTCGreedyDecoder, ConcatOffset, Dequantize, ImageProjectiveTransformV2, "
-     "InitializeTableFromTextFileV2, MergeV2Checkpoints, QuantizeAndDequantizeV2, QuantizeV2, ShuffleAndRepeatDataset, "
-     "TensorListGetItem, TensorListSetItem, TopKV2, TridiagonalSolve, "
-     "VarHandleOp"): "TensorFlow 1.15 says which attributes its ops have",
+     "InitializeTableFromTextFileV2, MergeV2Checkpoints, QuantizeAndDequantizeV2, QuantizeAndDequantizeV3, QuantizeV2, "
+     "ScatterNdNonAliasingAdd, ShuffleAndRepeatDataset, ShuffleDatasetV2, TensorListGetItem, "
+     "TensorListSetItem, TopKV2, TridiagonalSolve, VarHandleOp"): "TensorFlow 1.15 says which attributes its ops have",
     ("framework/subgraph.py", "CheckNumerics, Identity"): "TensorFlow says what graph_util.remove_training_nodes removes",
     ("framework/subgraph.py", "DynamicStitch, ParallelDynamicStitch"): "TensorFlow says what graph_util.must_run_on_cpu is of",
     ("framework/subgraph.py", "Cast"): "TensorFlow says what graph_util.must_run_on_cpu is of",

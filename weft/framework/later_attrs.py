@@ -34,13 +34,21 @@ LATER_ATTRS: Final[dict[str, tuple[str, ...]]] = {
         for prefix in ("Scatter", "ResourceScatter")
         for what in ("Add", "Sub", "Update")
     },
+    "ScatterNdNonAliasingAdd": ("bad_indices_policy",),
     **{f"TensorScatter{what}": ("bad_indices_policy",) for what in ("Add", "Sub", "Update")},
+    **dict.fromkeys(("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset"), ("stop_on_empty_dataset",)),
     "ImageProjectiveTransformV2": ("fill_mode",),
     "InitializeTableFromTextFileV2": ("offset",),
     **dict.fromkeys(("MaxPool", "MaxPoolGrad", "MaxPoolGradGrad"), ("explicit_paddings",)),
     "MergeV2Checkpoints": ("allow_missing_files",),
     "QuantizeAndDequantizeV2": ("axis",),
+    "QuantizeAndDequantizeV3": ("axis",),
     "QuantizeV2": ("narrow_range", "axis", "ensure_minimum_range"),
+    **dict.fromkeys(
+        ("ExperimentalParseExampleDataset", "ParseExampleDataset"), ("ragged_keys", "ragged_value_types", "ragged_split_types")
+    ),
+    **dict.fromkeys(("ExperimentalSlidingWindowDataset", "SlidingWindowDataset"), ("drop_remainder",)),
+    "ShuffleDatasetV2": ("metadata",),
     "ShuffleAndRepeatDataset": ("reshuffle_each_iteration",),
     **dict.fromkeys(_SPARSE_SEGMENTS, ("Tsegmentids", "sparse_gradient")),
     "TensorListGetItem": ("Tshape",),

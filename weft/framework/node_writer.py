@@ -10,9 +10,12 @@ from weft.framework import later_attrs, op_registry
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, variant
 from weft.framework.graph_def import node_def_without_inputs
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensorflow_form import Lists
-from weft.framework.written_branches import Branches, takes_references
+from weft.framework.written_bodies import BodyNodes, takes_references
+from weft.framework.written_branches import write_branches
+from weft.framework.written_loops import write_loop
 
 
 def graph_reference(tensor: Tensor, node: str) -> str:
@@ -66,7 +69,7 @@ class TensorFlowWriter(NodeWriter):
         self._lists = lists
         self._is_function = is_function
         self._references: dict[Tensor, str] = {}
-        # The functions of the branches that were written as nodes.
+        # The functions of the branches and loops that were written as nodes.
         self.opened: set[str] = set()
         self._stand_ins: dict[Tensor, Tensor] = {}
         self._names: dict[Operation, str] = {}
@@ -76,7 +79,7 @@ class TensorFlowWriter(NodeWriter):
         form = op_registry.form_of(op.type)
         made = None if form is None else form(op, self._lists)
         if made is None:
-            return self._branches(op) if takes_references(op) and not self._is_function else [self._node_def(op)]
+            return self._opened(op) if takes_references(op) and not self._is_function else [self._node_def(op)]
         self._stand_ins.update(zip(made.arguments, op.inputs, strict=True))
         *inner, last = made.nodes
         name = self._names.get(op, op.name)
@@ -98,7 +101,7 @@ class TensorFlowWriter(NodeWriter):
         """The type and the shape of a tensor as it is written."""
         return (variant, ()) if tensor in self._lists else (tensor.dtype, tensor.dims)
 
-    def _branches(self, op: Operation) -> list[node_def_pb2.NodeDef]:
+    def _opened(self, op: Operation) -> list[node_def_pb2.NodeDef]:
         def write(inner: Operation) -> list[node_def_pb2.NodeDef]:
             self._names[inner] = self._new_name(inner.name)
             return self(inner)
@@ -106,7 +109,9 @@ class TensorFlowWriter(NodeWriter):
         self.opened.update(str(op.attrs[attr]) for attr in op.op_def.bodies)
         waits = [f"^{self._names.get(other, other.name)}" for other in op.control_inputs]
         name = self._names.get(op, op.name)
-        return Branches(op, name, waits, self.reference, self._references.__setitem__, write).build()
+        nodes = BodyNodes(op, name, waits, self.reference, self._references.__setitem__, write)
+        (write_branches if op.op_def.role is Role.BRANCH else write_loop)(nodes)
+        return nodes.nodes
 
     def _new_name(self, wanted: str) -> str:
         name, number = wanted, 0

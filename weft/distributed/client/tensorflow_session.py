@@ -36,6 +36,7 @@ _NODE: Final = re.compile(r"\s*\[\[\{\{node ([^}]+)\}\}[^\]]*\]\]")
 # What else the process has logged lately, which has no part in the error.
 _LOGGED: Final = re.compile(r"\nRecent warning and error logs:(\n  .*)*")
 _UNKNOWN_OP: Final = re.compile(r"Op type not registered '(\w+)'")
+_LATER_ATTR: Final = re.compile(r"NodeDef mentions attr '(\w+)' not in")
 _NAMED: Final = 3
 
 
@@ -165,6 +166,12 @@ class TensorFlowSession:
         unknown = _UNKNOWN_OP.search(text)
         if unknown is not None and sent is not None:
             return self._lacking(unknown[1], sent)
+        later = _LATER_ATTR.search(text)
+        if later is not None:
+            text = (
+                f"{text.rstrip('.')}; the TensorFlow server at {self._target} is of a version without the attribute "
+                f"{later[1]!r}: leave it at its default, or run what needs it on a weft server or in this process"
+            )
         return errors.from_status(error.error_code, text, NodeDef(name=named[1]) if named else None)
 
     def _lacking(self, op: str, sent: GraphDef) -> NotFoundError:
@@ -228,11 +235,11 @@ class TensorFlowStep:
 
     def run(self, feeds: Sequence[Array], options: RunOptions | None = None) -> tuple[list[Array], RunMetadata | None]:
         """Run one step there; returns the fetches and the RunMetadata, or None."""
-        if not self._targets and not self._fetches:
-            return [], None  # TensorFlow refuses a step that does nothing
+        fed = dict(zip(self._feeds, feeds, strict=True))
+        if not self._targets and fed.keys() >= set(self._fetches):
+            return [fed[tensor] for tensor in self._fetches], None  # TensorFlow refuses a step that does nothing
         request = master_pb2.RunStepRequest(target=self._targets, options=options)
         timeout_s = options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
-        fed = dict(zip(self._feeds, feeds, strict=True))
         return self._session.run_step(request, fed, self._fetches, timeout_s)
 
     def repeat(self, go_on: Callable[[], bool]) -> None:

@@ -25,10 +25,11 @@ from weft.ops.linalg.matrix_parts import matrix_diag_node, matrix_diag_part_node
 _ALIGNMENTS: Final = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-class _Band:
+class Band:
     """Where the elements of packed diagonals `lower` to `upper` of a `[rows, columns]` matrix lie.
 
-    A matrix that is made of diagonals may have none of them, where they are empty: `is_made`.
+    A matrix that is made of diagonals may have none of them, where they are empty: `is_made`. `lengths` are the diagonals',
+    the highest first, `begins` where each begins in its packed row, and `longest` is how long the rows are.
     """
 
     def __init__(self, k: Array, rows: int, columns: int, align: str, is_made: bool = False) -> None:
@@ -43,8 +44,8 @@ class _Band:
         lengths = np.minimum(rows + np.minimum(numbers, 0), columns - np.maximum(numbers, 0))
         self.longest = int(lengths.max())
         is_right = np.where(numbers >= 0, align.startswith("RIGHT"), align.endswith("RIGHT"))
-        self._numbers, self._lengths = numbers, lengths
-        self._begins = np.where(is_right, self.longest - lengths, 0)
+        self._numbers, self.lengths = numbers, lengths
+        self.begins = np.where(is_right, self.longest - lengths, 0)
 
     def in_matrix(self) -> tuple[Array, Array, Array]:
         """For each place of the matrix whether it is in the band, and the row and column of the packed form that it is at."""
@@ -52,13 +53,13 @@ class _Band:
         number = j - i
         inside = (number >= self.lower) & (number <= self.upper)
         row = np.where(inside, self.upper - number, 0)
-        column = np.where(inside, j - np.maximum(number, 0) + self._begins[row], 0)
+        column = np.where(inside, j - np.maximum(number, 0) + self.begins[row], 0)
         return inside, row, column
 
     def in_packed(self) -> tuple[Array, Array, Array]:
         """For each place of the packed form whether it holds an element, and that element's row and column in the matrix."""
-        at = np.arange(self.longest)[None, :] - self._begins[:, None]
-        inside = (at >= 0) & (at < self._lengths[:, None])
+        at = np.arange(self.longest)[None, :] - self.begins[:, None]
+        inside = (at >= 0) & (at < self.lengths[:, None])
         at = np.where(inside, at, 0)
         return inside, at - np.minimum(self._numbers, 0)[:, None], at + np.maximum(self._numbers, 0)[:, None]
 
@@ -72,7 +73,7 @@ def band_of(k: Array) -> tuple[int, int]:
     return lower, upper
 
 
-def _sizes(longest: int, k: Array, rows: int, columns: int) -> tuple[int, int]:
+def sizes_of(longest: int, k: Array, rows: int, columns: int) -> tuple[int, int]:
     """The shape of the matrices that diagonals belong to, where a number is -1 the least one."""
     lower, upper = band_of(k)
     least_rows, least_columns = longest - min(upper, 0), longest + max(lower, 0)
@@ -107,7 +108,7 @@ def _matrix_shape(node: Operation) -> list[Dims]:
         )
     if dims[-1] is None:
         return [(*batch, *(None if int(size) == -1 else int(size) for size in (rows, columns)))]
-    return [(*batch, *_sizes(dims[-1], k, int(rows), int(columns)))]
+    return [(*batch, *sizes_of(dims[-1], k, int(rows), int(columns)))]
 
 
 def _align(node: Operation) -> str:
@@ -139,8 +140,8 @@ def matrix_diag_v3(
     """
     lower, upper = band_of(k)
     packed = diagonal[..., None, :] if lower == upper else diagonal
-    sizes = _sizes(packed.shape[-1], k, int(num_rows), int(num_cols))
-    band = _Band(k, *sizes, align, is_made=True)
+    sizes = sizes_of(packed.shape[-1], k, int(num_rows), int(num_cols))
+    band = Band(k, *sizes, align, is_made=True)
     if packed.shape[-1] == 0:
         if packed.shape[-2] != upper - lower + 1:
             raise InvalidArgumentError.of(f"diagonal has {packed.shape[-2]} diagonals, k names {upper - lower + 1}")
@@ -162,7 +163,7 @@ def _packed_shape(node: Operation) -> list[Dims]:
     rows, columns = dims[-2:]
     longest = None
     if rows is not None and columns is not None:
-        longest = _Band(known[0], rows, columns, _align(node)).longest
+        longest = Band(known[0], rows, columns, _align(node)).longest
     return [(*dims[:-2], longest) if lower == upper else (*dims[:-2], upper - lower + 1, longest)]
 
 
@@ -185,7 +186,7 @@ def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: 
     `[..., m, n], [2], scalar -> [..., diagonals, length]`, or `[..., length]` for one diagonal.
     """
     rows, columns = input.shape[-2:]
-    band = _Band(k, rows, columns, align)
+    band = Band(k, rows, columns, align)
     inside, row, column = band.in_packed()
     packed = xp.where(inside, input[..., row, column], _padding(padding_value))
     return packed[..., 0, :] if band.lower == band.upper else packed
@@ -195,7 +196,7 @@ def _set_shape(node: Operation) -> list[Dims]:
     dims, k = node.inputs[0].dims, constant_value(node.inputs[2])
     if k is not None and dims is not None and None not in dims[-2:]:
         rows, columns = dims[-2:]
-        _Band(k, rows or 0, columns or 0, _align(node))
+        Band(k, rows or 0, columns or 0, _align(node))
     return [dims]
 
 
@@ -220,7 +221,7 @@ def matrix_set_diag_v3(xp: ArrayModule, input: Array, diagonal: Array, k: Array,
     `[..., m, n], [..., diagonals, length], [2] -> [..., m, n]`, or `[..., length]` for one diagonal.
     """
     rows, columns = input.shape[-2:]
-    band = _Band(k, rows, columns, align)
+    band = Band(k, rows, columns, align)
     packed = diagonal[..., None, :] if band.lower == band.upper else diagonal
     wanted = (*input.shape[:-2], band.upper - band.lower + 1, band.longest)
     if packed.shape != wanted:

@@ -7,6 +7,9 @@ from weft.ops.tensorflow_forms import (
     arrays as arrays,
 )
 from weft.ops.tensorflow_forms import (
+    bands as bands,
+)
+from weft.ops.tensorflow_forms import (
     branches as branches,
 )
 from weft.ops.tensorflow_forms import (
@@ -26,6 +29,9 @@ from weft.ops.tensorflow_forms import (
 )
 from weft.ops.tensorflow_forms import (
     image_derivatives as image_derivatives,
+)
+from weft.ops.tensorflow_forms import (
+    images as images,
 )
 from weft.ops.tensorflow_forms import (
     loops as loops,

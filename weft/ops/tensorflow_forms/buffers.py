@@ -5,8 +5,13 @@ A buffer whose elements have no shape yet is `[size, 0]`; writing gives it the s
 
 from __future__ import annotations
 
+from typing import Final
+
+from weft.framework import dtypes
 from weft.framework.dims import Dims
+from weft.framework.graph_functions import control_dependencies
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zero_of, zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
@@ -14,10 +19,15 @@ from weft.ops.array.shape_ops import expand_dims, reshape, shape, size
 from weft.ops.array.stacking import stack
 from weft.ops.array.tensor_scatter import tensor_scatter_update_node
 from weft.ops.control_flow import buffers
-from weft.ops.math.comparison import maximum
+from weft.ops.control_flow.assertion import assert_node
+from weft.ops.math.comparison import equal, maximum, minimum
 from weft.ops.math.elementwise import add, mul, sub
 from weft.ops.math.reduce_functions import reduce_max, reduce_prod
 from weft.ops.tensorflow_forms.form import form
+
+_UNLIKE: Final = (
+    "TensorArray has elements of several shapes, which only servers and sessions of weft hold together; the one to be written:"
+)
 
 
 @form(buffers.new_buffer)
@@ -27,9 +37,18 @@ def _new(node: Operation, count: Tensor) -> Tensor:
     return fill(stack([count, *sizes]), zero_of(dtype))
 
 
-@form(buffers.buffer_unstack, buffers.buffer_stack)
-def _same(node: Operation, flow: Tensor) -> Tensor:
+@form(buffers.buffer_unstack)
+def _unstack(node: Operation, flow: Tensor) -> Tensor:
     return flow
+
+
+@form(buffers.buffer_stack)
+def _stack(node: Operation, flow: Tensor) -> Tensor:
+    dims = node.outputs[0].dims
+    if dims is None or None in dims[1:] or (flow.dims is not None and flow.dims[1:] == dims[1:]):
+        return flow
+    # One that nothing was written to has elements without a shape.
+    return reshape(flow, concat([shape(flow)[:1], constant([size or 0 for size in dims[1:]], dtypes.int32)], 0))
 
 
 @form(buffers.buffer_zeros)
@@ -102,10 +121,17 @@ def _is_shaped(flow: Dims, element: Dims) -> bool:
 
 
 def _widened(flow: Tensor, count: Tensor, element: Tensor) -> Tensor:
-    """The buffer with `count` elements of that shape; those that it has not are zeros."""
+    """The buffer with `count` elements of that shape; those that it has not are zeros.
+
+    Elements that it has in another shape are an error of the run: a tensor cannot hold them together.
+    """
     sizes = concat([reshape(count, [1]), element], 0)
+    held = mul(shape(flow)[0], minimum(size(flow), 1))
+    fits = assert_node(equal(size(flow), mul(held, reduce_prod(element))), [constant(_UNLIKE), element])
     missing = sub(reduce_prod(sizes), size(flow))
-    return reshape(concat([reshape(flow, [-1]), fill(reshape(missing, [1]), zero_of(flow.dtype.base_dtype))], 0), sizes)
+    with control_dependencies([fits]):
+        flat = reshape(flow, [-1])
+    return reshape(concat([flat, fill(reshape(missing, [1]), zero_of(flow.dtype.base_dtype))], 0), sizes)
 
 
 def _replaced(flow: Tensor, indices: Tensor, values: Tensor) -> Tensor:
