@@ -7,11 +7,12 @@ from typing import Final
 
 from reliability.fuzz.checkpoints import Checkpoints
 from reliability.fuzz.driver import Target
+from reliability.fuzz.files import Files
 from reliability.fuzz.frames import Frames
 from reliability.fuzz.graph_defs import GraphDefs
 from reliability.fuzz.grpc_messages import GrpcMessages
 from reliability.fuzz.tables import Tables
 
 TARGETS: Final[Mapping[str, Callable[[], Target]]] = {
-    target.name: target for target in (Checkpoints, Frames, GraphDefs, GrpcMessages, Tables)
+    target.name: target for target in (Checkpoints, Files, Frames, GraphDefs, GrpcMessages, Tables)
 }

@@ -161,3 +161,29 @@ def test_what_the_refusal_of_a_saved_model_recommends_works(tmp_path) -> None:
             signature.outputs[model.output_names[0]].name, {signature.inputs[model.input_names[0]].name: inputs}
         )
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.timeout(60)
+def test_a_heap_that_hdf5_would_read_for_ever_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "model.h5"
+    tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))]).save(str(path))
+    data = bytearray(path.read_bytes())
+    header = data.index(b"GCOL") + 16
+    # The first text becomes free space of no size.
+    data[header : header + 16] = bytes(16)
+    path.write_bytes(data)
+    with pytest.raises(tf.errors.DataLossError, match=f"Cannot read {path}"):
+        tf.keras.models.load_model(str(path))
+
+
+def test_what_is_said_of_an_hdf5_file_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "weights.h5"
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    model.save_weights(str(path))
+    other = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,)), tf.keras.layers.Dense(1)])
+    with pytest.raises(ValueError, match="containing 1 layers") as caught:
+        other.load_weights(str(path))
+    assert str(path) in caught.value.__notes__[0]
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(OSError, match=f"Cannot read {path}"):
+        model.load_weights(str(path))

@@ -133,7 +133,10 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
         tf_logging.warning("%s: Checkpoint ignored", filename)
         return None
     if not state.model_checkpoint_path:
-        raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")
+        raise ValueError(
+            f"Invalid checkpoint state loaded from {checkpoint_dir}: the file {filename} names no checkpoint as "
+            "`model_checkpoint_path`. Remove it, or write it anew with tf.train.update_checkpoint_state(directory, path)"
+        )
     if "\0" in state.model_checkpoint_path:
         tf_logging.warning("%s: Checkpoint ignored: its path %r is no file's", filename, state.model_checkpoint_path)
         return None

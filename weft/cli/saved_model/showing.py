@@ -47,7 +47,7 @@ def find_graph(folder: str, tag_set: str) -> MetaGraphDef:
         OSError: there is no model.
         RuntimeError: none of its graphs has these tags.
     """
-    return graph_with_tags(parse_saved_model(folder), set(tag_set.split(",")))
+    return graph_with_tags(parse_saved_model(folder), set(tag_set.split(",")), folder)
 
 
 def find_signature(graph: MetaGraphDef, key: str) -> SignatureDef:

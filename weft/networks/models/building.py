@@ -117,8 +117,12 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, object] | Non
     Args:
         json_string: the text.
         custom_objects: further classes and functions by name.
+
+    Raises:
+        ValueError: the text is no JSON, or names a layer that nobody knows.
+        KeyError: a part is missing that `to_json` writes.
     """
-    return deserialize(json.loads(json_string), custom_objects)
+    return _described(json.loads(json_string), custom_objects)
 
 
 def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
@@ -130,8 +134,19 @@ def model_from_yaml(yaml_string: str, custom_objects: Mapping[str, object] | Non
 
     Raises:
         ImportError: PyYAML is not installed.
+        ValueError: the text names a layer that nobody knows.
+        KeyError: a part is missing that `to_yaml` writes.
+        yaml.YAMLError: the text is no YAML.
     """
-    return deserialize(yaml_module("model_from_yaml").safe_load(yaml_string), custom_objects)
+    return _described(yaml_module("model_from_yaml").safe_load(yaml_string), custom_objects)
+
+
+def _described(config: GivenConfig, custom_objects: Mapping[str, object] | None) -> KerasObject:
+    """The model of a text's config, which may be cut short or changed by hand."""
+    try:
+        return deserialize(config, custom_objects)
+    except KeyError as error:
+        raise KeyError(f"Improper config format: it lacks {error}, which `to_json` and `to_yaml` write") from error
 
 
 def yaml_module(what: str) -> ModuleType:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import mmap
 import os
+import struct
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -14,6 +16,10 @@ from weft.framework.aliases import Array
 # An attribute must fit into the header of its object, which HDF5 limits to 64 KiB.
 _LARGEST_ATTRIBUTE: Final = 64512
 _SUFFIXES: Final = (".h5", ".keras", ".hdf5")
+# A heap of texts, version 1: its size follows, and its objects, each behind a header of index, references and size.
+_HEAP: Final = b"GCOL\1\0\0\0"
+_HEAP_HEADER: Final = struct.Struct("<8sQ")
+_OBJECT_HEADER: Final = struct.Struct("<HHIQ")
 
 
 def hdf5(what: str) -> Any:
@@ -35,6 +41,36 @@ def is_hdf5_file(path: str) -> bool:
         return False
     with open(path, "rb") as file:
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
+
+
+def has_endless_heap(path: str) -> bool:
+    """Whether a heap of texts in a file is damaged so that HDF5's library would read it for ever."""
+    if not os.path.getsize(path):
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(_HEAP)
+        while at >= 0:
+            if _is_endless(data, at):
+                return True
+            at = data.find(_HEAP, at + 1)
+    return False
+
+
+def _is_endless(data: mmap.mmap, at: int) -> bool:
+    """Whether the library takes no step from some object to the next."""
+    if at + _HEAP_HEADER.size > len(data):
+        return False
+    _, size = _HEAP_HEADER.unpack_from(data, at)
+    end = min(at + size, len(data))
+    at += _HEAP_HEADER.size
+    while at + _OBJECT_HEADER.size <= end:
+        index, _, _, length = _OBJECT_HEADER.unpack_from(data, at)
+        # The free space, which is number 0, counts its header.
+        step = (length if index == 0 else _OBJECT_HEADER.size + (length + 7) // 8 * 8) % 2**64
+        if step == 0:
+            return True
+        at += step
+    return False
 
 
 def write_names(group: Any, key: str, names: Sequence[str]) -> None:

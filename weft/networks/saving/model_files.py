@@ -6,19 +6,24 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
+from weft.errors import OpError
 from weft.framework import nest
 from weft.framework.aliases import Nest
+from weft.framework.proto_reading import UnparsableFileError
 from weft.networks import losses
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.layers.catalog import deserialize
 from weft.networks.models.building import jsonable, model_config
 from weft.networks.optimizers import catalog as optimizers
-from weft.networks.saving.hdf5_store import hdf5, is_hdf5_file, read_arrays, text_attribute, write_arrays
+from weft.networks.saving.hdf5_store import has_endless_heap, hdf5, is_hdf5_file, read_arrays, text_attribute, write_arrays
 from weft.networks.saving.hdf5_weights import VERSION, read_layers, write_layers
 from weft.platform import tf_logging
 from weft.platform.missing_file import what_is_there
+
+# How h5py begins what it says of a file that is cut short or changed; it has no class for that.
+_DAMAGED: Final = ("Unable to ", "Can't ")
 
 
 def may_write(path: str, overwrite: bool) -> bool:
@@ -33,12 +38,27 @@ def may_write(path: str, overwrite: bool) -> bool:
 
 @contextmanager
 def opened(file: Nest, mode: str, what: str) -> Iterator[Any]:
-    """An HDF5 file of a path, closed afterwards, or one that is open already, as it is."""
+    """An HDF5 file of a path, closed afterwards, or one that is open already, as it is.
+
+    Raises:
+        DataLossError: the file is damaged; names it. It is an OSError as well.
+    """
     if not isinstance(file, str | os.PathLike):
         yield file
         return
-    with hdf5(what).File(os.fspath(file), mode) as made:
-        yield made
+    path = os.fspath(file)
+    if mode == "r" and os.path.isfile(path) and has_endless_heap(path):
+        raise UnparsableFileError(None, None, f"Cannot read {path}: a heap of texts in the HDF5 file is damaged")
+    try:
+        with hdf5(what).File(path, mode) as made:
+            yield made
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
+        text = str(error.args[0]) if error.args else ""
+        if mode == "r" and text.startswith(_DAMAGED) and not isinstance(error, OpError):
+            raise UnparsableFileError(None, None, f"Cannot read {path}: the HDF5 file is damaged: {text}") from error
+        if path not in text:
+            error.add_note(f"It was the HDF5 file {path}")
+        raise
 
 
 def save_model(
@@ -120,7 +140,7 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
         The model, compiled where the file says how and `compile` is true.
 
     Raises:
-        OSError: there is no HDF5 file.
+        OSError: there is no HDF5 file, or it is damaged, which is a DataLossError as well.
         ValueError: the file has no model in it, or a class that nobody knows.
     """
     if isinstance(filepath, str | os.PathLike):
@@ -140,12 +160,19 @@ def load_model(filepath: Nest, custom_objects: Mapping[str, object] | None = Non
     with opened(filepath, "r", "load_model") as file:
         config = text_attribute(file, "model_config")
         if config is None:
-            raise ValueError("No model found in config file.")
-        model = deserialize(json.loads(config), custom_objects)
+            raise ValueError(f"No model found in config file. {file.filename} has weights alone, or is damaged")
+        model = _described(config, file.filename, custom_objects)
         read_layers(file["model_weights"], model.layers)
         if compile:
             _compile(model, file, custom_objects or {})
     return model
+
+
+def _described(config: str, path: str, custom_objects: Mapping[str, object] | None) -> KerasObject:
+    try:
+        return deserialize(json.loads(config), custom_objects)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"The model in {path} cannot be read: its config is no JSON: {error}") from error
 
 
 def _compile(model: KerasObject, file: Any, custom_objects: Mapping[str, object]) -> None:

@@ -58,6 +58,8 @@ def opened(data: bytes) -> tuple[Any, str]:
     try:
         image = module.open(io.BytesIO(data), formats=[kind])
         image.load()
+    except module.UnidentifiedImageError as error:
+        raise invalid(f"Invalid {kind} data, size {len(data)}: its header is cut short or damaged") from error
     except (OSError, SyntaxError, ValueError, EOFError, module.DecompressionBombError) as error:
         raise invalid(f"Invalid {kind} data, size {len(data)}: {error}") from error
     return image, kind

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
@@ -115,7 +115,11 @@ def initialize_table_from_text_file_v2(
     table = _find(ctx, table_handle)
     signature = table.signature
     path = os.fsdecode(filename.item())
-    table.replace(*read_table(path, signature.key_dtype, key_index, signature.value_dtype, value_index, vocab_size, delimiter))
+    keys, values = read_table(path, signature.key_dtype, key_index, signature.value_dtype, value_index, vocab_size, delimiter)
+    try:
+        table.replace(keys, values)
+    except FailedPreconditionError as error:
+        raise FailedPreconditionError.of(f"{error.message}: the file {path} has the key twice") from error
     return ()
 
 

@@ -78,7 +78,7 @@ def load(
         )
     export_dir = os.fspath(export_dir)
     wanted = {tags} if isinstance(tags, str) else set(tags)
-    meta_graph = graph_with_tags(parse_saved_model(export_dir), wanted)
+    meta_graph = graph_with_tags(parse_saved_model(export_dir), wanted, export_dir)
     with sess.graph.as_default():
         with reading(export_dir):
             saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
@@ -93,8 +93,8 @@ def load(
     return meta_graph
 
 
-def graph_with_tags(model: SavedModel, wanted: set[str]) -> MetaGraphDef:
-    """The graph of a model that has exactly these tags.
+def graph_with_tags(model: SavedModel, wanted: set[str], export_dir: str) -> MetaGraphDef:
+    """The graph of a model, which was read from a folder, that has exactly these tags.
 
     Raises:
         RuntimeError: there is none.
@@ -106,7 +106,7 @@ def graph_with_tags(model: SavedModel, wanted: set[str]) -> MetaGraphDef:
     available = ", ".join(str(sorted(each.meta_info_def.tags)) for each in model.meta_graphs)
     raise RuntimeError(
         f"MetaGraphDef associated with tags {sorted(wanted)} could not be found in SavedModel. It has graphs with the tags "
-        f"{available or 'of none'}"
+        f"{available or 'of none'}: {export_dir}"
     )
 
 

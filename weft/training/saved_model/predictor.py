@@ -96,7 +96,7 @@ class SavedModelPredictor(Predictor):
         wanted = [tag.strip() for tag in (tags or "serve").split(",")]
         if input_names is None or output_names is None:
             # Before there is a session, which a mistake would leave open.
-            meta_graph = graph_with_tags(parse_saved_model(export_dir), set(wanted))
+            meta_graph = graph_with_tags(parse_saved_model(export_dir), set(wanted), export_dir)
             signature = signature_def or _signature(meta_graph, signature_def_key or DEFAULT_KEY)
             input_names, output_names = signature_names(signature)
         graph = graph or Graph()
