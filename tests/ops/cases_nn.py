@@ -417,6 +417,23 @@ POOLING = [
             [[0, 0, 0, 0], [g[0, 0, 0, 0], 0, g[0, 0, 1, 0], 0], [0, 0, 0, 0], [g[0, 1, 0, 0], 0, g[0, 1, 1, 0], 0]]
         ).reshape(1, 4, 4, 1),
     ),
+    Case(
+        "FractionalMaxPoolGrad",
+        [
+            _TIED,
+            np.array([3, 5, 7, 5], np.float32).reshape(1, 2, 2, 1),
+            _noise(1, 2, 2, 1),
+            np.array([0, 1, 4]),
+            np.array([0, 3, 4]),
+        ],
+        sweep=False,
+    ),
+    Case(
+        "FractionalAvgPoolGrad",
+        [np.array([1, 3, 3, 1]), np.float32([4, 2, 2, 1]).reshape(1, 2, 2, 1), np.array([0, 2, 3]), np.array([0, 2, 3])],
+        sweep=False,
+        expected=lambda size, g, rows, columns: np.array([[1, 1, 1], [1, 1, 1], [1, 1, 1]]).reshape(1, 3, 3, 1),
+    ),
     Case("MaxPool3D", [_VOLUME], _POOL_3D, sweep=False, expected=lambda x: x.reshape(1, 2, 2, 2, 2, 1, 2, 2).max((2, 4, 6))),
     Case("MaxPool3DGrad", [_VOLUME, _GREATEST_3D, _noise(1, 2, 2, 1, 2)], _POOL_3D, sweep=False),
     Case("MaxPool3DGradGrad", [_VOLUME, _GREATEST_3D, _VOLUME], _POOL_3D, sweep=False, gradient=False),

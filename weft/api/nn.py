@@ -54,6 +54,8 @@ from weft.ops.nn.dropout import dropout as dropout
 from weft.ops.nn.embedding import embedding_lookup as embedding_lookup
 from weft.ops.nn.embedding import embedding_lookup_sparse as embedding_lookup_sparse
 from weft.ops.nn.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.ops.nn.fractional_pool import fractional_avg_pool as fractional_avg_pool
+from weft.ops.nn.fractional_pool import fractional_max_pool as fractional_max_pool
 from weft.ops.nn.fused_norm import fused_batch_norm as fused_batch_norm
 from weft.ops.nn.fused_norm import local_response_normalization as local_response_normalization
 from weft.ops.nn.learned_sampler import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler

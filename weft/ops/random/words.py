@@ -12,7 +12,7 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.ops.random import philox, sampling
 
-_PER_BLOCK: Final = 4
+WORDS_OF_BLOCK: Final = 4
 _LOW, _SHIFT = np.uint64(0xFFFFF), np.uint64(32)
 
 
@@ -21,30 +21,30 @@ class Words:
 
     def __init__(self, stream: philox.Stream, first_block: int = 0) -> None:
         self._stream = stream
-        self._place = first_block * _PER_BLOCK
+        self._place = first_block * WORDS_OF_BLOCK
 
     @classmethod
     def of_seeds(cls, seed: int, seed2: int, first_block: int) -> Words:
         """Those of a node's two seeds, from a block on."""
         return cls(philox.stream_of_seeds(seed, seed2), first_block)
 
-    def _take(self, count: int) -> Array:
+    def take(self, count: int) -> Array:
         """The next words, as uint64 below 2**32."""
-        block, skipped = divmod(self._place, _PER_BLOCK)
+        block, skipped = divmod(self._place, WORDS_OF_BLOCK)
         self._place += count
         start = np.uint64(block % 2**64)
         return sampling.draw(np, self._stream, start, skipped + count, sampling.WORDS32)[skipped:]
 
     def doubles(self, count: int) -> Array:
         """float64 in [0, 1), two words each."""
-        high, low = self._take(2 * count).reshape(count, 2).T
+        high, low = self.take(2 * count).reshape(count, 2).T
         mantissa = ((high & _LOW) << _SHIFT) | low
         drawn: Array = (mantissa | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
         return drawn
 
     def floats(self, count: int) -> Array:
         """float32 in [0, 1), a word each."""
-        return _unit(self._take(count))
+        return _unit(self.take(count))
 
     def below(self, count: int, limit: int) -> Array:
         """int64 in [0, limit), of two words each: one that would favour small numbers is drawn again."""
@@ -67,15 +67,15 @@ class Words:
 
     def _integers(self, count: int, bits: int) -> Array:
         if bits == 32:
-            return self._take(count)
-        low, high = self._take(2 * count).reshape(count, 2).T
+            return self.take(count)
+        low, high = self.take(2 * count).reshape(count, 2).T
         joined: Array = low | high << _SHIFT
         return joined
 
     def shares_and_places(self, count: int, limit: int) -> tuple[Array, Array]:
         """Pairs of a float32 in [0, 1) and an int64 in [0, limit), a word for each but for what is drawn again."""
         least = 0 if limit & (limit - 1) == 0 else (2**32 - 1) % limit + 1
-        words = self._take(2 * count).reshape(count, 2)
+        words = self.take(2 * count).reshape(count, 2)
         unfair = np.flatnonzero(words[:, 1] < least)
         if len(unfair):
             return self._one_by_one(words.ravel(), count, limit, least)
@@ -96,7 +96,7 @@ class Words:
         return _unit(np.array(shares, np.uint64)), np.array(places, np.int64)
 
     def _with(self, words: Array, count: int) -> Array:
-        return words if len(words) >= count else np.concatenate([words, self._take(16)])
+        return words if len(words) >= count else np.concatenate([words, self.take(16)])
 
 
 def _unit(words: Array) -> Array:
