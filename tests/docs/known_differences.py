@@ -49,14 +49,6 @@ def _graph_seed(tf):
     return drawn[1].get_attr("seed2") - drawn[0].get_attr("seed2")
 
 
-@row("a random op whose size changes between runs")
-def _changing_size(tf):
-    size = tf.placeholder(tf.int32, [1])
-    drawn = tf.random_uniform(size, seed=3)
-    session = tf.Session()
-    return [round(float(session.run(drawn, {size: [each]})[0]), 4) for each in (4, 6, 4)]
-
-
 @row("eager mode")
 def _eager(tf):
     return hasattr(tf.contrib.eager, "enable_eager_execution")

@@ -41,12 +41,12 @@ def test_keyword_parameters_of_the_kernel_are_attributes() -> None:
 
 def test_the_first_parameter_tells_where_a_kernel_runs() -> None:
     def host(ctx: Any, a: Any) -> Any: ...
-    def random(xp: Any, a: Any, *, run_index: Any) -> Any: ...
+    def random(xp: Any, a: Any, *, take: Any) -> Any: ...
 
     assert op_registry.declare("Test2", "a: T -> b: T", host, infer=no_shape, gradient=None).is_host
     declared = op_registry.declare("Test3", "a: T -> b: T", random, infer=no_shape, gradient=None)
-    assert declared.takes_run_index
-    assert "run_index" not in declared.attrs
+    assert declared.is_random
+    assert "take" not in declared.attrs
 
 
 def test_kernel_and_signature_must_agree() -> None:

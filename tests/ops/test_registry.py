@@ -34,7 +34,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
 
 def _needs_case(definition: OpDef) -> bool:
-    return not definition.stateful and not definition.takes_run_index
+    return not definition.stateful and not definition.is_random
 
 
 def test_every_pure_op_has_a_case_or_a_reason_for_having_none() -> None:

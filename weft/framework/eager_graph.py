@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-import secrets
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
@@ -30,39 +29,32 @@ _MAXINT32: Final = 2**31 - 1
 
 
 class _Seeds:
-    """The process's seed for random nodes that run at once, and how often each kind of them has run since it was set."""
+    """The process's seed for random nodes that run at once."""
 
     def __init__(self) -> None:
         self.seed: int | None = None
         self._generator = random.Random()
-        self._counts: dict[tuple[object, ...], Iterator[int]] = {}
+        self.epoch = object()
+        """Another one since the seed was set."""
 
     def start(self, seed: int | None) -> None:
         """Begin anew with a seed."""
         self.seed = seed
         self._generator = random.Random(seed)
-        self._counts = {}
+        self.epoch = object()
 
     def next(self) -> int:
         """The seed of a node that was given none."""
         return self._generator.randint(0, _MAXINT32)
-
-    def run_index(self, op: Operation) -> np.uint64:
-        """How often nodes of this kind with these seeds have run; anything for one without seeds."""
-        seeds = op.attrs.get("seed"), op.attrs.get("seed2")
-        if not any(seeds):
-            return np.uint64(secrets.randbits(64))
-        key = (op.type, *seeds, op.attrs.get("dtype"))
-        return np.uint64(next(self._counts.setdefault(key, itertools.count())))
 
 
 _SEEDS: Final = _Seeds()
 _NUMBERS: Final = itertools.count()
 
 
-def run_index(op: Operation) -> np.uint64:
-    """How often random nodes of the kind and the seeds of this one have run at once in this process."""
-    return _SEEDS.run_index(op)
+def seed_epoch() -> object:
+    """What stays the same until the program sets the seed of random nodes that run at once, which begins their streams anew."""
+    return _SEEDS.epoch
 
 
 class EagerGraph(Graph):

@@ -142,8 +142,8 @@ class OpDef:
     is_host: bool
     """The kernel takes a context: it runs on NumPy values only and may block or touch the task's state."""
     takes_xp: bool
-    takes_run_index: bool
-    """The op is random: its kernel gets how often the node has run in its session."""
+    is_random: bool
+    """The kernel gets `take`, by which it takes blocks of the node's random stream."""
 
     takes_finish: bool
     """The kernel takes `finish`, a function that changes elements where they lie, each by itself, and calls it on all of its

@@ -173,7 +173,7 @@ def declare(
         **traits: what else is known of the op; see `OpDef`.
     """
     parameters = dict(inspect.signature(kernel).parameters)
-    takes_run_index = parameters.pop("run_index", None) is not None
+    is_random = parameters.pop("take", None) is not None
     takes_finish = parameters.pop("finish", None) is not None
     keyword_only = {key: p for key, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
     type_attrs = [key for key, p in keyword_only.items() if str(p.annotation) == "DType"]
@@ -200,7 +200,7 @@ def declare(
         raise ValueError(f"Op {name!r}: limits of {unknown}, which are none of its attributes")
     op_def = OpDef(
         name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, kernel_attrs=tuple(keyword_only),
-        infer=infer, gradient=gradient, is_host=is_host, takes_xp=takes_xp, takes_run_index=takes_run_index,
+        infer=infer, gradient=gradient, is_host=is_host, takes_xp=takes_xp, is_random=is_random,
         takes_finish=takes_finish, **traits,
     )  # fmt: skip
     register(op_def)

@@ -141,5 +141,5 @@ def _no_kernel() -> None:
 
 _CONSTANT: Final = OpDef(
     name="Const", inputs=(), outputs=(), attrs={}, kernel=_no_kernel, kernel_attrs=(), infer=lambda op: [], gradient=None,
-    is_host=False, takes_xp=False, takes_run_index=False, takes_finish=False, role=Role.CONSTANT,
+    is_host=False, takes_xp=False, is_random=False, takes_finish=False, role=Role.CONSTANT,
 )  # fmt: skip

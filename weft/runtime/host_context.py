@@ -17,7 +17,7 @@ from weft.runtime.host.eager_node import EAGER_STATE, drop_container, run_node
 from weft.runtime.host_permits import Permit
 from weft.runtime.state.binder import Binder
 from weft.runtime.state.function_plan import BoundFunction
-from weft.runtime.state.run_counts import RunCounts
+from weft.runtime.state.random_streams import RandomStreams
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.session_tensors import SessionTensors
 from weft.runtime.state.variable_slot import VariableSlot
@@ -107,8 +107,8 @@ class HostContext:
 
     def caller(self, like: object = None) -> HostCaller:
         """The step as a caller of functions."""
-        counts = like.counts if isinstance(like, HostCaller) else RunCounts()
-        return HostCaller(self._session, self._cancellation, counts, self.device, self.step_id)
+        streams = like.streams if isinstance(like, HostCaller) else RandomStreams()
+        return HostCaller(self._session, self._cancellation, streams, self.device, self.step_id)
 
     def run_node(self, op: Operation) -> list[Array]:
         """Run a node of an EagerGraph; see `weft.runtime.host.eager_node`."""
@@ -152,14 +152,16 @@ class HostContext:
 class HostCaller:
     """On whose behalf kernels call functions; see `weft.framework.op_context.Caller`."""
 
-    __slots__ = ("_cancellation", "_device", "_session", "_step_id", "compiles_loops", "counts")
+    __slots__ = ("_cancellation", "_device", "_session", "_step_id", "compiles_loops", "streams")
 
-    def __init__(self, session: SessionState, cancellation: Cancellation, counts: RunCounts, device: str, step_id: int) -> None:
+    def __init__(
+        self, session: SessionState, cancellation: Cancellation, streams: RandomStreams, device: str, step_id: int
+    ) -> None:
         self._session = session
         self._cancellation = cancellation
         self._device = device
         self._step_id = step_id
-        self.counts = counts
+        self.streams = streams
         self.compiles_loops = not session.never_compile
 
     @property
@@ -181,7 +183,7 @@ class HostCaller:
 
     def apart(self) -> HostCaller:
         """A caller that goes on when this one's step has ended."""
-        return HostCaller(self._session, Cancellation(), self.counts, self._device, self._step_id)
+        return HostCaller(self._session, Cancellation(), self.streams, self._device, self._step_id)
 
     def cancel(self, error: OpError) -> None:
         """End it."""

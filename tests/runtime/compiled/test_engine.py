@@ -34,7 +34,7 @@ def test_there_is_code_for_each_size_and_no_more(graph: tf.Graph) -> None:
     y = x * 2.0
     compiled = CompiledStage(program_of([y.op.inputs[1].op, y.op], [x], [y]))
     for size in (2, 3, 2, 3):
-        outputs, written = compiled([np.ones(size, np.float32)], [], [], ())
+        outputs, written, _ = compiled([np.ones(size, np.float32)], [], [], ())
         assert plain(outputs) == [[2.0] * size]
         assert not written
     assert compiled.compilations == 2
@@ -58,7 +58,7 @@ def test_old_code_for_static_values_is_forgotten(graph: tf.Graph) -> None:
     nodes = [op for op in graph.get_operations() if op.type != "Placeholder"]
     compiled = CompiledStage(program_of(nodes, [x, count], [filled]), static_inputs=(1,))
     for value in range(1, 70):
-        (made,), _ = compiled([np.float32(1), np.array([value], np.int32)], [], [], ())
+        (made,), _, _ = compiled([np.float32(1), np.array([value], np.int32)], [], [], ())
         assert made.shape == (value,)
     assert compiled.compilations <= 64
 
@@ -72,7 +72,7 @@ def test_written_variables_come_back_new_and_read_ones_stay(graph: tf.Graph) -> 
     assert [program.slots[n].name for n in compiled.written] == ["v"]
     assert [program.slots[n].name for n in compiled.read_only] == ["w"]
     assert compiled.updated == compiled.written
-    outputs, values = compiled([], [np.float32(2)], [np.float32(1)], ())
+    outputs, values, _ = compiled([], [np.float32(2)], [np.float32(1)], ())
     assert (plain(outputs), plain(values)) == ([], [3.0])
 
 

@@ -19,8 +19,8 @@ def taken(monkeypatch):
     calls = []
     run_rest = HotLoop.run_rest
 
-    def counted(self, values, run_indices, iteration, check):
-        result = run_rest(self, values, run_indices, iteration, check)
+    def counted(self, values, streams, iteration, check):
+        result = run_rest(self, values, streams, iteration, check)
         calls.append((iteration, result is not None))
         return result
 
@@ -147,3 +147,15 @@ def test_a_variable_that_the_loop_updates_is_updated_every_time(taken):
         sess.run(total.initializer)
         assert sess.run(y) == LONG
         assert sess.run(total) == LONG * (LONG - 1) // 2
+
+
+def test_a_loop_that_is_taken_over_goes_on_in_the_streams_of_its_random_nodes(taken):
+    # The numbers are those of TensorFlow 1.15.
+    n = tf.placeholder(tf.int32, [])
+    _, x = tf.while_loop(
+        lambda i, x: i < n, lambda i, x: (i + 1, x * 0.5 + tf.random_uniform([], seed=3)), [tf.constant(0), tf.constant(0.0)]
+    )
+    with tf.Session() as sess:
+        found = [sess.run(x, {n: count}) for count in (600, 3, 700, 2)]
+    assert found == pytest.approx([1.0382, 0.6719, 0.8051, 0.9322], abs=1e-4)
+    assert [iteration for iteration, _ in taken] == [256, 0, 0, 0]

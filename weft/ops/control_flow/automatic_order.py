@@ -40,7 +40,7 @@ def _has_effect(op: Operation) -> bool:
     if op.op_def.bodies:
         return any(_has_effect(inner) for body in bodies_of(op) for inner in body.get_operations())
     # A random node changes nothing but what it gives next.
-    if op.op_def.role in (Role.ARGUMENT, Role.VARIABLE, Role.PLACEHOLDER) or op.op_def.takes_run_index:
+    if op.op_def.role in (Role.ARGUMENT, Role.VARIABLE, Role.PLACEHOLDER) or op.op_def.is_random:
         return False
     return op.op_def.stateful or any(arg.is_ref for arg in op.op_def.inputs)
 

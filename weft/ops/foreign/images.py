@@ -17,6 +17,7 @@ from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import REAL
+from weft.ops.random.taking import Take, from_the_start
 from weft.ops.size_checks import check_equal, check_size
 from weft.ops.symbolic_gradient import vjp
 
@@ -31,13 +32,13 @@ def sample_distorted_bounding_box(
     ctx: OpContext, image_size: Array, bounding_boxes: Array, *, seed: int = 0, seed2: int = 0,
     min_object_covered: float = 0.1, aspect_ratio_range: Sequence[float] = (0.75, 1.33),
     area_range: Sequence[float] = (0.05, 1.0), max_attempts: int = 100, use_image_if_no_bounding_boxes: bool = False,
-    run_index: int = 0,
+    take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """A random part of an image, for `slice` and as a box: `[3], [batch, n, 4] -> [3], [3], [1, 1, 4]`."""
     begin, size, boxes = lookup("SampleDistortedBoundingBoxV2").kernel(
         ctx, image_size, bounding_boxes, np.float32(min_object_covered), seed=seed, seed2=seed2,
         aspect_ratio_range=aspect_ratio_range, area_range=area_range, max_attempts=max_attempts,
-        use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes, run_index=run_index,
+        use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes, take=take,
     )  # fmt: skip
     return begin, size, boxes
 

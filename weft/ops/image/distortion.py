@@ -19,6 +19,7 @@ from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.random import philox
 from weft.ops.random.seed import get_seed
+from weft.ops.random.taking import Take, from_the_start
 from weft.ops.random.words import Words
 
 _SIZES: Final = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
@@ -91,10 +92,10 @@ def _part_shapes(node: Operation) -> list[Dims]:
 def sample_distorted_bounding_box_v2(
     ctx: OpContext, image_size: Array, bounding_boxes: Array, min_object_covered: Array, *, seed: int = 0, seed2: int = 0,
     aspect_ratio_range: Sequence[float] = (0.75, 1.33), area_range: Sequence[float] = (0.05, 1.0), max_attempts: int = 100,
-    use_image_if_no_bounding_boxes: bool = False, run_index: int = 0,
+    use_image_if_no_bounding_boxes: bool = False, take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """A random part of an image, for `slice` and as a box: `[3], [batch, n, 4], scalar -> [3], [3], [1, 1, 4]`."""
-    words = Words.of_seeds(seed, seed2, int(run_index) * max_attempts)
+    words = Words.of_seeds(seed, seed2, int(take(max_attempts)))
     limits = _Limits(float(min_object_covered), aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
     return _distorted(words, image_size, bounding_boxes, limits)
 

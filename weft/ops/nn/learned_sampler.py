@@ -12,6 +12,7 @@ from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.op_context import OpContext
 from weft.ops.declaration import op
 from weft.ops.nn.sampler import LIMITS, SIGNATURE, Candidates, add_sampler, check_request, sample, sampler_shapes, stream_words
+from weft.ops.random.taking import Take, from_the_start
 
 _MOST: Final = 2**31 - 1
 
@@ -24,10 +25,10 @@ class _Counts:
         self._lock = threading.Lock()
 
     def draw(
-        self, true_classes: Array, num_sampled: int, unique: bool, seeds: tuple[int, int], run_index: int
+        self, true_classes: Array, num_sampled: int, unique: bool, seeds: tuple[int, int], take: Take
     ) -> tuple[Array, ...]:
         """Sample by the counts of now, and count the true classes."""
-        words = stream_words(*seeds, run_index, num_sampled)
+        words = stream_words(*seeds, take, num_sampled)
         with self._lock:
             bounds = np.cumsum(self._counts)
             total = int(bounds[-1])
@@ -60,24 +61,24 @@ class _CountsOfSessions:
 
 def _learned(
     ctx: OpContext, true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seeds: tuple[int, int], run_index: int,
+    seeds: tuple[int, int], take: Take,
 ) -> tuple[Array, ...]:  # fmt: skip
     check_request(true_classes, num_true, num_sampled, unique, range_max)
     counts = ctx.find_or_create(_CountsOfSessions, _CountsOfSessions).of(ctx.session, range_max)
-    return counts.draw(true_classes, num_sampled, unique, seeds, run_index)
+    return counts.draw(true_classes, num_sampled, unique, seeds, take)
 
 
 @op("LearnedUnigramCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True,
     limits=LIMITS)  # fmt: skip
 def learned_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seed: int = 0, seed2: int = 0, run_index: int = 0,
+    seed: int = 0, seed2: int = 0, take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """Classes in proportion to how often they were true in the runs before, and once more.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
-    first, second, third = _learned(ctx, true_classes, num_true, num_sampled, unique, range_max, (seed, seed2), run_index)
+    first, second, third = _learned(ctx, true_classes, num_true, num_sampled, unique, range_max, (seed, seed2), take)
     return first, second, third
 
 
@@ -85,13 +86,13 @@ def learned_unigram_sampler_node(
     limits=LIMITS)  # fmt: skip
 def thread_unsafe_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seed: int = 0, seed2: int = 0, run_index: int = 0,
+    seed: int = 0, seed2: int = 0, take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """The same as LearnedUnigramCandidateSampler: here it is safe, too.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
-    first, second, third = _learned(ctx, true_classes, num_true, num_sampled, unique, range_max, (seed, seed2), run_index)
+    first, second, third = _learned(ctx, true_classes, num_true, num_sampled, unique, range_max, (seed, seed2), take)
     return first, second, third
 
 

@@ -21,6 +21,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
 from weft.ops.random.alias_table import AliasTable
 from weft.ops.random.seed import get_seed
+from weft.ops.random.taking import Take, from_the_start
 from weft.ops.random.words import Words
 from weft.platform.gfile import GFile
 
@@ -51,11 +52,11 @@ def sampler_shapes(node: Operation) -> list[Dims]:
     return [sampled, (None if dims is None else dims[0], node.attrs["num_true"]), sampled]
 
 
-def stream_words(seed: int, seed2: int, run_index: int, count: int) -> Words:
+def stream_words(seed: int, seed2: int, take: Take, count: int) -> Words:
     """The words that a run draws `count` samples from."""
     if seed == 0 and seed2 == 0:
         seed, seed2 = secrets.randbits(64), secrets.randbits(64)
-    return Words.of_seeds(seed, seed2, int(run_index) * count * _BLOCKS_PER_SAMPLE)
+    return Words.of_seeds(seed, seed2, int(take(count * _BLOCKS_PER_SAMPLE)))
 
 
 def _check_classes(true_classes: Array, num_true: int) -> None:
@@ -103,14 +104,14 @@ def check_request(true_classes: Array, num_true: int, num_sampled: int, unique: 
 @op("UniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True, limits=LIMITS)
 def uniform_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seed: int = 0, seed2: int = 0, run_index: int = 0,
+    seed: int = 0, seed2: int = 0, take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """All classes with equal probability.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
     check_request(true_classes, num_true, num_sampled, unique, range_max)
-    words = stream_words(seed, seed2, run_index, num_sampled)
+    words = stream_words(seed, seed2, take, num_sampled)
     return sample(
         true_classes, lambda count: words.below(count, range_max),
         lambda classes: np.full(classes.shape, 1 / range_max), num_sampled, unique,
@@ -120,14 +121,14 @@ def uniform_sampler_node(
 @op("LogUniformCandidateSampler", SIGNATURE, infer=sampler_shapes, gradient=None, stateful=True, at_once=True, limits=LIMITS)
 def log_uniform_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seed: int = 0, seed2: int = 0, run_index: int = 0,
+    seed: int = 0, seed2: int = 0, take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """Classes sorted by frequency, as words are: class k with probability `log((k + 2) / (k + 1)) / log(range_max + 1)`.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
     check_request(true_classes, num_true, num_sampled, unique, range_max)
-    words = stream_words(seed, seed2, run_index, num_sampled)
+    words = stream_words(seed, seed2, take, num_sampled)
     scale = np.log1p(np.float64(range_max))
 
     def draw(count: int) -> Array:
@@ -159,7 +160,7 @@ def _distribution(weights: bytes) -> AliasTable:
 def fixed_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
-    unigrams: Sequence[float] = (), seed: int = 0, seed2: int = 0, run_index: int = 0,
+    unigrams: Sequence[float] = (), seed: int = 0, seed2: int = 0, take: Take = from_the_start,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """Classes with probabilities in proportion to counts, each to the power of `distortion`.
 
@@ -179,7 +180,7 @@ def fixed_unigram_sampler_node(
     if unique and np.count_nonzero(weights) < num_sampled:
         raise InvalidArgumentError.of(f"{num_sampled} different classes wanted, {np.count_nonzero(weights)} can be drawn")
     table, total = _distribution(weights.tobytes()), np.cumsum(weights)[-1]
-    words = stream_words(seed, seed2, run_index, num_sampled)
+    words = stream_words(seed, seed2, take, num_sampled)
 
     def probability(classes: Array) -> Array:
         known = (classes >= 0) & (classes < len(weights))

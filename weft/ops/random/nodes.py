@@ -1,7 +1,8 @@
 """Random ops as nodes. Each run of a node in a session draws the next numbers of the stream that its seeds choose.
 
-Seeds (0, 0) mean that nobody gave any: then the session counts the runs of each node from a number of its own, and the numbers
-differ from node to node, from session to session and from process to process.
+A kernel takes as many blocks of its stream as TensorFlow's does, used or not, and draws from the first of them on. Seeds (0, 0)
+mean that nobody gave any: then the session begins each node's stream at a place of its own, and the numbers differ from node to
+node, from session to session and from process to process.
 """
 
 from __future__ import annotations
@@ -26,24 +27,18 @@ from weft.ops.random import philox
 from weft.ops.random import rejection as rejection
 from weft.ops.random import sampling as sampling
 from weft.ops.random.sampling import Finish
+from weft.ops.random.taking import Take, from_the_start
 from weft.platform.jax_modules import jax
 
 _DRAWN: Final = {"dtype": FLOATS, "T": INDEX}
 # Blocks of the stream that a run takes for each output, used or not.
 _RESERVED: Final = 256
-_WORD: Final = 2**64
 
 
 def shape_from_input(node: Operation) -> list[Dims]:
     """The output has the shape that the first input, a vector, holds."""
     check_rank(node.inputs[0], 1)
     return [constant_dims(node.inputs[0])]
-
-
-def _start(xp: ArrayModule, run_index: int, blocks_per_run: int) -> Array:
-    if xp is np:
-        return np.uint64(int(run_index) * blocks_per_run % _WORD)
-    return xp.asarray(run_index, np.uint64) * np.uint64(blocks_per_run % _WORD)
 
 
 @op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
@@ -55,13 +50,13 @@ def random_uniform_node(
     seed: int = 0,
     seed2: int = 0,
     dtype: DType,
-    run_index: int = 0,
+    take: Take = from_the_start,
     finish: Finish | None = None,
 ) -> Result:
     """Uniform in [0, 1): `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
-    start = _start(xp, run_index, size * _RESERVED)
+    start = take(size * _RESERVED)
     return sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule, finish).reshape(tuple(shape))
 
 
@@ -74,13 +69,13 @@ def random_standard_normal(
     seed: int = 0,
     seed2: int = 0,
     dtype: DType,
-    run_index: int = 0,
+    take: Take = from_the_start,
     finish: Finish | None = None,
 ) -> Result:
     """Normal with mean 0 and standard deviation 1: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     rule = sampling.NORMAL[np.dtype(dtype.as_numpy_dtype)]
-    start = _start(xp, run_index, size * _RESERVED)
+    start = take(size * _RESERVED)
     drawn = sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule, finish)
     return drawn.astype(dtype.as_numpy_dtype, copy=False).reshape(tuple(shape))
 
@@ -94,12 +89,12 @@ def truncated_normal_node(
     seed: int = 0,
     seed2: int = 0,
     dtype: DType,
-    run_index: int = 0,
+    take: Take = from_the_start,
     finish: Finish | None = None,
 ) -> Result:
     """Normal with mean 0 and standard deviation 1, never two or more from the mean: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
-    start = _start(xp, run_index, size * _RESERVED)
+    start = take(size * _RESERVED)
     drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype, finish)
     return drawn.astype(dtype.as_numpy_dtype, copy=False).reshape(tuple(shape))
 
@@ -120,23 +115,23 @@ def _check_limits(node: Operation, shape: Array, minval: Array, maxval: Array) -
     infer=shape_from_input, gradient=None,
     stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDEX, "T": INDEX})  # fmt: skip
 def random_uniform_int(
-    xp: ArrayModule, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
+    xp: ArrayModule, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, take: Take = from_the_start
 ) -> Result:
     """Integers in [minval, maxval): `[rank], scalar, scalar -> [*shape]`."""
     size = sampling.element_count(shape)
     if xp is np and size:
         check_range(minval, maxval)
-    start = _start(xp, run_index, size * _RESERVED)
+    start = take(size * _RESERVED)
     return sampling.integers(xp, philox.stream_of_seeds(seed, seed2), start, size, minval, maxval).reshape(tuple(shape))
 
 
 @op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True, at_once=True)
-def random_shuffle(ctx: OpContext, value: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0) -> Result:
+def random_shuffle(ctx: OpContext, value: Array, *, seed: int = 0, seed2: int = 0, take: Take = from_the_start) -> Result:
     """The rows in another order: `[n, *inner] -> [n, *inner]`."""
     if value.ndim == 0 or value.shape[0] < 2:
         return value
     words_needed = value.shape[0] - 1
-    start = _start(np, run_index, -(-words_needed // 4))
+    start = take(-(-words_needed // 4))
     words = sampling.draw(np, philox.stream_of_seeds(seed, seed2), start, words_needed, sampling.WORDS32)
     return value[sampling.shuffled_order(words, value.shape[0])]
 
@@ -164,13 +159,13 @@ def multinomial_node(
     seed: int = 0,
     seed2: int = 0,
     output_dtype: DType = dtypes.int64,
-    run_index: int = 0,
+    take: Take = from_the_start,
 ) -> Result:
     """Class numbers drawn by unnormalised log-probabilities: `[batch, classes], scalar -> [batch, num_samples]`."""
     samples = int(num_samples)
     # A sample takes a double, which is two words.
     outputs = -(-samples // 4) * 4 * 2 * logits.shape[0]
-    start = _start(xp, run_index, outputs * _RESERVED)
+    start = take(outputs * _RESERVED)
     drawn = sampling.categorical(xp, philox.stream_of_seeds(seed, seed2), start, logits, samples)
     return drawn.astype(output_dtype.as_numpy_dtype)
 
@@ -197,11 +192,11 @@ def _gamma_gradient(node: Operation, grad: Tensor) -> Gradients:
     ranks={"shape": 1}, infer=_samples_and, gradient=_gamma_gradient, stateful=True,
     static=("shape",), types={"S": INDEX, "T": (dtypes.float16, dtypes.float32, dtypes.float64)})  # fmt: skip
 def random_gamma_node(
-    xp: ArrayModule, shape: Array, alpha: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
+    xp: ArrayModule, shape: Array, alpha: Array, *, seed: int = 0, seed2: int = 0, take: Take = from_the_start
 ) -> Result:
     """Gamma with shape `alpha` and scale 1, `shape` samples for each: `[rank], [...] -> [*shape, ...]`."""
     samples = sampling.element_count(shape)
-    start = _start(xp, run_index, samples * sampling.element_count(alpha.shape) * _RESERVED)
+    start = take(samples * sampling.element_count(alpha.shape) * _RESERVED)
     if not samples * alpha.size:
         return xp.zeros((*(int(n) for n in shape), *alpha.shape), alpha.dtype)
     shapes = xp.asarray(alpha).astype(np.float64).reshape(-1)
@@ -224,11 +219,11 @@ def random_poisson_node(
     seed: int = 0,
     seed2: int = 0,
     dtype: DType = dtypes.int64,
-    run_index: int = 0,
+    take: Take = from_the_start,
 ) -> Result:
     """Poisson with mean `rate`, `shape` samples for each: `[rank], [...] -> [*shape, ...]`."""
     samples = sampling.element_count(shape)
-    start = _start(xp, run_index, samples * sampling.element_count(rate.shape) * _RESERVED)
+    start = take(samples * sampling.element_count(rate.shape) * _RESERVED)
     means = xp.asarray(rate).astype(np.float64).reshape(-1)
     drawn = rejection.poisson(xp, philox.stream_of_seeds(seed, seed2), start, samples, means)
     return drawn.astype(dtype.as_numpy_dtype).reshape((*(int(n) for n in shape), *rate.shape))

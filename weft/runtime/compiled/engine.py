@@ -24,6 +24,7 @@ from weft.runtime.compiled.input_memory import InputMemory
 from weft.runtime.compiled.leaving_values import LeavingValues, join
 from weft.runtime.compiled.stoppable import Stops, has_loops
 from weft.runtime.compiled.traced_state import TracedState
+from weft.runtime.compiled.traced_streams import TracedStream
 from weft.runtime.compiled.tracing import trace
 from weft.runtime.program.program import Program
 from weft.runtime.recording import code_news
@@ -42,9 +43,11 @@ _IS_AHEAD: Final[ContextVar[bool]] = ContextVar("is_ahead", default=False)
 
 _StaticKey: TypeAlias = tuple[tuple[tuple[int, ...], str, bytes], ...]
 """Shape, dtype and bytes of each static input: the code has these values in it."""
-_Code: TypeAlias = Callable[..., tuple[Sequence[Array] | LeavingValues, Sequence[Array]]]
-"""From inputs, values of variables that are read and of those that are updated, and run indices of random nodes to the outputs
-and the new values of the variables; JAX compiles it once for each combination of shapes."""
+Results: TypeAlias = tuple[Sequence[Array] | LeavingValues, Sequence[Array], Sequence[Array]]
+"""The outputs, the new values of the written variables, and where random nodes in bodies have left their streams."""
+_Code: TypeAlias = Callable[..., Results]
+"""From inputs, values of variables that are read and of those that are updated, and the places of random nodes in their streams
+to the results; JAX compiles it once for each combination of shapes."""
 
 
 class Signature(NamedTuple):
@@ -113,6 +116,9 @@ class CompiledStage:
         self._functions: dict[_StaticKey, _Function] = {}
         # The sizes for which there is code. In a call it grows when JAX traces, which it does once for each of them.
         self._ready: set[Signature] = set()
+        self._taken: dict[Signature, Sequence[int]] = {}
+        self.moving = program.moving_randoms
+        """The random nodes that are in branches or loops."""
         self.compile_s = 0.0
         """How long calls have traced and compiled, in seconds."""
         self.ahead_s = 0.0
@@ -230,27 +236,27 @@ class CompiledStage:
         self, inputs: Sequence[Array | Shaped], reads: Sequence[Array | Shaped], updates: Sequence[Array | Shaped]
     ) -> list[Any]:
         """The arguments of what is traced, by their shapes: nothing is run, and an array may be donated meanwhile."""
-        indices = [np.uint64(0)] * len(self._program.random_nodes) if self._program.random_nodes else ()
+        starts = [np.uint64(0)] * len(self._program.random_nodes) if self._program.random_nodes else ()
         shaped = [[_shape_of(value) for value in each] for each in ([inputs[i] for i in self._dynamic], reads, updates)]
         looks = () if self.stops is None else (_shape_of(Shaped((1 + len(self.stops),), np.dtype(np.int32))),)
-        return [*shaped, indices, *looks]
+        return [*shaped, starts, *looks]
 
     def __call__(
         self,
         inputs: Sequence[Array],
         reads: Sequence[Array],
         updates: Sequence[Array],
-        run_indices: Sequence[Array],
+        starts: Sequence[Array],
         looks: Sequence[Array] = (),
-    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
-        """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed.
+    ) -> Results:
+        """Dispatch, with `starts`, the places of random nodes in their streams; results may still be being computed.
 
         The outputs are for `outputs_of`, which may wait.
         """
         check()
         known = self._traces
         try:
-            results = self._dispatch(inputs, reads, updates, run_indices, looks)
+            results = self._dispatch(inputs, reads, updates, starts, looks)
         finally:
             if self._compiling is not None:
                 self._end_compiling()
@@ -259,6 +265,31 @@ class CompiledStage:
             self.compile_s += took_s
             code_news.tell(self._program.nodes[-1].name, took_s)
         return results
+
+    def _note_taken(self, signature: Signature, taken: Sequence[int]) -> None:
+        if not self._program.random_nodes:
+            return
+        if len(self._taken) >= CODE_LIMIT:
+            self._taken = {}
+        self._taken[signature] = taken
+
+    def known_blocks(self, inputs: Sequence[Array]) -> Sequence[int] | None:
+        """How many blocks of its stream each random node takes in a run with these inputs; of one in a branch or loop, 0.
+
+        None where the program has not been traced for them.
+        """
+        if not self._has_sizes:
+            return next(iter(self._taken.values()), None)
+        return self._taken.get(signature(inputs, self._static))
+
+    def blocks(self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array]) -> Sequence[int]:
+        """As `known_blocks`, by tracing the program for that."""
+        size = signature(inputs, self._static)
+        with self._ahead(), contextlib.ExitStack() as ended:
+            ended.callback(self._end_compiling)
+            static = [np.asarray(inputs[i]) for i in self._static]
+            jax.eval_shape(self._traceable(size.static, static), *self._shaped_arguments(inputs, reads, updates))
+        return self._taken[size]
 
     def _note_ready(self, signature: Signature) -> None:
         if len(self._ready) >= CODE_LIMIT:
@@ -283,20 +314,20 @@ class CompiledStage:
         inputs: Sequence[Array],
         reads: Sequence[Array],
         updates: Sequence[Array],
-        run_indices: Sequence[Array],
+        starts: Sequence[Array],
         looks: Sequence[Array],
-    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
+    ) -> Results:
         if self._is_on_cpu:
             inputs = self.memory.usable(inputs)
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())
                 # JAX tells lists from tuples.
-                return function.call(inputs if type(inputs) is list else list(inputs), reads, updates, run_indices, *looks)
+                return function.call(inputs if type(inputs) is list else list(inputs), reads, updates, starts, *looks)
             static = [np.asarray(inputs[i]) for i in self._static]
             key = _static_key(static)
             function = self._functions.get(key) or self._make(key, static)
-            return function.call([inputs[i] for i in self._dynamic], reads, updates, run_indices, *looks)
+            return function.call([inputs[i] for i in self._dynamic], reads, updates, starts, *looks)
 
     def _make(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Function:
         if len(self._functions) >= CODE_LIMIT:
@@ -319,13 +350,14 @@ class CompiledStage:
             inputs: Sequence[Array],
             reads: Sequence[Array],
             updates: Sequence[Array],
-            run_indices: Sequence[Array],
+            starts: Sequence[Array],
             *looks: Array,
-        ) -> tuple[list[Array] | LeavingValues, list[Array]]:
+        ) -> tuple[list[Array] | LeavingValues, list[Array], list[Array]]:
+            size = Signature(key, tuple(value.shape for value in inputs))
             if not _IS_AHEAD.get():
                 self._traced_at_s = time.perf_counter()
                 self._traces += 1
-                self._note_ready(Signature(key, tuple(value.shape for value in inputs)))
+                self._note_ready(size)
             self._begin_compiling()
             if static:
                 merged: list[Array] = [None] * len(program.inputs)
@@ -334,16 +366,19 @@ class CompiledStage:
                 for position, value in zip(self._dynamic, inputs, strict=True):
                     merged[position] = value
                 inputs = merged
+            streams = [TracedStream(place) for place in starts]
             values: list[Array] = [None] * len(program.slots)
             for number, value in zip(self.read_only, reads, strict=True):
                 values[number] = value
             for number, value in zip(self.updated, updates, strict=True):
                 values[number] = value
             with contextlib.nullcontext() if self.stops is None else self.stops.traced(*looks):
-                outputs = trace(program, inputs, TracedState(values), run_indices)
+                outputs = trace(program, inputs, TracedState(values), streams)
+            self._note_taken(size, [stream.taken for stream in streams])
             if any(getattr(output, "dtype", None) == np.object_ for output in outputs):
                 raise UnimplementedError.of("TensorArray: XLA has no array of elements of unlike shapes")
-            return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(values[n]) for n in self.written]
+            left = [streams[number].place for number in self.moving]
+            return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(values[n]) for n in self.written], left
 
         return stage
 
@@ -390,10 +425,10 @@ class _Function:
         self.jitted = jitted
         self.is_first = True
 
-    def first(self, *arguments: Any) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
+    def first(self, *arguments: Any) -> Results:
         """Call it for the first time."""
         with deferred_interrupts(), _quietly():
-            result: tuple[Sequence[Array] | LeavingValues, Sequence[Array]] = self.jitted(*arguments)
+            result: Results = self.jitted(*arguments)
         self.is_first = False
         return result
 

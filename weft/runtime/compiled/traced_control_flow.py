@@ -8,7 +8,7 @@ while tracing stays known.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import looks, raise_if_stopped
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState, State
+from weft.runtime.compiled.traced_streams import TracedStream, move, places_of, replaced
 from weft.runtime.compiled.traced_values import as_array, is_traced, is_true, truth
 from weft.runtime.program.program import Body, ControlFlow, Counter, Program
 
@@ -25,13 +26,15 @@ _SHORT: Final = 8
 """A loop that is known to have no more iterations runs to its end: those of a stopped step too."""
 _CHECKED: Final = 1024  # iterations that are counted beforehand, between looks whether the step is still wanted
 
-_Branch = Callable[[list[Array]], tuple[list[Array], list[Array]]]
+_Branched: TypeAlias = tuple[list[Array], list[Array], list[Array]]
+"""The results of a branch, the variables that it may have written, and where it has left the streams of its random nodes."""
+_Branch: TypeAlias = Callable[[list[Array], list[Array]], _Branched]
 
 
 class BodyTracer(Protocol):
     """What this module needs of `tracing`, which calls it."""
 
-    def trace(self, body: Body, arguments: Sequence[Array], state: State, run_indices: Sequence[Array]) -> list[Array]:
+    def trace(self, body: Body, arguments: Sequence[Array], state: State, streams: Sequence[TracedStream]) -> list[Array]:
         """The node's results, by a body that is traced."""
         ...
 
@@ -44,47 +47,50 @@ def run_branch(
     control_flow: ControlFlow,
     arguments: Sequence[Array],
     state: State,
-    run_indices: Sequence[Array],
+    streams: Sequence[TracedStream],
     tracer: BodyTracer,
 ) -> list[Array]:
     """The results of an If: of the branch taken, where that is known, else of a `lax.cond`."""
     condition, *others = arguments
     if not is_traced(condition):
         body = control_flow.bodies[0] if is_true(condition) else control_flow.bodies[1]
-        return tracer.trace(body, others, state, run_indices)
+        return tracer.trace(body, others, state, streams)
     written, types = control_flow.written, control_flow.types
 
+    owned = control_flow.randoms
+
     def call(body: Body) -> _Branch:
-        def branch(values: list[Array]) -> tuple[list[Array], list[Array]]:
-            inner = CarriedState(state, dict(zip(written, values, strict=True)))
-            outputs = tracer.trace(body, others, inner, run_indices)
+        def branch(values: list[Array], places: list[Array]) -> _Branched:
+            inner, own_streams = CarriedState(state, dict(zip(written, values, strict=True))), replaced(streams, owned, places)
+            outputs = tracer.trace(body, others, inner, own_streams)
             typed = [as_array(value, dtype) for value, dtype in zip(outputs, types, strict=False)]
-            return typed, [as_array(inner.values[slot]) for slot in written]
+            return typed, [as_array(inner.values[slot]) for slot in written], places_of(own_streams[owned])
 
         return branch
 
-    before = [as_array(state.read(slot)) for slot in written]
+    before, begun = [as_array(state.read(slot)) for slot in written], places_of(streams[owned])
     branches = [call(body) for body in control_flow.bodies]
     if any(body.absent for body in control_flow.bodies):
-        branches = _completed(branches, control_flow.bodies, before)
+        branches = _completed(branches, control_flow.bodies, before, begun)
     with in_inner_trace():
-        outputs, after = lax.cond(truth(condition), branches[0], branches[1], before)
+        outputs, after, places = lax.cond(truth(condition), branches[0], branches[1], before, begun)
+    move(streams[owned], places)
     for slot, value in zip(written, after, strict=True):
         state.write(slot, value)
     return list(outputs)
 
 
-def _completed(branches: list[_Branch], bodies: Sequence[Body], before: list[Array]) -> list[_Branch]:
+def _completed(branches: list[_Branch], bodies: Sequence[Body], before: list[Array], begun: list[Array]) -> list[_Branch]:
     """Let each branch give zeros, in the shape that the other branch has, for the values that only that one has."""
-    shapes = [jax.eval_shape(branch, before)[0] for branch in branches]
+    shapes = [jax.eval_shape(branch, before, begun)[0] for branch in branches]
 
     def completed(number: int) -> _Branch:
-        def branch(values: list[Array]) -> tuple[list[Array], list[Array]]:
-            outputs, slots = branches[number](values)
+        def branch(values: list[Array], places: list[Array]) -> _Branched:
+            outputs, slots, places = branches[number](values, places)
             for place in bodies[number].absent:
                 other = shapes[1 - number][place]
                 outputs[place] = jnp.zeros(other.shape, other.dtype)
-            return outputs, slots
+            return outputs, slots, places
 
         return branch
 
@@ -95,19 +101,21 @@ def run_loop(
     control_flow: ControlFlow,
     arguments: Sequence[Array],
     state: State,
-    run_indices: Sequence[Array],
+    streams: Sequence[TracedStream],
     tracer: BodyTracer,
 ) -> list[Array]:
     """The results of a While: the loop variables as it leaves them, then what it recorded."""
     written = control_flow.written
-    loop = TracedLoop(control_flow.bodies, control_flow.types, written, arguments, state, run_indices, tracer.trace)
+    loop = TracedLoop(control_flow.bodies, control_flow.types, written, arguments, state, streams, tracer.trace)
     carry: Carry = loop.initial(jnp.uint64(0))
     trips = None
     if len(control_flow.outputs) > len(arguments):
         assert control_flow.counter is not None
         trips = _trips(control_flow.counter, arguments, tracer)
     with in_inner_trace():
-        (final, after, _), records = _iterated(control_flow, loop, carry, trips)
+        left, records = _iterated(control_flow, loop, carry, trips)
+    final, after, _, _ = left
+    move(streams[control_flow.randoms], loop.places_behind(left))
     for slot, value in zip(written, after, strict=True):
         state.write(slot, value)
     return loop.merged(final) + list(records)

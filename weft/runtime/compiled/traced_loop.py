@@ -1,7 +1,8 @@
 """TracedLoop: a While node's condition and body as functions of what the loop carries, for `lax` to call.
 
-Carried are the loop variables that change, the variables that the bodies write, and the number of the iteration. Everything
-else, such as captured weights, is closed over, so what is known while tracing stays known.
+Carried are the loop variables that change, the variables that the bodies write, the number of the iteration, and the places in
+the streams of the bodies' random nodes. Everything else, such as captured weights, is closed over, so what is known while
+tracing stays known.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.platform.jax_modules import jax, jnp
 from weft.runtime.compiled.traced_state import CarriedState, State
-from weft.runtime.compiled.traced_values import as_array, mixed, truth
+from weft.runtime.compiled.traced_streams import TracedStream, places_of, replaced
+from weft.runtime.compiled.traced_values import as_array, truth
 from weft.runtime.program.program import Body
 
-Carry: TypeAlias = tuple[list[Array], list[Array], Array]
-"""The loop variables that change, the variables that the bodies write, and the number of the iteration."""
-TraceBody: TypeAlias = Callable[[Body, Sequence[Array], State, Sequence[Array]], list[Array]]
+Carry: TypeAlias = tuple[list[Array], list[Array], Array, list[Array]]
+"""The loop variables that change, the variables that the bodies write, the iteration's number, and the places in streams."""
+TraceBody: TypeAlias = Callable[[Body, Sequence[Array], State, Sequence[TracedStream]], list[Array]]
 
 
 class TracedLoop:
@@ -31,20 +33,21 @@ class TracedLoop:
         written: the numbers of the variables that the bodies write.
         arguments: the node's inputs.
         state: the variables around.
-        run_indices: for each random node of the bodies how often it has run.
+        streams: of the random nodes around.
         trace: traces a body on the node's arguments.
     """
 
     def __init__(
         self, bodies: Sequence[Body], types: Sequence[np.dtype], written: Sequence[int], arguments: Sequence[Array],
-        state: State | None, run_indices: Sequence[Array], trace: TraceBody,
+        state: State | None, streams: Sequence[TracedStream], trace: TraceBody,
     ) -> None:  # fmt: skip
         self._condition, self._body = bodies
         self._types = types
         self._written = written
         self._arguments = arguments
         self._state = state
-        self._run_indices = run_indices
+        self._streams = streams
+        self._owned = slice(bodies[0].randoms.start, bodies[1].randoms.stop)
         self._trace = trace
         self._varying = [place for place in range(len(arguments)) if place not in self._body.invariant]
 
@@ -52,27 +55,43 @@ class TracedLoop:
         """What the loop carries before its first iteration."""
         values = self._typed(self._arguments)
         slots = [as_array(self._state.read(slot)) for slot in self._written] if self._state is not None else []
-        values, slots = settled(lambda carry: self.step(carry)[0], values, slots)
-        return values, slots, iteration
+        places = places_of(self._streams[self._owned])
+        values, slots = settled(lambda carry: self.step(carry)[0], values, slots, places)
+        return values, slots, iteration, places
 
     def test(self, carry: Carry) -> Array:
         """Whether there is a further iteration."""
-        values, slots, iteration = carry
+        return self._tested(carry)[0]
+
+    def _tested(self, carry: Carry) -> tuple[Array, list[TracedStream]]:
+        values, slots, _, places = carry
         state = CarriedState(self._state, dict(zip(self._written, slots, strict=True)))
-        indices = mixed(self._run_indices, iteration)
-        return truth(self._trace(self._condition, self.merged(values), state, indices)[0])
+        streams = replaced(self._streams, self._owned, places)
+        return truth(self._trace(self._condition, self.merged(values), state, streams)[0]), streams
+
+    def _streams_behind_test(self, carry: Carry) -> list[TracedStream]:
+        """The streams behind the test, which is traced once more for that: `lax` takes nothing of a test but its answer."""
+        if self._condition.program.random_nodes:
+            return self._tested(carry)[1]
+        return replaced(self._streams, self._owned, carry[3])
+
+    def places_behind(self, carry: Carry) -> list[Array]:
+        """Where the loop leaves the streams of its random nodes, when it has ended with this."""
+        return places_of(self._streams_behind_test(carry)[self._owned])
 
     def step(self, carry: Carry) -> tuple[Carry, list[Array]]:
         """What the loop carries after an iteration, and the values to record of it."""
-        values, slots, iteration = carry
+        values, slots, iteration, _ = carry
+        streams = self._streams_behind_test(carry)
         state = CarriedState(self._state, dict(zip(self._written, slots, strict=True)))
-        results = self._trace(self._body, self.merged(values), state, mixed(self._run_indices, iteration))
+        results = self._trace(self._body, self.merged(values), state, streams)
         count = len(self._arguments)
         recorded = [as_array(value, dtype) for value, dtype in zip(results[count:], self._types[count:], strict=True)]
         return (
             self._typed(results),
             [as_array(state.values[slot]) for slot in self._written],
             iteration + np.uint64(1),
+            places_of(streams[self._owned]),
         ), recorded
 
     def merged(self, values: Sequence[Array]) -> list[Array]:
@@ -86,14 +105,16 @@ class TracedLoop:
         return [as_array(values[place], self._types[place]) for place in self._varying]
 
 
-def settled(step: Callable[[Carry], Carry], start: list[Array], slots: list[Array]) -> tuple[list[Array], list[Array]]:
+def settled(
+    step: Callable[[Carry], Carry], start: list[Array], slots: list[Array], places: list[Array]
+) -> tuple[list[Array], list[Array]]:
     """The carried values at the start, those of arrays that have no element shape yet brought to the shape they get.
 
     An unwritten TensorArray is `[size, 0]` until the first write tells the shape of its elements.
     """
     if not any(_is_unshaped(value) for value in start):
         return start, slots
-    made, _, _ = jax.eval_shape(step, (start, slots, jnp.uint64(0)))
+    made = jax.eval_shape(step, (start, slots, jnp.uint64(0), places))[0]
     return [
         jnp.zeros(to.shape, to.dtype) if _is_unshaped(value) and to.shape != value.shape else value
         for value, to in zip(start, made, strict=True)

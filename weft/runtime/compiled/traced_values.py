@@ -1,26 +1,11 @@
-"""Values in branches and loops, whether they are known or traced: predicates, types, and the indices of random nodes."""
+"""Values in branches and loops, whether they are known or traced: predicates and types."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from weft.framework.aliases import Array
 from weft.platform.jax_modules import jax, jnp
-
-_GOLDEN: Final = 0x9E3779B97F4A7C15
-
-
-def mixed(run_indices: Sequence[Array], iteration: Array) -> Sequence[Array]:
-    """Indices for the random nodes of one iteration: others than those of any other iteration or run."""
-    if not run_indices:
-        return run_indices
-    with np.errstate(all="ignore"):
-        step = iteration + 1 if isinstance(iteration, int) else iteration + np.uint64(1)
-        step = np.uint64(step) if isinstance(step, int) else step
-        return [index * np.uint64(_GOLDEN) + step for index in run_indices]
 
 
 def is_true(value: Array) -> bool:

@@ -21,6 +21,7 @@ from weft.framework.run_shapes import run_shapes
 from weft.platform.jax_modules import jnp
 from weft.runtime.compiled.traced_control_flow import BodyTracer, run_branch, run_loop
 from weft.runtime.compiled.traced_state import BodyState, State, TracedState
+from weft.runtime.compiled.traced_streams import TracedStream
 from weft.runtime.program.kernel_errors import check_assigned, raise_located, uninitialized
 from weft.runtime.program.program import Body, Instruction, Program
 from weft.runtime.program.results import as_result, results_of
@@ -28,19 +29,19 @@ from weft.runtime.program.results import as_result, results_of
 
 # Overflow and division by zero in what NumPy computes give inf and nan, as they do in compiled code, and no warnings.
 @np.errstate(all="ignore")
-def trace(program: Program, inputs: Sequence[Array], state: State, run_indices: Sequence[Array]) -> list[Array]:
+def trace(program: Program, inputs: Sequence[Array], state: State, streams: Sequence[TracedStream]) -> list[Array]:
     """Run a program on values some of which are traced; returns those of its outputs and of its settled variables.
 
     Args:
         program: what to run.
         inputs: the values of its inputs.
         state: its variables.
-        run_indices: for each random node how often it has run.
+        streams: those of its random nodes.
 
     Raises:
         OpError: a kernel refused what it got; the error carries the node.
     """
-    return _Tracer(program, inputs, state, run_indices, None).run()
+    return _Tracer(program, inputs, state, streams, None).run()
 
 
 @np.errstate(all="ignore")
@@ -49,17 +50,17 @@ def compute(program: Program, inputs: Sequence[Array]) -> list[Array]:
     return _Tracer(program, inputs, TracedState([]), (), np).run()
 
 
-def trace_body(body: Body, arguments: Sequence[Array], state: State, run_indices: Sequence[Array]) -> list[Array]:
+def trace_body(body: Body, arguments: Sequence[Array], state: State, streams: Sequence[TracedStream]) -> list[Array]:
     """Run a body on its node's arguments and the state of the program around it; returns the node's results."""
     values = [arguments[place] for place in body.inputs]
-    return body.results(trace(body.program, values, BodyState(state, body.slots), run_indices[body.randoms]))
+    return body.results(trace(body.program, values, BodyState(state, body.slots), streams[body.randoms]))
 
 
 class _Bodies:
     """Traces the bodies of nodes, for those who trace the nodes."""
 
-    def trace(self, body: Body, arguments: Sequence[Array], state: State, run_indices: Sequence[Array]) -> list[Array]:
-        return trace_body(body, arguments, state, run_indices)
+    def trace(self, body: Body, arguments: Sequence[Array], state: State, streams: Sequence[TracedStream]) -> list[Array]:
+        return trace_body(body, arguments, state, streams)
 
     def compute(self, program: Program, inputs: Sequence[Array]) -> list[Array]:
         return compute(program, inputs)
@@ -74,7 +75,7 @@ class _Tracer:
         program: Program,
         inputs: Sequence[Array],
         state: State,
-        run_indices: Sequence[Array],
+        streams: Sequence[TracedStream],
         namespace: ModuleType | None,
     ) -> None:
         self._program = program
@@ -82,7 +83,7 @@ class _Tracer:
         self._values: list[Array] = [None] * program.size
         self._values[: len(inputs)] = inputs
         self._state = state
-        self._run_indices = run_indices
+        self._streams = streams
 
     def run(self) -> list[Array]:
         for instruction in self._program.instructions:
@@ -129,14 +130,14 @@ class _Tracer:
         control_flow = instruction.control_flow
         assert control_flow is not None
         run = run_loop if control_flow.is_loop else run_branch
-        results = run(control_flow, self._arguments(instruction), self._state, self._run_indices, _BODIES)
+        results = run(control_flow, self._arguments(instruction), self._state, self._streams, _BODIES)
         return [results[place] for place in instruction.value_places]
 
     def _run_kernel(self, instruction: Instruction) -> list[Array]:
         definition, keywords = instruction.op_def, instruction.keywords
         arguments = self._arguments(instruction)
         if instruction.random >= 0:
-            keywords = {**keywords, "run_index": self._run_indices[instruction.random]}
+            keywords = {**keywords, "take": self._streams[instruction.random].take}
         head = (self._always or _namespace(instruction, arguments),) if definition.takes_xp else ()
         kernel = partial(definition.kernel, *head, **keywords)
         shapes = run_shapes(definition, instruction.op)

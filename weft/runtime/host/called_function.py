@@ -40,8 +40,8 @@ class CalledFunction:
 
     def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
         """Run it on its own arguments; see `weft.framework.op_context.CalledFunction`."""
-        indices = caller.counts.run_indices(self._randoms, self._name) if self._randoms else ()
-        frame = Frame(indices, caller.context, caller.compiles_loops, caller.file_access)
+        streams = caller.streams.of(self._randoms, self._name) if self._randoms else ()
+        frame = Frame(streams, caller.context, caller.compiles_loops, caller.file_access)
         return self._plan.run([*arguments, *self._captured], frame)
 
 

@@ -176,13 +176,13 @@ class KernelCall:
 
 
 class RandomCall(KernelCall):
-    """A node that gets how often it has run."""
+    """A random node, which takes of its stream."""
 
     __slots__ = ()
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel."""
-        made = self._kernel(*self._gather(values), run_index=frame.run_indices[self._instruction.random])
+        made = self._kernel(*self._gather(values), take=frame.streams[self._instruction.random].take)
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -204,16 +204,16 @@ class HostCall(KernelCall):
 
 
 class RandomHostCall(KernelCall):
-    """A host op that gets how often it has run."""
+    """A random host op, which takes of its stream."""
 
     __slots__ = ()
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel, which may block."""
         assert frame.context is not None
-        index = frame.run_indices[self._instruction.random]
+        take = frame.streams[self._instruction.random].take
         with limited_to(frame.file_access):
-            made = self._kernel(frame.context(self.op), *self._gather(values), run_index=index)
+            made = self._kernel(frame.context(self.op), *self._gather(values), take=take)
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -248,7 +248,7 @@ class LoneCall(KernelCall):
     def _lone(self, frame: Frame) -> Callable[..., Array]:
         instruction, keywords = self._instruction, self._instruction.keywords
         if instruction.random >= 0:
-            keywords = {**keywords, "run_index": frame.run_indices[instruction.random]}
+            keywords = {**keywords, "take": frame.streams[instruction.random].take}
         head = (jnp,) if instruction.op_def.takes_xp else ()
         return partial(instruction.op_def.kernel, *head, **keywords)
 

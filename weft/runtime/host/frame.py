@@ -4,42 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.runtime.state.function_plan import StepView
+from weft.runtime.state.random_streams import RandomStream
 
 
 class Frame:
     """One run of a program, or of a body in it, on the host.
 
     Args:
-        run_indices: for each random node how often it has run.
+        streams: those of the program's random nodes.
         context: gives a node's OpContext; None where no host op runs.
         compiles_loops: whether loops that turn out to be long may go on compiled.
         file_access: what host ops may open; None for everything.
     """
 
-    __slots__ = ("compiles_loops", "context", "file_access", "nodes_run", "run_indices")
+    __slots__ = ("compiles_loops", "context", "file_access", "nodes_run", "streams")
 
     def __init__(
         self,
-        run_indices: Sequence[np.uint64] = (),
+        streams: Sequence[RandomStream] = (),
         context: Callable[[Operation], StepView] | None = None,
         compiles_loops: bool = False,
         file_access: FileAccess | None = None,
     ) -> None:
-        self.run_indices = run_indices
+        self.streams = streams
         self.context = context
         self.compiles_loops = compiles_loops
         self.file_access = file_access
         # How many nodes ran in loops.
         self.nodes_run = 0
 
-    def inside(self, run_indices: Sequence[np.uint64]) -> Frame:
+    def inside(self, streams: Sequence[RandomStream]) -> Frame:
         """The frame of a body."""
-        return Frame(run_indices, self.context, self.compiles_loops, self.file_access)
+        return Frame(streams, self.context, self.compiles_loops, self.file_access)
 
     def check_of(self, op: Operation) -> Callable[[], None]:
         """What a node that may take long calls now and then; raises the step's error when it has one."""

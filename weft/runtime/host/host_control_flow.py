@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
-from weft.runtime.compiled.traced_values import is_true, mixed
+from weft.runtime.compiled.traced_values import is_true
 from weft.runtime.host.calls import gatherer_of
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.hot_loop import HOT_ITERATIONS, Finished, HotLoop
@@ -37,10 +37,10 @@ class HostBody:
         self._body = body
         self._plan = plan
 
-    def run(self, arguments: Sequence[Array], frame: Frame, run_indices: Sequence[np.uint64]) -> list[Array]:
+    def run(self, arguments: Sequence[Array], frame: Frame) -> list[Array]:
         """Run it on the node's arguments; returns the node's results, with None for those that stand for variables."""
         body, plan = self._body, self._plan
-        inner = frame.inside(run_indices[body.randoms])
+        inner = frame.inside(frame.streams[body.randoms])
         made = plan.run_inside([arguments[place] for place in body.inputs], inner)
         frame.nodes_run += plan.size + inner.nodes_run
         return body.results(made)
@@ -71,7 +71,7 @@ class BranchCall(_BodiesCall):
         """Run the branch that the first argument chooses."""
         condition, *others = self._gather(values)
         body = self._bodies[0] if is_true(condition) else self._bodies[1]
-        self._store(body.run(others, frame, frame.run_indices), values)
+        self._store(body.run(others, frame), values)
 
 
 class LoopCall(_BodiesCall):
@@ -104,10 +104,9 @@ class LoopCall(_BodiesCall):
                 if finished is not None:
                     variables, rest = finished
                     break
-            indices = mixed(frame.run_indices, iteration)
-            if not is_true(condition.run(variables, frame, indices)[0]):
+            if not is_true(condition.run(variables, frame)[0]):
                 break
-            results = body.run(variables, frame, indices)
+            results = body.run(variables, frame)
             for place, result in enumerate(results[:count]):
                 if place not in self._invariant:
                     variables[place] = result
@@ -124,7 +123,7 @@ class LoopCall(_BodiesCall):
             hot = self._hot = HotLoop(self._control_flow, self._slots)
         if not iteration and not hot.is_ready(variables):
             return None
-        return hot.run_rest(variables, frame.run_indices, iteration, frame.check_of(self.op))
+        return hot.run_rest(variables, frame.streams, iteration, frame.check_of(self.op))
 
 
 def _stacked(values: list[Array], tensor: Tensor) -> Array:

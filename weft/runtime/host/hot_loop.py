@@ -24,8 +24,10 @@ from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import Check, Stops, next_count
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState
+from weft.runtime.compiled.traced_streams import TracedStream
 from weft.runtime.compiled.tracing import trace_body
 from weft.runtime.program.program import ControlFlow
+from weft.runtime.state.random_streams import Draws, RandomStream
 from weft.runtime.state.variable_slot import VariableSlot
 from weft.runtime.state.variable_values import value_of
 from weft.runtime.xla.compiler_options import jit
@@ -56,6 +58,7 @@ class HotLoop:
     def __init__(self, control_flow: ControlFlow, slots: Sequence[VariableSlot]) -> None:
         self._bodies = control_flow.bodies
         self._types = control_flow.types
+        self._randoms = control_flow.randoms
         self._numbers = sorted({slot for body in control_flow.bodies for slot in body.slots})
         self._slots = [slots[number] for number in self._numbers]
         self._constants = loop_constants(control_flow.op)
@@ -69,7 +72,9 @@ class HotLoop:
         """Whether there is code for loop variables of these shapes already."""
         return bool(self._ready) and self._signature(values) in self._ready
 
-    def run_rest(self, values: Sequence[Array], run_indices: Sequence[Array], iteration: int, check: Check) -> Finished | None:
+    def run_rest(
+        self, values: Sequence[Array], streams: Sequence[RandomStream], iteration: int, check: Check
+    ) -> Finished | None:
         """Run the rest of the loop; returns the node's inputs as the loop leaves them, and the recorded values in pieces.
 
         None when the loop cannot be compiled, or must be interpreted because a kernel refuses a value.
@@ -83,10 +88,15 @@ class HotLoop:
         if any(value is None for value in reads):
             return None
         signature = self._signature(values)
+        own = streams[self._randoms]
         try:
             start()
-            with jax.enable_x64(True), self._stops.watched(check) as looks:
-                finished = self._run(list(values), reads, run_indices, np.uint64(iteration), looks, check)
+            with (
+                jax.enable_x64(True),
+                self._stops.watched(check) as looks,
+                Draws(own, [0] * len(own), range(len(own))) as draws,
+            ):
+                finished = self._run(list(values), reads, draws, np.uint64(iteration), looks, check)
         except (OpError, TypeError, ValueError, ForkedProcessError):
             check()
             # XLA cannot have it, or this process cannot have XLA.
@@ -99,12 +109,13 @@ class HotLoop:
         self,
         values: list[Array],
         reads: list[Array],
-        run_indices: Sequence[Array],
+        draws: Draws,
         iteration: Array,
         looks: Array,
         check: Check,
     ) -> Finished | None:
         records: list[list[Array]] = [[] for _ in self._types[len(values) :]]
+        draws.moved = places = draws.starts
         while True:
             constants = {place: np.asarray(values[place]) for place in sorted(self._constants or ())}
             dynamic = [None if place in constants else value for place, value in enumerate(values)]
@@ -112,13 +123,16 @@ class HotLoop:
             until = np.uint64(begun + self._piece)
             function = self._function(constants)
             with deferred_interrupts():  # It may compile.
-                made, pieces, iteration, count, is_full, failed = function(dynamic, reads, run_indices, iteration, until, looks)
+                made, pieces, iteration, places, count, is_full, failed = function(
+                    dynamic, reads, places, iteration, until, looks
+                )
             if failed:
                 return None
             values = [constants.get(place, value) for place, value in enumerate(np.asarray(v) for v in made)]
             for record, piece in zip(records, pieces, strict=True):
                 record.append(np.asarray(piece)[: int(count)])
             if not is_full:
+                draws.moved = places
                 return values, records
             check()
             self._adapt(int(count), time.monotonic() - began_s)
@@ -138,26 +152,28 @@ class HotLoop:
         constants: dict[int, Array],
         dynamic: list[Array],
         reads: list[Array],
-        indices: Array,
+        places: list[Array],
         iteration: Array,
         until: Array,
         looks: Array,
     ) -> Array:
         with self._stops.traced(looks):
-            return self._traced_piece(constants, dynamic, reads, indices, iteration, until)
+            return self._traced_piece(constants, dynamic, reads, places, iteration, until)
 
     def _traced_piece(
         self,
         constants: dict[int, Array],
         dynamic: list[Array],
         reads: list[Array],
-        indices: Array,
+        places: list[Array],
         iteration: Array,
         until: Array,
     ) -> Array:
         arguments = [constants.get(place, value) for place, value in enumerate(dynamic)]
         state = CarriedState(None, dict(zip(self._numbers, reads, strict=True)))
-        loop = TracedLoop(self._bodies, self._types, (), arguments, state, indices, trace_body)
+        # The bodies number their random nodes among those of the program around.
+        streams = [TracedStream(np.uint64(0)) for _ in range(self._randoms.start)] + [TracedStream(place) for place in places]
+        loop = TracedLoop(self._bodies, self._types, (), arguments, state, streams, trace_body)
         first = loop.initial(iteration)
         shapes = jax.eval_shape(loop.step, first)[1]
         size = _chunk(shapes)
@@ -180,7 +196,9 @@ class HotLoop:
         inner, count, failed, buffers = lax.while_loop(test, step, (first, 0, jnp.asarray(False), buffers))
         with collected() as wrong:
             is_full = loop.test(inner)
-        return loop.merged(inner[0]), buffers, inner[2], count, is_full, _any(failed, wrong)
+        # A piece that is full goes on before its condition, which then is tested anew.
+        left = [jnp.where(is_full, here, behind) for here, behind in zip(inner[3], loop.places_behind(inner), strict=True)]
+        return loop.merged(inner[0]), buffers, inner[2], left, count, is_full, _any(failed, wrong)
 
     def _signature(self, values: Sequence[Array]) -> Hashable:
         return tuple((np.shape(value), np.asarray(value).dtype.str) for value in values)

@@ -51,8 +51,8 @@ class ScaledDraw(RandomCall):
     def run(self, values: list[Array], frame: Frame) -> None:
         """Draw, and compute with what is drawn."""
         steps = [(ufunc, values[place], is_first) for ufunc, place, is_first in self._steps]
-        index = frame.run_indices[self._instruction.random]
-        values[self._made] = self._kernel(*self._gather(values), run_index=index, finish=partial(_finish, steps))
+        take = frame.streams[self._instruction.random].take
+        values[self._made] = self._kernel(*self._gather(values), take=take, finish=partial(_finish, steps))
 
 
 def _finish(steps: Sequence[tuple[np.ufunc, Array, bool]], drawn: Array) -> None:

@@ -138,6 +138,12 @@ class ControlFlow:
         return self.op.op_def.is_loop
 
     @property
+    def randoms(self) -> slice:
+        """The program's numbers of the random nodes in the bodies."""
+        first, second = self.bodies
+        return slice(first.randoms.start, second.randoms.stop)
+
+    @property
     def written(self) -> list[int]:
         """The program's numbers of the variables that a body changes."""
         return sorted({slot for body in self.bodies for slot in body.written})
@@ -176,6 +182,13 @@ class Program:
     def has_bodies(self) -> bool:
         """Whether a node runs functions."""
         return any(instruction.control_flow is not None for instruction in self.instructions)
+
+    @property
+    def moving_randoms(self) -> list[int]:
+        """The numbers of the random nodes in bodies: only a run tells how often they run."""
+        flows = (instruction.control_flow for instruction in self.instructions)
+        slices = [flow.randoms for flow in flows if flow is not None]
+        return [number for each in slices for number in range(each.start, each.stop)]
 
     @property
     def is_alias(self) -> bool:

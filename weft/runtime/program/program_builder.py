@@ -94,7 +94,7 @@ class _Builder:
                 updates.append(~number)
         self._program.written_slots.update(updates)
         instruction.updates = tuple(updates)
-        if definition.takes_run_index:
+        if definition.is_random:
             instruction.random = len(self._program.random_nodes)
             self._program.random_nodes.append(op)
         self._add_outputs(op, instruction)

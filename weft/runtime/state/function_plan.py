@@ -9,7 +9,7 @@ from weft.framework.aliases import Array
 from weft.framework.func_graph import FuncGraph
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
-from weft.runtime.state.run_counts import RunCounts
+from weft.runtime.state.random_streams import RandomStreams
 from weft.runtime.state.variable_slot import VariableSlot
 
 PlanKey: TypeAlias = tuple[FuncGraph, tuple[VariableSlot | None, ...]]
@@ -27,7 +27,7 @@ class StepView(Protocol):
 class FunctionCaller(Protocol):
     """What a call of a function needs of the one who calls."""
 
-    counts: RunCounts
+    streams: RandomStreams
     compiles_loops: bool
 
     @property

@@ -14,8 +14,8 @@ from weft.protocol.messages import Array, StepDone, StepFailed
 from weft.protocol.outcome_table import OutcomeTable
 from weft.runtime.host_permits import permits_of
 from weft.runtime.state.function_plan import FunctionPlan, PlanKey
+from weft.runtime.state.random_streams import RandomStreams
 from weft.runtime.state.resource_manager import ResourceManager
-from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_tensors import SessionTensors
 
 DETERMINISM_VARIABLE: Final = "TF_DETERMINISTIC_OPS"
@@ -30,7 +30,7 @@ class PartOutcome(NamedTuple):
 
 
 class SessionState:
-    """A session's counters of random nodes, its way of compiling, the tensors it keeps, and the resources it sees.
+    """A session's streams of random numbers, its way of compiling, the tensors it keeps, and the resources it sees.
 
     Args:
         resources: the task's resources, or the session's own when it is isolated.
@@ -65,8 +65,7 @@ class SessionState:
         self.compile_at_once = level in (options.ON_1, options.ON_2)
         self.waits_for_code = self.compile_at_once or os.environ.get(DETERMINISM_VARIABLE, "") in ("1", "true", "True")
         self.never_compile = level == options.OFF
-        self.run_counts = RunCounts()
-        self.run_indices = self.run_counts.run_indices
+        self.streams = RandomStreams()
         self.plans: dict[PlanKey, FunctionPlan] = {}
         """Of the functions that host kernels call."""
 

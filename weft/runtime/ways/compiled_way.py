@@ -24,6 +24,7 @@ from weft.runtime.compiled.stoppable import traced_for
 from weft.runtime.compiled.waiting import wait_or_raise, wait_until_ready
 from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
+from weft.runtime.state.random_streams import NO_DRAWS, Draws, RandomStream
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.variable_slot import held, locks_of
 from weft.runtime.ways.host_way import ContextOf, HostWay, nbytes
@@ -80,6 +81,7 @@ class CompiledWay:
         self._locks = locks_of([*self._written_slots, *self._read_slots])
         self._light_bytes = 0
         self._left_running = LeftRunning()
+        self._streams: Sequence[RandomStream] = ()  # of its random nodes, from the first run on
         self._compiled_before_s = 0.0
         self._sizes = ChangingSizes(len(program.nodes))
         self._lock = threading.Lock()  # for what follows
@@ -324,15 +326,15 @@ class CompiledWay:
         self._times.compiled.runs += 1
         if self._checks:
             self._checks.run(inputs)
-        indices = session.run_indices(self._program.random_nodes) if self._program.random_nodes else ()
         if compiled.stops is not None:
-            return self._run_watched(compiled, inputs, indices, context)
+            return self._run_watched(compiled, inputs, session, context)
         if compiled.is_light:
-            return self._run_light(compiled, inputs, indices)
+            return self._run_light(compiled, inputs, session)
         if self._locks:
-            outputs, values = self._update(compiled, inputs, indices)
+            outputs, values = self._update(compiled, inputs, session)
         else:
-            outputs, values = self._call(compiled, inputs, indices)
+            with self._draws(compiled, inputs, session) as draws:
+                outputs, values = self._call(compiled, inputs, draws)
         # Not with the locks held: it may wait.
         made = engine.outputs_of(outputs)
         if self._wiring.fed and self._times.is_short:
@@ -341,12 +343,16 @@ class CompiledWay:
         return made
 
     def _run_watched(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array], context: ContextOf | None
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
     ) -> Sequence[Array]:
         """Run code with loops, to its end or to that of the step; variables get their new values only at its own."""
         assert compiled.stops is not None
-        with compiled.stops.watched(self._host.check(context)) as looks, deferred_interrupts(), held(self._locks) as locks:
-            outputs, values = self._call(compiled, inputs, indices, (looks,))
+        watched = compiled.stops.watched(self._host.check(context))
+        with (
+            watched as looks, deferred_interrupts(), held(self._locks) as locks,
+            self._draws(compiled, inputs, session) as draws,
+        ):  # fmt: skip
+            outputs, values = self._call(compiled, inputs, draws, (looks,))
             # A variable that is only read may be updated while the loop runs.
             locks.keep(locks_of(self._written_slots))
             made = engine.outputs_of(outputs)
@@ -355,13 +361,14 @@ class CompiledWay:
                 slot.value = value
         return [np.asarray(value) for value in made] if compiled.is_light else made
 
-    def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]) -> Sequence[Array]:
-        outputs, _ = self._call(compiled, inputs, indices)
+    def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> Sequence[Array]:
+        with self._draws(compiled, inputs, session) as draws:
+            outputs, _ = self._call(compiled, inputs, draws)
         # As plain arrays: XLA's usual threads would copy what belongs to this one.
         return [np.asarray(value) for value in engine.outputs_of(outputs)]
 
     def _update(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState
     ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         """Dispatch and give the variables their new values, with every variable of the stage locked.
 
@@ -369,24 +376,43 @@ class CompiledWay:
         reason takes the arrays that it updates with it. Reading without the lock and trying again was measured first, under two
         asynchronous workers: that is how such arrays were lost.
         """
-        with deferred_interrupts(), held(self._locks):
-            outputs, values = self._call(compiled, inputs, indices)
+        with deferred_interrupts(), held(self._locks), self._draws(compiled, inputs, session) as draws:
+            outputs, values = self._call(compiled, inputs, draws)
             for slot, value in zip(self._written_slots, values, strict=True):
                 slot.value = value
         self._left_running.note(values)
         return outputs, values
 
+    def _draws(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> Draws:
+        """What a run takes of the streams of random nodes."""
+        if not self._program.random_nodes:
+            return NO_DRAWS
+        blocks = compiled.known_blocks(inputs)
+        if blocks is None:
+            blocks = self._traced_blocks(compiled, inputs)
+        # A stage belongs to one session.
+        streams = self._streams = self._streams or session.streams.of(self._program.random_nodes)
+        return Draws(streams, blocks, compiled.moving)
+
+    def _traced_blocks(self, compiled: engine.CompiledStage, inputs: Sequence[Array]) -> Sequence[int]:
+        reads = [slot.value for slot in self._read_slots]
+        updates = [slot.value for slot in self._updated_slots]
+        if any(value is None for value in (*reads, *updates)):
+            raise self._uninitialized()
+        return compiled.blocks(inputs, reads, updates)
+
     def _call(
         self,
         compiled: engine.CompiledStage,
         inputs: Sequence[Array],
-        indices: Sequence[Array],
+        draws: Draws,
         looks: Sequence[Array] = (),
     ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         reads = [slot.value for slot in self._read_slots]
         updates = [slot.value for slot in self._updated_slots]
         try:
-            return compiled(inputs, reads, updates, indices, looks)
+            outputs, values, draws.moved = compiled(inputs, reads, updates, draws.starts, looks)
+            return outputs, values
         except OpError:
             raise
         except Exception as error:

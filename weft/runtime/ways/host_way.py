@@ -53,7 +53,7 @@ class HostWay:
         self.program = HostProgram(program, kind is Kind.ROWS or only_updates, one_moment=wiring.one_moment)
         self._plain: HostProgram | None = None
         self._needs_frame = program.has_bodies or any(
-            op.op_def.is_host or op.op_def.compiled_only or op.op_def.takes_run_index for op in program.nodes
+            op.op_def.is_host or op.op_def.compiled_only or op.op_def.is_random for op in program.nodes
         )
         keeps_inputs = bool(program.written_slots) or touches_state
         # Gathers and updates of rows copy what they take.
@@ -127,8 +127,7 @@ class HostWay:
         return None if self._times.is_short or self._source.written_slots else self.check(context)
 
     def _frame(self, session: SessionState, context: ContextOf | None) -> Frame:
-        run_indices = session.run_indices(self._source.random_nodes)
-        return Frame(run_indices, context, not session.never_compile, session.file_access)
+        return Frame(session.streams.of(self._source.random_nodes), context, not session.never_compile, session.file_access)
 
     @property
     def kept(self) -> Sequence[int]:
