@@ -40,12 +40,12 @@ class Watched:
         self._notice = WaitNotice()
 
     def __enter__(self) -> None:
-        _UNDER_WAY.add(self)
+        _WATCH.under_way.add(self)
         if not _WATCH.is_running:
             _WATCH.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        _UNDER_WAY.discard(self)
+        _WATCH.under_way.discard(self)
 
     def look(self, told_until_s: dict[str, float]) -> None:
         """Tell of it, if that is due.
@@ -83,13 +83,13 @@ class ParkedWait:
 
     def begin(self) -> None:
         """Begin to be looked at."""
-        _UNDER_WAY.add(self)
+        _WATCH.under_way.add(self)
         if not _WATCH.is_running:
             _WATCH.start()
 
     def end(self) -> None:
         """Be looked at no more. A second call does nothing."""
-        _UNDER_WAY.discard(self)
+        _WATCH.under_way.discard(self)
 
     def look(self, told_until_s: dict[str, float]) -> None:
         """Tell of it, if that is due; what has been told of is the teller's to know."""
@@ -99,10 +99,11 @@ class ParkedWait:
 
 
 class _Watch:
-    """The thread that looks."""
+    """The thread that looks, and what it looks at."""
 
     def __init__(self) -> None:
         self.is_running = False
+        self.under_way: Final[set[Watched | ParkedWait]] = set()
         self._lock = threading.Lock()
         self._told_until_s: dict[str, float] = {}
 
@@ -116,12 +117,12 @@ class _Watch:
     def _run(self) -> None:
         while True:
             time.sleep(wait_notice.FIRST_S / 2)
-            for each in tuple(_UNDER_WAY):
+            for each in tuple(self.under_way):
                 each.look(self._told_until_s)
             with self._lock:
                 # In this order: who begins a wait sees that the thread ends, or the thread sees the wait.
                 self.is_running = False
-                if not _UNDER_WAY:
+                if not self.under_way:
                     return
                 self.is_running = True
 
@@ -129,10 +130,9 @@ class _Watch:
         """Know that a forked process has no such thread."""
         self.is_running = False
         self._lock = threading.Lock()
-        _UNDER_WAY.clear()
+        self.under_way.clear()
 
 
-_UNDER_WAY: Final[set[Watched | ParkedWait]] = set()
 _WATCH: Final = _Watch()
 os.register_at_fork(after_in_child=_WATCH.forget)
 tell_waits_by(Watched)

@@ -235,9 +235,9 @@ def test_a_long_wait_without_a_thread_is_told_of(
     monkeypatch.setattr(logging.getLogger("weft.queues"), "warning", lambda *args: told.set())
     taker = job.step(make_parts([queue.dequeue()])["a"])
     assert told.wait(PATIENCE_S)
-    watched = set(wait_watch._UNDER_WAY)
+    watched = set(wait_watch._WATCH.under_way)
     taker.abort(AbortedError(None, None, "given up"))
-    assert len(watched - wait_watch._UNDER_WAY) == 1
+    assert len(watched - wait_watch._WATCH.under_way) == 1
 
 
 def test_a_ring_of_steps_does_not_nest() -> None:
