@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 
 import numpy as np
@@ -24,11 +25,23 @@ def run_for(session: tf.Session, fetch: object, ms: int = 150) -> None:
         session.run(fetch, options=tf.RunOptions(timeout_in_ms=ms))
 
 
+def told_while_it_runs(caplog: pytest.LogCaptureFixture, session: tf.Session, fetch: object, log: str = "weft.queues") -> str:
+    """The one message of a run that ends at its deadline; one that has not come to wait by then gets a later deadline."""
+    caplog.clear()
+    messages: list[str] = []
+    ms = 150
+    while not messages and ms < 60_000:
+        run_for(session, fetch, ms)
+        messages = [record.getMessage() for record in caplog.records if record.name == log]
+        ms *= 3
+    (told,) = messages
+    return told
+
+
 def test_a_dequeue_without_runners_says_for_what_it_waits(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
         name = tf.train.string_input_producer(["a"], name="files").dequeue(name="next_file")
-        run_for(session, name)
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+        told = told_while_it_runs(caplog, session, name)
     assert "QueueDequeueV2 'next_file' (test_wait_notices.py:" in told
     assert "FIFOQueue 'files', which has 0. Nobody has put any yet." in told
     assert "tf.train.start_queue_runners" in told
@@ -40,8 +53,7 @@ def test_a_dequeue_that_had_elements_before_says_so(caplog: pytest.LogCaptureFix
         element = queue.dequeue()
         session.run(queue.enqueue(1.0))
         session.run(element)
-        run_for(session, element)
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+        told = told_while_it_runs(caplog, session, element)
     assert "FIFOQueue 'games', which has 0. Those that came before are taken" in told
 
 
@@ -49,8 +61,7 @@ def test_an_enqueue_that_nobody_makes_room_for_says_so(caplog: pytest.LogCapture
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
         put = tf.FIFOQueue(1, tf.float32, shapes=[[]], name="jobs").enqueue(1.0, name="put")
         session.run(put)
-        run_for(session, put)
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+        told = told_while_it_runs(caplog, session, put)
     assert "QueueEnqueueV2 'put' (test_wait_notices.py:" in told
     assert "s for room in FIFOQueue 'jobs', which has 1 of 1 elements. Nothing has been taken out so far" in told
 
@@ -97,10 +108,9 @@ def test_the_main_thread_that_waits_for_room_in_a_queue_that_was_used_is_told(ca
 def test_who_waits_at_a_staging_area_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
         area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[]], capacity=1)
-        run_for(session, area.get())
+        getting = told_while_it_runs(caplog, session, area.get())
         session.run(area.put([1.0]))
-        run_for(session, area.put([2.0]))
-    getting, putting = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+        putting = told_while_it_runs(caplog, session, area.put([2.0]))
     assert "Unstage" in getting
     assert "which has 0 element(s) of at most 1" in getting
     assert "run put() once" in getting
@@ -133,13 +143,12 @@ def test_a_function_of_the_program_that_takes_long_is_told(caplog: pytest.LogCap
             waits.removeHandler(listener)
     (told,) = texts
     assert "play (test_wait_notices.py:" in told
-    assert "of a py_func has run for 0 s." in told
+    assert re.search(r"of a py_func has run for \d+ s\.", told)
 
 
 def test_who_waits_for_tokens_is_told_of_the_chief(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
-        run_for(session, tf.FIFOQueue(2, tf.int64, shapes=[[]], shared_name="sync_token_q").dequeue())
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.queues"]
+        told = told_while_it_runs(caplog, session, tf.FIFOQueue(2, tf.int64, shapes=[[]], shared_name="sync_token_q").dequeue())
     assert "The chief puts a token for each replica" in told
     assert "start_queue_runners" not in told
 
@@ -148,9 +157,8 @@ def test_a_wait_for_gradients_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
         accumulator = tf.ConditionalAccumulator(tf.float32, shape=[], name="sum")
         session.run(accumulator.apply_grad(1.0, local_step=0))
-        run_for(session, accumulator.take_grad(2, name="mean"))
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "weft.accumulators"]
-    assert "'mean' has waited 0 s for gradients in the accumulator 'sum', which has 1 of 2." in told
+        told = told_while_it_runs(caplog, session, accumulator.take_grad(2, name="mean"), "weft.accumulators")
+    assert re.search(r"'mean' has waited \d+ s for gradients in the accumulator 'sum', which has 1 of 2\.", told)
 
 
 def test_gradients_that_somebody_else_tells_of_are_not_told_twice(caplog: pytest.LogCaptureFixture) -> None:
