@@ -15,6 +15,7 @@ import pytest
 
 import weft as tf
 from tests.client.conftest import PATIENCE_S
+from tests.promptness import LATE_S
 from weft.ops.lookup.state import LookupTable
 
 MANY = 200
@@ -108,7 +109,7 @@ def test_ctrl_c_ends_a_blocked_run_at_once(place: Place) -> None:
     enqueue = queue.enqueue(6)
     with ctrl_c(began) as times, pytest.raises(KeyboardInterrupt):
         place.session.run(dequeue)
-    assert time.monotonic() - times[-1] < 1
+    assert time.monotonic() - times[-1] < LATE_S
     place.wait_until_idle()
     place.session.run(enqueue)
     assert place.session.run(dequeue) == 6
@@ -187,11 +188,11 @@ def test_a_deadline_covers_a_session_that_cannot_be_opened() -> None:
                 begin = time.monotonic()
                 with pytest.raises(tf.errors.DeadlineExceededError):
                     session.run(value)
-                assert time.monotonic() - begin < 5
+                assert time.monotonic() - begin < 0.2 + LATE_S
             config_without = tf.ConfigProto()
             config_without.rpc_options.use_rpc_for_inprocess_master = rpc
             with tf.Session(target, graph, config_without) as session:
                 begin = time.monotonic()
                 with pytest.raises(tf.errors.DeadlineExceededError):
                     session.run(value, options=tf.RunOptions(timeout_in_ms=200))
-                assert time.monotonic() - begin < 5
+                assert time.monotonic() - begin < 0.2 + LATE_S

@@ -1,7 +1,6 @@
 """One deadline for all that an operation of a session waits for: opening, planning, running, saving, closing.
 
-Each is tried against a task that is stopped, and that nobody gives up by its heartbeat first, or one that is absent; the error
-is there within half a second of the deadline.
+Each is tried against a task that is stopped, and that nobody gives up by its heartbeat first, or one that is absent.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ import pytest
 
 import weft as tf
 from tests.distributed.stopping import stopped
+from tests.promptness import LATE_S
 from weft.distributed.server.local_cluster import free_addresses
 
 TIMEOUT_S = 1.0
-LATE_S = 0.5
 PS, WORKER = "/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0"
 
 
