@@ -159,7 +159,7 @@ def test_a_refused_peer_is_told_why(changes: dict[str, Any], reason: str, start:
 
 
 def test_a_silent_peer_is_sent_away_and_holds_nobody_up(start: Start) -> None:
-    started = start(handshake_timeout_s=0.2)
+    started = start(handshake_timeout_s=2.0)
     with socket.create_connection(("127.0.0.1", started.port)) as raw:
         connection, _ = connect(HELLO, tcp(started))
         assert read_all(raw) == []

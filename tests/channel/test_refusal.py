@@ -30,7 +30,7 @@ def test_grpc_says_so_of_a_server_that_is_gone() -> None:
     stub = WorkerStub(TASK, f"127.0.0.1:{port}", TASK)
     try:
         with pytest.raises(UnavailableError) as caught:
-            stub.open_channel(TASK, timeout_s=5.0)
+            stub.open_channel(TASK, timeout_s=20.0)
     finally:
         stub.close()
     assert is_refusal(caught.value)

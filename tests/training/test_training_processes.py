@@ -171,12 +171,10 @@ def test_replicas_in_step_go_on_without_one_that_was_killed_and_with_it_when_it_
     _, (chief, other, killed) = job.start_all()
     wait_for_steps(killed, 5)
     killed.kill()
-    at = time.monotonic()
     told = chief.wait_for("/job:worker/task:2 is gone")
     assert "updates are made of 2 gradients from now on (3 when all 3 replicas are there)" in told
-    wait_for_steps(other, 3, 10.0)
-    # 2 s and half a second between two looks; the rest is for a machine that is busy.
-    assert time.monotonic() - at < 10.0
+    # Nobody starts it again before that.
+    wait_for_steps(other, 3)
     killed = job.start("worker", 2)
     chief.wait_for("/job:worker/task:2 is back: updates are made of 3 gradients", 60.0)
     for replica in [chief, other, killed]:

@@ -106,7 +106,7 @@ def test_charts_are_whole_whatever_the_values() -> None:
 
 def test_a_cluster_that_is_not_there_yet_is_waited_for() -> None:
     (port,) = free_ports(1)
-    view = ClusterView(f"localhost:{port}", timeout_s=5.0)
+    view = ClusterView(f"localhost:{port}", timeout_s=20.0)
     view.look()
     assert "Waiting for the cluster" in sections.tasks(view)
     with Server({"worker": [f"localhost:{port}"]}):

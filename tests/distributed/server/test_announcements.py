@@ -77,7 +77,7 @@ def test_a_task_is_found_where_it_announces_itself_if_nobody_was_where_it_was_kn
         stub.status(1.0)
     heard.hear(PS, address_of(server), server.incarnation)
     assert heard.moved == [(PS, address_of(server))]
-    assert stub.status(5.0).incarnation == server.incarnation
+    assert stub.status(20.0).incarnation == server.incarnation
     assert heard.stubs.address_of(PS) == heard.stubs.current(PS, nowhere) == address_of(server)
     heard.hear(PS, address_of(server), server.incarnation)
     assert len(heard.moved) == 1

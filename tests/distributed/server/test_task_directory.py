@@ -43,8 +43,8 @@ def test_tasks_of_this_process_are_reached_directly_and_others_by_one_stub(neigh
         assert network.tasks_here == [OWN, NEIGHBOUR]
         assert isinstance(far, RemoteWorker)
         assert stubs.find(ELSEWHERE, "localhost:2") is stubs.find(ELSEWHERE, "localhost:2")
-        assert directory.status(OWN, "localhost:1", timeout_s=1).incarnation == 7
-        assert directory.status(NEIGHBOUR, address, timeout_s=1).incarnation == neighbour.incarnation
+        assert directory.status(OWN, "localhost:1", timeout_s=20).incarnation == 7
+        assert directory.status(NEIGHBOUR, address, timeout_s=20).incarnation == neighbour.incarnation
         cache, own_task = directory.make_cache(cluster)
         assert own_task == OWN
         assert list(cache.addresses) == [OWN, NEIGHBOUR, ELSEWHERE]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import urllib.error
@@ -37,7 +38,7 @@ def address_of(target: str) -> str:
 def report_of(target: str) -> TaskReport:
     observer = TaskObserver(address_of(target))
     try:
-        return observer.report(5.0)
+        return observer.report(20.0)
     finally:
         observer.close()
 
@@ -150,7 +151,7 @@ def test_an_update_that_waits_tells_whose_gradient_is_missing(cluster: tf.LocalC
         assert report_of(server).late_updates == []
     (update,) = late
     assert (update.name, update.step, update.count, update.needed) == ("held_gradients", 1, 1, 2)
-    assert update.missing_text == "worker:1 (late 0 s)"
+    assert re.fullmatch(r"worker:1 \(late \d+ s\)", update.missing_text)
     assert update.waited_s > 0.0
 
 
@@ -168,7 +169,7 @@ def test_a_failed_step_leaves_its_first_cause(cluster: tf.LocalCluster) -> None:
 def test_all_tasks_are_asked_and_who_is_missing_is_named() -> None:
     port, other = free_ports(2)
     with Server({"worker": [f"localhost:{port}", f"localhost:{other}"]}, job_name="worker", task_index=0) as server:
-        observer = ClusterObserver(address_of(server.target), timeout_s=5.0)
+        observer = ClusterObserver(address_of(server.target), timeout_s=20.0)
         try:
             observer.open()
             found = observer.reports()
