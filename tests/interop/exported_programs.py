@@ -46,8 +46,8 @@ def train(session: Any, plan: dict[str, Any], feeds: dict[str, Any]) -> list[flo
     return losses
 
 
-def export(name: str, folder: Path) -> dict[str, Any]:
-    """Build a program, train it, and write its graph; the plan says how to train it again."""
+def export(name: str, folder: Path, config: tf.ConfigProto | None = None) -> dict[str, Any]:
+    """Build a program, train it in a session of that configuration and write its graph; the plan says how to train it again."""
     tf.reset_default_graph()
     tf.set_random_seed(7)
     program = PROGRAMS[name]()
@@ -61,7 +61,7 @@ def export(name: str, folder: Path) -> dict[str, Any]:
     feeds = {tensor.name: _as_array(value, tensor.dtype) for tensor, value in program.feeds.items()}
     np.savez(folder / f"{name}.npz", **feeds)
     tf.train.export_meta_graph(str(folder / f"{name}.meta"))
-    with tf.Session() as session:
+    with tf.Session(config=config) as session:
         plan["losses"] = train(session, plan, feeds)
     tf.reset_default_graph()
     return plan
@@ -72,11 +72,11 @@ def _as_array(value: object, dtype: tf.DType) -> np.ndarray[Any, Any]:
     return np.asarray(value, "S" if dtype == tf.string else dtype.as_numpy_dtype)
 
 
-def train_again(name: str, plan: dict[str, Any], folder: Path) -> list[float]:
+def train_again(name: str, plan: dict[str, Any], folder: Path, config: tf.ConfigProto | None = None) -> list[float]:
     """The losses of the graph that was written, imported by weft."""
     tf.reset_default_graph()
     tf.train.import_meta_graph(str(folder / f"{name}.meta"))
-    with np.load(folder / f"{name}.npz") as feeds, tf.Session() as session:
+    with np.load(folder / f"{name}.npz") as feeds, tf.Session(config=config) as session:
         losses = train(session, plan, dict(feeds))
     tf.reset_default_graph()
     return losses
