@@ -6,23 +6,16 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests import alarms
+from tests.warm_python import WarmProcess
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
-# Whole lines come at once, also from processes that share the output.
-_RUN = """
-import runpy, sys
-sys.stdout = open(1, "w", buffering=1, closefd=False)
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 class Program:
@@ -34,17 +27,10 @@ class Program:
     """
 
     def __init__(self, path: str | Path, *arguments: object) -> None:
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+        left_out = ("PYTEST_CURRENT_TEST", "PYTHONUNBUFFERED")
+        environment = {key: value for key, value in os.environ.items() if key not in left_out}
         environment |= {"PYTHONPATH": str(ROOT), **alarms.SHOWN}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, str(PROGRAMS / path), *map(str, arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-            start_new_session=True,
-        )
+        self._process = WarmProcess([str(PROGRAMS / path), *map(str, arguments)], environment)
         self._changed = threading.Condition()
         self._lines: list[str] = []
         self._ended = False
@@ -52,7 +38,6 @@ class Program:
         self._reader.start()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
         for line in self._process.stdout:
             with self._changed:
                 self._lines.append(line.rstrip("\n"))
@@ -85,7 +70,6 @@ class Program:
 
     def send_line(self) -> None:
         """Give the program a line to read."""
-        assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
 
@@ -122,5 +106,4 @@ class Program:
         self._process.wait()
         self._reader.join(10.0)
         for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
+            stream.close()
