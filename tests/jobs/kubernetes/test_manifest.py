@@ -39,6 +39,14 @@ def test_core_kinds_have_kubernetes_own_schema(version, probes):
         kubernetes_validate.validate(each, version, strict=True)
 
 
+def test_a_drained_node_may_take_one_pod_of_those_that_begin():
+    [budget] = of_kind("PodDisruptionBudget", manifest(JOB, PLACEMENT))
+    pods = sum(each["spec"]["parallelism"] for each in of_kind("Job", manifest(JOB, PLACEMENT)))
+    # Of pods whose controllers have no scale, as Jobs, only this may be said.
+    assert budget["spec"]["minAvailable"] == pods - 1
+    assert "maxUnavailable" not in budget["spec"]
+
+
 def test_the_schemas_see_what_is_wrong():
     broken = of_kind("Job", manifest(JOB, PLACEMENT))[0]
     broken["spec"]["completions"] = "two"

@@ -20,16 +20,20 @@ def manifest(job: JobDescription, placement: Placement, kind: str = "jobs") -> l
         placement: how it runs.
         kind: one of `KINDS`: an Indexed Job for each role, one JobSet, or one TFJob.
     """
-    return [*secrets(job, placement), *KINDS[kind](job, placement), _disruption_budget(placement)]
+    return [*secrets(job, placement), *KINDS[kind](job, placement), _disruption_budget(job, placement)]
 
 
-def _disruption_budget(placement: Placement) -> Manifest:
-    """Nodes that are drained take one of the job's pods at a time."""
+def _disruption_budget(job: JobDescription, placement: Placement) -> Manifest:
+    """Nodes that are drained take one of the job's pods at a time.
+
+    Said by how many stay: `maxUnavailable` asks the pods' controllers for their scale, which Jobs do not tell, and then no pod
+    may be evicted at all.
+    """
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": placement.metadata(placement.name),
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": placement.labels()}},
+        "spec": {"minAvailable": sum(job.started.values()) - 1, "selector": {"matchLabels": placement.labels()}},
     }
 
 
