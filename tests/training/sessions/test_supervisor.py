@@ -11,6 +11,7 @@ from tensorboard.backend.event_processing.event_file_loader import RawEventFileL
 from tensorboard.compat.proto import event_pb2
 
 import weft as tf
+from weft.training.sessions.supervisor_services import SVStepCounterThread, SVSummaryThread, SVTimerCheckpointThread
 
 
 def events(directory: Path) -> list[Any]:
@@ -188,3 +189,26 @@ def test_a_step_in_floats_counts_on_a_server(tmp_path: Path) -> None:
         assert session.run([train, step])[1] in (1.0, 2.0)
         supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-2")
+
+
+@pytest.mark.parametrize("kind", [SVSummaryThread, SVStepCounterThread, SVTimerCheckpointThread])
+def test_services_of_a_session_that_the_program_has_closed_do_not_fail_the_stop(kind: Any, tmp_path: Path) -> None:
+    step, _ = model()
+    tf.summary.scalar("step", step)
+    supervisor = tf.train.Supervisor(logdir=str(tmp_path))
+    with supervisor.prepare_or_wait_for_session(start_standard_services=False) as session:
+        service = kind(supervisor, session)
+        service.start_loop()
+        service.run_loop()
+    service.run_loop()
+    supervisor.stop()
+
+
+def test_a_checkpoint_that_fails_in_an_open_session_is_told(tmp_path: Path) -> None:
+    model()
+    supervisor = tf.train.Supervisor(logdir=str(tmp_path))
+    session = supervisor.prepare_or_wait_for_session(start_standard_services=False)
+    (tmp_path / "checkpoint").mkdir()
+    with pytest.raises((tf.errors.OpError, OSError)):
+        SVTimerCheckpointThread(supervisor, session).run_loop()
+    supervisor.stop()
