@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import threading
 import urllib.parse
 
@@ -117,6 +118,77 @@ def test_callbacks_get_the_model_before_any_gets_the_parameters(model) -> None:
 
     model.fit(X, Y, verbose=0, callbacks=[Told(), Told()])
     assert seen == ["model", "model", "params", "params"]
+
+
+class Heard(keras.callbacks.Callback):
+    """Writes down what it is told before, between and after the batches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logs: list[object] = []
+        self.sizes: list[int] = []
+
+    def _note(self, logs) -> None:
+        self.logs.append(logs)
+
+    on_train_begin = on_train_end = on_test_begin = on_test_end = on_predict_begin = on_predict_end = _note
+
+    def on_test_batch_end(self, batch: int, logs) -> None:
+        self.sizes.append(logs["size"])
+
+    on_predict_batch_end = on_test_batch_end
+
+
+def _told(made: Heard) -> list[object]:
+    return [made.params[name] for name in ("batch_size", "samples", "steps", "epochs")]
+
+
+def test_evaluation_and_prediction_tell_callbacks_the_sizes_of_batches_as_tensorflow_does(model) -> None:
+    def dataset():
+        return tf.data.Dataset.from_tensor_slices((X, Y)).batch(4)
+
+    for run, expected in [
+        (lambda heard: model.evaluate(X, Y, 4, 0, callbacks=heard), [4, 8, None, 1]),
+        (lambda heard: model.evaluate(X, Y, verbose=0, callbacks=heard), [32, 8, None, 1]),
+        (lambda heard: model.evaluate(dataset(), verbose=0, callbacks=heard), [None, 2, 2, 1]),
+        (lambda heard: model.predict(X, 4, callbacks=heard), [4, 8, None, 1]),
+        (lambda heard: model.predict(dataset(), callbacks=heard), [None, 2, 2, 1]),
+        (lambda heard: model.fit(X, Y, 4, 2, 0, heard), [4, 8, None, 2]),
+        (lambda heard: model.fit(dataset(), epochs=2, verbose=0, callbacks=heard), [None, 2, 2, 2]),
+    ]:
+        heard = Heard()
+        run([heard])
+        assert _told(heard) == expected
+        assert heard.logs == [None, None]
+
+
+def test_arrays_are_validated_in_batches_of_a_generators_size(model) -> None:
+    heard = Heard()
+    pairs = iter([(X[:3], Y[:3]), (X[:2], Y[:2])])
+    model.fit_generator(pairs, steps_per_epoch=2, verbose=0, callbacks=[heard], validation_data=(X, Y))
+    assert heard.sizes == [2, 2, 2, 2]
+
+
+def test_the_bar_of_training_tells_nothing_of_the_batches_of_validations(model, capsys) -> None:
+    model.fit(X, Y, 8, verbose=2, validation_data=(X, Y))
+    first, last = capsys.readouterr().out.splitlines()
+    assert first == "Train on 8 samples, validate on 8 samples"
+    assert re.fullmatch(r"8/8 - \d+s - loss: [\d.e-]+ - val_loss: [\d.e-]+", last)
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(4)
+    model.fit(data, epochs=1, verbose=2, validation_data=data)
+    assert capsys.readouterr().out.startswith("Train on 2 steps, validate on 2 steps\n2/2 - ")
+
+
+def test_the_steps_of_a_dataset_of_unknown_size_are_known_after_an_epoch(model) -> None:
+    seen = []
+
+    class Steps(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch: int, logs) -> None:
+            seen.append(self.params["steps"])
+
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(4).filter(lambda *parts: True)
+    model.fit(data, epochs=2, verbose=0, callbacks=[Steps()])
+    assert seen == [None, 2]
 
 
 # TensorFlow 1.15 writes the same tags at the same steps.

@@ -22,6 +22,7 @@ def _graph():
 
 
 _LAST = {"data_format": "channels_last"}
+_GLOROT = {"class_name": "GlorotUniform", "config": {"seed": None, "dtype": "float32"}}
 _DEPTHWISE = {"kernel_size": (3, 3), "strides": (1, 1), "dilation_rate": (1, 1), **_LAST}
 
 
@@ -38,6 +39,8 @@ _DEPTHWISE = {"kernel_size": (3, 3), "strides": (1, 1), "dilation_rate": (1, 1),
         (lambda: layers.Conv2D(2, 3), _DEPTHWISE),
         (lambda: layers.Conv2DTranspose(2, 3), {**_DEPTHWISE, "output_padding": None}),
         (lambda: layers.SeparableConv1D(2, 3), {"kernel_size": (3,), "dilation_rate": (1,), "depth_multiplier": 1, **_LAST}),
+        (lambda: layers.SeparableConv2D(2, 3),
+         {"kernel_initializer": _GLOROT, "kernel_regularizer": None, "kernel_constraint": None}),
         (lambda: layers.DepthwiseConv2D(3), _DEPTHWISE),
         (lambda: layers.LocallyConnected1D(2, 3), {"kernel_size": (3,), "strides": (1,), **_LAST}),
         (lambda: layers.ConvLSTM2D(2, 3, return_state=True),
@@ -71,6 +74,7 @@ def test_a_config_has_the_sizes_of_each_axis_and_the_layout(make, expected) -> N
 def test_a_config_has_nothing_that_tensorflows_layer_does_not_take(kind) -> None:
     assert "unroll" not in kind(3).get_config()
     assert "data_format" not in layers.SpatialDropout2D(0.5).get_config()
+    assert layers.AlphaDropout(0.5, noise_shape=[1], seed=3).get_config().keys() == {"name", "trainable", "dtype", "rate"}
     assert layers.SpatialDropout2D(0.5, "channels_first").get_config()["data_format"] == "channels_first"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 
 from weft.autodiff.gradients import gradients as gradients_of
-from weft.framework.aliases import Array, Nest, SessionLike, TensorLike, VariableLike
+from weft.framework.aliases import Array, Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.networks.backend.inspection import to_dense
+from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.networks.state.sessions import batch_get_value, batch_set_value, get_session
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.assertion import print_v2
@@ -23,11 +24,20 @@ class Function:
         inputs: what is fed; None for what is not.
         outputs: what is returned.
         updates: operations to run as well, or pairs of a variable and its new value.
+        session_arguments: what each run is given as well.
+
+    Raises:
+        TypeError: the updates are no list.
     """
 
-    def __init__(self, inputs: Nest, outputs: Nest, updates: Nest = None) -> None:
+    def __init__(
+        self, inputs: Nest, outputs: Nest, updates: Nest = None, session_arguments: SessionArguments = NOTHING
+    ) -> None:
+        if not isinstance(updates, list | tuple | None):
+            raise TypeError(f"`updates` in a Keras backend function should be a list or tuple, not {updates!r}.")
         self.inputs = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         self.outputs = outputs
+        self._session_arguments = session_arguments
         made = [each[0].assign(each[1]).op if isinstance(each, tuple) else each for each in updates or ()]
         self._updates = group(*made) if made else None
 
@@ -35,9 +45,8 @@ class Function:
         """The outputs for these arrays."""
         given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         feeds = {key: value for key, value in zip(self.inputs, given, strict=False) if key is not None and value is not None}
-        session: SessionLike = get_session()
         fetches = [self.outputs, self._updates if self._updates is not None else []]
-        return session.run(fetches, feed_dict=feeds)[0]
+        return self._session_arguments.run(get_session(), fetches, feeds)[0]
 
 
 def function(inputs: Nest, outputs: Nest, updates: Nest = None, name: str | None = None, **kwargs: object) -> Function:
@@ -48,17 +57,16 @@ def function(inputs: Nest, outputs: Nest, updates: Nest = None, name: str | None
         outputs: a structure of tensors to return the values of.
         updates: operations to run as well, or pairs of a variable and its new value.
         name: not used.
-        kwargs: none; TensorFlow 1's session arguments are not supported.
+        kwargs: what each run of the session is given as well: `fetches`, `feed_dict`, `options`, `run_metadata`.
 
     Returns:
         A callable of a list of arrays that returns the outputs' values.
 
     Raises:
-        ValueError: `kwargs` has something.
+        TypeError: the updates are no list.
+        ValueError: `kwargs` has something else.
     """
-    if kwargs:
-        raise ValueError(f"Session keyword arguments are not supported by `K.function`: {sorted(kwargs)}")
-    return Function(inputs, outputs, updates)
+    return Function(inputs, outputs, updates, SessionArguments.of(kwargs))
 
 
 def get_value(x: VariableLike) -> Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from weft.framework.aliases import Nest
 from weft.framework.printed import printed
@@ -130,50 +131,54 @@ class Callback:
         """Run before training.
 
         Args:
-            logs: empty, for callbacks of later versions.
+            logs: None, for callbacks of later versions.
         """
 
     def on_train_end(self, logs: Logs | None = None) -> None:
         """Run after training.
 
         Args:
-            logs: empty, for callbacks of later versions.
+            logs: None, for callbacks of later versions.
         """
 
     def on_test_begin(self, logs: Logs | None = None) -> None:
         """Run before a test.
 
         Args:
-            logs: empty, for callbacks of later versions.
+            logs: None, for callbacks of later versions.
         """
 
     def on_test_end(self, logs: Logs | None = None) -> None:
         """Run after a test.
 
         Args:
-            logs: empty, for callbacks of later versions.
+            logs: None, for callbacks of later versions.
         """
 
     def on_predict_begin(self, logs: Logs | None = None) -> None:
         """Run before a prediction.
 
         Args:
-            logs: empty, for callbacks of later versions.
+            logs: None, for callbacks of later versions.
         """
 
     def on_predict_end(self, logs: Logs | None = None) -> None:
         """Run after a prediction.
 
         Args:
-            logs: empty, for callbacks of later versions.
+            logs: None, for callbacks of later versions.
         """
 
 
 class CallbackList:
-    """Callbacks that run one after the other."""
+    """Callbacks that run one after the other.
+
+    Attributes:
+        params: what they are told of the loop.
+    """
 
     def __init__(self, callbacks: Sequence[Callback], model: KerasObject, params: Logs) -> None:
-        self.callbacks = list(callbacks)
+        self.callbacks, self.params = list(callbacks), params
         for each in self.callbacks:
             if isinstance(each, type) or not hasattr(each, "set_model"):
                 raise TypeError(
@@ -183,6 +188,12 @@ class CallbackList:
             each.set_model(model)
         for each in self.callbacks:
             each.set_params(params)
+
+    def without(self, callbacks: Sequence[Callback]) -> Self:
+        """The same without some."""
+        rest = copy.copy(self)
+        rest.callbacks = [each for each in self.callbacks if each not in callbacks]
+        return rest
 
     def call(self, what: str, *args: Options) -> None:
         """Call the method `what` of each."""

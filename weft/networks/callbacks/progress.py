@@ -93,7 +93,7 @@ class Progbar:
         if self.target is not None and not is_done:
             left = f" - ETA: {_clock(each * (self.target - current))}"
         else:
-            left = f" {passed:.0f}s {_short(each)}/{self.unit_name}"
+            left = f" - {passed:.0f}s {_short(each)}/{self.unit_name}"
         line = self._bar(current) + left + self._values()
         start = "\r" if self.is_live else "\n" if self.drawn else ""
         sys.stdout.write(f"{start}{line.ljust(self.drawn) if self.is_live else line}")
@@ -177,7 +177,8 @@ class ProgbarLogger(Callback):
         """Move the bar."""
         self._step(logs)
 
-    def _finish(self, logs: Logs | None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Finish the bar."""
         found = logs or {}
         if self.bar is None or not self.params["verbose"]:
             return
@@ -187,15 +188,3 @@ class ProgbarLogger(Callback):
         values = [(name, found[name]) for name in self.params["metrics"] if name in found]
         self.bar.stateful_metrics.update(name for name, _ in values)
         self.bar.update(max(self.seen, self.bar.target), values)
-
-    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Finish the bar."""
-        self._finish(logs)
-
-    def on_test_end(self, logs: Logs | None = None) -> None:
-        """Finish the bar."""
-        self._finish(logs)
-
-    def on_predict_end(self, logs: Logs | None = None) -> None:
-        """Finish the bar."""
-        self._finish(logs)

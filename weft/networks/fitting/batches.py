@@ -34,10 +34,18 @@ class Source:
     Attributes:
         steps: how many batches an epoch has; None when nobody knows.
         samples: how many examples an epoch has; None when nobody knows.
+        batch_size: how many examples a batch has, of batches that are cut from arrays.
+        sizes_validation: whether arrays to validate with are cut into batches as large as the last one of these.
     """
 
     steps: int | None = None
     samples: int | None = None
+    batch_size: int | None = None
+    sizes_validation: bool = False
+
+    def extent(self) -> str | None:
+        """How much an epoch has, as `fit` tells it; None where it tells nothing."""
+        return None
 
     def epoch(self) -> Iterator[Batch]:
         """The batches of the next epoch."""
@@ -56,16 +64,21 @@ class ArraySource(Source):
         shuffle: whether each epoch has an order of its own, by NumPy's global random state; "batch" shuffles whole batches.
     """
 
+    batch_size: int
+
     def __init__(self, arrays: Batch, batch_size: int, shuffle: bool | str = False) -> None:
-        self._arrays, self._batch_size, self._shuffle = arrays, batch_size, shuffle
+        self._arrays, self.batch_size, self._shuffle = arrays, batch_size, shuffle
         self.samples = arrays.size
-        self.batches = -(-arrays.size // batch_size)
+
+    def extent(self) -> str:
+        """The number of examples."""
+        return f"{self.samples} samples"
 
     def _order(self) -> Array:
         order = np.arange(self._arrays.size)
         if self._shuffle == "batch":
-            whole = len(order) // self._batch_size * self._batch_size
-            rows = order[:whole].reshape(-1, self._batch_size)
+            whole = len(order) // self.batch_size * self.batch_size
+            rows = order[:whole].reshape(-1, self.batch_size)
             np.random.shuffle(rows)
             return np.append(rows.reshape(-1), order[whole:])
         if self._shuffle:
@@ -75,16 +88,18 @@ class ArraySource(Source):
     def epoch(self) -> Iterator[Batch]:
         """The batches, the last of which may be smaller."""
         order = self._order()
-        for first in range(0, len(order), self._batch_size):
-            taken: Any = order[first : first + self._batch_size]
+        for first in range(0, len(order), self.batch_size):
+            taken: Any = order[first : first + self.batch_size]
             if not self._shuffle:
                 taken = slice(first, first + len(taken))
             inputs, targets, weights = ([each[taken] for each in part] for part in self._arrays[:3])
-            yield Batch(inputs, targets, weights, len(order[first : first + self._batch_size]))
+            yield Batch(inputs, targets, weights, len(order[first : first + self.batch_size]))
 
 
 class IteratorSource(Source):
     """Batches from a Python generator, which may go on without end."""
+
+    sizes_validation = True
 
     def __init__(self, iterator: Iterator[Nest], as_batch: AsBatch, steps: int | None) -> None:
         self._iterator, self._as_batch, self.steps = iterator, as_batch, steps
@@ -99,6 +114,8 @@ class IteratorSource(Source):
 
 class SequenceSource(Source):
     """Batches of an object with a length and items, as `utils.Sequence` has them."""
+
+    sizes_validation = True
 
     def __init__(self, sequence: Any, as_batch: AsBatch, steps: int | None, shuffle: bool) -> None:
         self._sequence, self._as_batch, self._shuffle = sequence, as_batch, shuffle
@@ -122,37 +139,51 @@ class DatasetSource(Source):
     """Batches of a Dataset, or of an iterator of one, fetched by a run of their own before each step.
 
     Without a number of steps each epoch begins the dataset anew; with one it goes on where the last epoch ended, unless
-    `begins_anew`, as validations do.
+    `begins_anew`, as validations do. `steps` is known of such an epoch when the dataset knows its size, or after the first.
     """
 
     def __init__(self, dataset: Any, as_batch: AsBatch, steps: int | None, begins_anew: bool = False) -> None:
-        self._as_batch, self.steps, self._begins_anew = as_batch, steps, begins_anew
+        self._as_batch, self._given_steps, self._begins_anew = as_batch, steps, begins_anew
         is_iterator = hasattr(dataset, "get_next")
-        if steps is None and not is_iterator and get_session().run(cardinality(dataset)) == INFINITE_CARDINALITY:
-            raise ValueError(
-                "When passing an infinitely repeating dataset, you must specify the `steps_per_epoch` argument. "
-                f"{dataset!r} does not end: repeat(n) ends after n rounds."
-            )
+        self.steps = steps if steps is not None or is_iterator else _size_of(dataset)
         self._iterator = dataset if is_iterator else dataset.make_initializable_iterator()
         self._next = self._iterator.get_next()
         self._begins = not is_iterator
         self._begun = False
 
+    def extent(self) -> str | None:
+        """The number of batches, if it is known."""
+        return None if self.steps is None else f"{self.steps} steps"
+
     def epoch(self) -> Iterator[Batch]:
         """The elements of the dataset until it ends."""
         session = get_session()
-        if self._begins and (self._begins_anew or not self._begun or self.steps is None):
+        limit = self._given_steps
+        if self._begins and (self._begins_anew or not self._begun or limit is None):
             session.run(self._iterator.initializer)
             self._begun = True
         taken = 0
-        while self.steps is None or taken < self.steps:
+        while limit is None or taken < limit:
             try:
                 element = get_session().run(self._next)
             except OutOfRangeError:
                 self._begun = False
+                if limit is None and self._begins:
+                    self.steps = taken
                 return
             yield self._as_batch(element)
             taken += 1
+
+
+def _size_of(dataset: Any) -> int | None:
+    """How many elements a Dataset has; None when it does not know, ValueError when it does not end."""
+    found = int(get_session().run(cardinality(dataset)))
+    if found == INFINITE_CARDINALITY:
+        raise ValueError(
+            "When passing an infinitely repeating dataset, you must specify the `steps_per_epoch` argument. "
+            f"{dataset!r} does not end: repeat(n) ends after n rounds."
+        )
+    return found if found >= 0 else None
 
 
 class TensorSource(Source):

@@ -16,6 +16,7 @@ from weft.networks.fitting.endpoints import Endpoint, endpoints_of
 from weft.networks.fitting.program import Program
 from weft.networks.fitting.replicated import ReplicatedProgram
 from weft.networks.metrics.metric import Mean, Metric
+from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.platform import tf_logging
 
 
@@ -35,21 +36,23 @@ class Compilation:
         arguments: `loss`, `loss_weights`, `metrics`, `weighted_metrics` and `target_tensors`, as `compile` takes them.
         sample_weight_mode: "temporal" where each time step has a weight; one for all outputs, or one for each.
         strategy: the strategy whose replicas share each batch; None for one replica.
+        session_arguments: what each run of the session is given as well.
 
     Attributes:
-        arguments: as given.
+        arguments, session_arguments: as given.
         watches: tensors that are fetched beside each test step, and who takes their values.
     """
 
     def __init__(
         self, model: KerasObject, optimizer: KerasObject, arguments: Mapping[str, Nest], sample_weight_mode: Nest,
-        strategy: StrategyLike = None,
+        strategy: StrategyLike = None, session_arguments: SessionArguments = NOTHING,
     ) -> None:  # fmt: skip
         self._model = model
         self._strategy = strategy
         self.optimizer = optimizer
         self.arguments = arguments
         self.watches: list[Watch] = []
+        self.session_arguments = session_arguments
         self._mode = sample_weight_mode
         self._endpoints: Sequence[Endpoint] | None = None
         self._programs: dict[bool, Program] = {}

@@ -30,7 +30,6 @@ class Plan:
         first_epoch: the number of the first.
         verbose: 0, 1 or 2.
         validation_epochs: tells whether an epoch ends with a validation.
-        batch_size: for callbacks.
     """
 
     model: KerasObject
@@ -42,16 +41,28 @@ class Plan:
     first_epoch: int
     verbose: int
     validation_epochs: Callable[[int], bool]
-    batch_size: int | None
 
     def params(self) -> Logs:
         """What callbacks are told."""
         has_validation = self.validation is not None
         more = [f"val_{name}" for name in self.names] if has_validation else []
-        return {
-            "batch_size": self.batch_size, "epochs": self.epochs, "steps": self.source.steps, "samples": self.source.samples,
-            "verbose": self.verbose, "do_validation": has_validation, "metrics": [*self.names, *more],
-        }  # fmt: skip
+        told = {"epochs": self.epochs, "do_validation": has_validation}
+        return {**_params(self.source, self.verbose, [*self.names, *more]), **told}
+
+    def told(self) -> str | None:
+        """What is trained on, in words."""
+        extent = self.source.extent()
+        validated = None if self.validation is None else self.validation.extent()
+        if extent is None:
+            return None
+        return f"Train on {extent}" + (f", validate on {validated}" if validated is not None else "")
+
+
+def _params(source: Source, verbose: int, metrics: Sequence[str]) -> Logs:
+    """What callbacks are told of a loop; where nobody counts examples, steps stand for them, as in TensorFlow."""
+    samples = source.samples if source.samples is not None else source.steps
+    return {"batch_size": source.batch_size, "epochs": 1, "steps": source.steps, "samples": samples, "verbose": verbose,
+            "do_validation": False, "metrics": list(metrics)}  # fmt: skip
 
 
 class _Means:
@@ -59,13 +70,14 @@ class _Means:
 
     def __init__(self, by_samples: bool) -> None:
         self._by_samples = by_samples
-        self._loss, self._count = 0.0, 0
+        self._loss, self._count, self.last_size = 0.0, 0, 0
         self._rest: list[Nest] = []
 
     def add(self, values: Sequence[Nest], size: int) -> None:
         weight = size if self._by_samples else 1
         self._loss += float(values[0]) * weight
         self._count += weight
+        self.last_size = size
         self._rest = [each.item() if hasattr(each, "item") else each for each in values[1:]]
 
     def values(self) -> list[Nest]:
@@ -75,7 +87,7 @@ class _Means:
         return self._count > 0
 
 
-def _bar(source: Source, verbose: int, names: Sequence[str]) -> list[Callback]:
+def _bar(source: Source, verbose: int, names: Sequence[str]) -> list[ProgbarLogger]:
     """The progress bar, if something is to be told."""
     mode = "steps" if source.samples is None else "samples"
     return [ProgbarLogger(mode, stateful_metrics=names[1:])] if verbose else []
@@ -84,13 +96,17 @@ def _bar(source: Source, verbose: int, names: Sequence[str]) -> list[Callback]:
 def fit(plan: Plan, callbacks: Sequence[Callback] | None) -> History:
     """Train over epochs; what was seen."""
     history = History()
-    given = [*(callbacks or ()), history, *_bar(plan.source, plan.verbose, plan.names)]
-    called = CallbackList(given, plan.model, plan.params())
+    told = plan.told()
+    if plan.verbose and told is not None:
+        print(told)
+    bar = _bar(plan.source, plan.verbose, plan.names)
+    called = CallbackList([*(callbacks or ()), history, *bar], plan.model, plan.params())
+    validated = called.without(bar)
     plan.model.history = history
     plan.model.stop_training = False
     # Those of a training that failed are not taken off.
     plan.compilation.watches.clear()
-    called.call("on_train_begin", {})
+    called.call("on_train_begin", None)
     for epoch in range(plan.first_epoch, plan.epochs):
         if plan.model.stop_training:
             break
@@ -99,11 +115,14 @@ def fit(plan: Plan, callbacks: Sequence[Callback] | None) -> History:
         means = _train_epoch(plan, called)
         logs: Logs = dict(zip(plan.names, means.values(), strict=True)) if means else {}
         if plan.validation is not None and plan.validation_epochs(epoch):
-            values = test(plan.model, plan.compilation, plan.names, plan.validation, called.callbacks, 0, called)
+            if plan.source.sizes_validation and plan.validation.batch_size is not None and means:
+                plan.validation.batch_size = means.last_size
+            values = test(plan.model, plan.compilation, plan.names, plan.validation, None, 0, validated)
             logs.update({f"val_{name}": value for name, value in zip(plan.names, values, strict=True)})
         called.call("on_epoch_end", epoch, logs)
         plan.source.finish()
-    called.call("on_train_end", {})
+        called.params["steps"] = plan.source.steps
+    called.call("on_train_end", None)
     return history
 
 
@@ -139,11 +158,10 @@ def test(
     callbacks: Sequence[Callback] | None, verbose: int, around: CallbackList | None,
 ) -> list[Nest]:  # fmt: skip
     """The loss and the metrics over all batches; within training, whose callbacks are `around`, these hear of it."""
-    params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
-              "do_validation": False, "metrics": list(names)}  # fmt: skip
-    called = around or CallbackList([*(callbacks or ()), *_bar(source, verbose, names)], model, params)
+    bar = [] if around else _bar(source, verbose, names)
+    called = around or CallbackList([*(callbacks or ()), *bar], model, _params(source, verbose, names))
     compilation.reset_metrics()
-    called.call("on_test_begin", {})
+    called.call("on_test_begin", None)
     means = _Means(source.samples is not None)
     for number, batch in enumerate(source.epoch()):
         logs: Logs = {"batch": number, "size": batch.size}
@@ -153,7 +171,9 @@ def test(
         called.call("on_test_batch_end", number, {**logs, **dict(zip(names, map(_plain, values), strict=True))})
     source.finish()
     found = means.values() if means else [0.0] * len(names)
-    called.call("on_test_end", dict(zip(names, found, strict=True)))
+    called.call("on_test_end", None)
+    for each in bar:
+        each.on_epoch_end(0, dict(zip(names, found, strict=True)))
     return found
 
 
@@ -161,10 +181,9 @@ def predict(
     model: KerasObject, step: Step, source: Source, callbacks: Sequence[Callback] | None, verbose: int
 ) -> list[Sequence[Array]]:
     """The outputs of all batches."""
-    params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
-              "do_validation": False, "metrics": []}  # fmt: skip
-    called = CallbackList([*(callbacks or ()), *_bar(source, verbose, ())], model, params)
-    called.call("on_predict_begin", {})
+    bar = _bar(source, verbose, ())
+    called = CallbackList([*(callbacks or ()), *bar], model, _params(source, verbose, ()))
+    called.call("on_predict_begin", None)
     made = []
     for number, batch in enumerate(source.epoch()):
         logs: Logs = {"batch": number, "size": batch.size}
@@ -173,5 +192,7 @@ def predict(
         made.append(outputs)
         called.call("on_predict_batch_end", number, {**logs, "outputs": outputs})
     source.finish()
-    called.call("on_predict_end", {})
+    called.call("on_predict_end", None)
+    for each in bar:
+        each.on_epoch_end(0)
     return made

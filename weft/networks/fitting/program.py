@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import Array, Nest, SessionLike
+from weft.framework.aliases import Array, Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.replication import current_replica
@@ -13,6 +13,7 @@ from weft.networks.config import KerasObject
 from weft.networks.fitting.endpoints import Endpoint
 from weft.networks.metrics.metric import Mean, Metric
 from weft.networks.state.phase import symbolic_phase
+from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.networks.state.sessions import get_session
 from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder_with_default
@@ -115,8 +116,8 @@ class Program:
         placeholder = symbolic_phase()
         if placeholder is not None:
             feeds[placeholder] = phase
-        session: SessionLike = get_session()
-        return session.run(fetches, feed_dict=feeds)
+        arguments: SessionArguments = self._compilation.session_arguments
+        return arguments.run(get_session(), fetches, feeds)
 
     def _feeds(self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> dict[Tensor, Array]:
         fed = list(self._network.fed_inputs())
@@ -141,14 +142,18 @@ class Program:
         return list(self._run(fetches, self._feeds(inputs, targets, weights), False)[0])
 
 
-def predict(network: KerasObject, inputs: Sequence[Array], outputs: Sequence[Tensor] | None = None) -> list[Array]:
+def predict(
+    network: KerasObject, inputs: Sequence[Array], outputs: Sequence[Tensor] | None = None,
+    session_arguments: SessionArguments = NOTHING,
+) -> list[Array]:  # fmt: skip
     """The outputs of a model for a batch; `outputs` where they are others than the model's own."""
     feeds: dict[Any, Any] = dict(zip(network.fed_inputs(), inputs, strict=True))
     phase = symbolic_phase()
     if phase is not None:
         feeds[phase] = False
     states = network.state_updates
-    return list(get_session().run([list(outputs or network.outputs), group(*states) if states else []], feed_dict=feeds)[0])
+    fetches = [list(outputs or network.outputs), group(*states) if states else []]
+    return list(session_arguments.run(get_session(), fetches, feeds)[0])
 
 
 def _weights_of(endpoint: Endpoint, rank: int) -> Tensor:

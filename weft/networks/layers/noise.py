@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Tensor
-from weft.networks.config import Options
+from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.phase import in_train_phase
@@ -96,6 +96,10 @@ class AlphaDropout(Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+
+    def get_config(self) -> Config:
+        """The arguments, the shape of the noise and the seed excepted, as TensorFlow's configs of it have them."""
+        return {name: value for name, value in super().get_config().items() if name not in ("noise_shape", "seed")}
 
     def call(self, inputs: Tensor, training: TensorLike | None = None) -> Nest:
         """The inputs, in training with dropout.

@@ -22,6 +22,7 @@ from weft.networks.fitting.feeding import Feeding
 from weft.networks.fitting.replicated import predictions_of_replicas
 from weft.networks.metrics.metric import Metric
 from weft.networks.optimizers import catalog as optimizers
+from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.networks.state.sessions import batch_get_value
 from weft.ops.array.placeholder import placeholder
 
@@ -54,7 +55,8 @@ class Trainable(Network):
             weighted_metrics: metrics that take the examples' weights.
             target_tensors: tensors to take the targets from, instead of what is fed.
             distribute: refused.
-            kwargs: refused, but for `run_eagerly=False`.
+            kwargs: what each run of the session is given as well: `fetches`, `feed_dict`, `options`, `run_metadata`; and
+                `run_eagerly=False`. Others are refused.
 
         Raises:
             NotImplementedError: `distribute` was given.
@@ -66,8 +68,9 @@ class Trainable(Network):
                 "compile(distribute=...): make the model under a strategy's scope, or train by an Estimator"
             )
         self.run_eagerly = kwargs.pop("run_eagerly", False)
-        for unknown in kwargs.keys() - {"experimental_run_tf_function", "cloning"}:
+        for unknown in kwargs.keys() - {"experimental_run_tf_function", "cloning"} - SessionArguments.names():
             raise TypeError("Invalid keyword argument(s) in `compile`:", unknown)
+        session_arguments = SessionArguments.of({name: kwargs[name] for name in kwargs.keys() & SessionArguments.names()})
         self.strategy = self.strategy or placement.strategy_in_scope()
         placement.check_made_in_scope(self.strategy, self.weights if self.built else ())
         self.optimizer = optimizers.get(optimizer)
@@ -75,7 +78,7 @@ class Trainable(Network):
         arguments = {"loss": loss, "loss_weights": loss_weights, "metrics": metrics, "weighted_metrics": weighted_metrics,
                      "target_tensors": target_tensors}  # fmt: skip
         shared = placement.shared_by_replicas(self.strategy)
-        self._compilation = Compilation(self, self.optimizer, arguments, sample_weight_mode, shared)
+        self._compilation = Compilation(self, self.optimizer, arguments, sample_weight_mode, shared, session_arguments)
         if self.outputs is not None:
             with placement.scope_of(self.strategy):
                 self._compilation.program()
@@ -205,13 +208,9 @@ class Trainable(Network):
         source = feeding.source(x, y, batch_size, steps_per_epoch, shuffle, sample_weight, class_weight)
         feeding.begin_inputs(source)
         checked = None if validation is None else feeding.validation_source(validation, batch_size, validation_steps)
-        if verbose and source.samples is not None:
-            more = f", validate on {checked.samples} samples" if checked is not None and checked.samples is not None else ""
-            print(f"Train on {source.samples} samples{more}")
         plan = loop.Plan(
             self, compilation, self.metrics_names, source, checked, epochs,
             initial_epoch, verbose, _validation_epochs(validation_freq),
-            batch_size or (32 if source.samples is not None else None),
         )  # fmt: skip
         return loop.fit(plan, callbacks)
 
@@ -265,7 +264,11 @@ class Trainable(Network):
         shared = placement.shared_by_replicas(self.strategy)
         if shared is not None and self._outputs_of_replicas is None:
             self._outputs_of_replicas = predictions_of_replicas(self, shared)
-        return programs.predict(self, inputs, self._outputs_of_replicas)
+        return programs.predict(self, inputs, self._outputs_of_replicas, self._session_arguments())
+
+    def _session_arguments(self) -> SessionArguments:
+        """What each run of the session is given as well; nothing before `compile`."""
+        return NOTHING if self._compilation is None else self._compilation.session_arguments
 
     # Single batches.
 

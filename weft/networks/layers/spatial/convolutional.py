@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from weft.framework.aliases import Nest, ShapeLike, Sizes
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -11,7 +13,7 @@ from weft.models.layers.input_spec import InputSpec
 from weft.models.layers.layer import activated
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
-from weft.networks.objects.arguments import keeps_arguments
+from weft.networks.objects.arguments import config_of, keeps_arguments, resolved
 from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.padding import pad
 from weft.ops.nn.bias import bias_add
@@ -191,6 +193,9 @@ class Conv3DTranspose(_ConvTranspose, conv.Conv3DTranspose):
     """The transpose of a convolution, which makes volumes larger; arguments as of Conv2DTranspose, without dilations."""
 
 
+_PLAIN_KERNEL: Final = {"kernel_initializer": "glorot_uniform", "kernel_regularizer": None, "kernel_constraint": None}
+
+
 def _without_kernel(options: Config) -> Config:
     """Options without those of a plain kernel, which TensorFlow's configs of these layers have, and which mean nothing here."""
     return {name: value for name, value in options.items() if name != "filters" and not name.startswith("kernel_")}
@@ -209,6 +214,7 @@ class _SeparableConv(Layer, separable.Separable):
         pointwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **_without_kernel(kwargs))
+        self._plain_kernel = {name: resolved(name, kwargs.get(name, value)) for name, value in _PLAIN_KERNEL.items()}
         is_causal = padding == "causal"
         self.configure(
             filters, kernel_size, strides, "valid" if is_causal else padding, layout_or_default(data_format),
@@ -225,6 +231,10 @@ class _SeparableConv(Layer, separable.Separable):
         """Make both kernels and the bias."""
         separable.Separable.build(self, input_shape)
         self.built = True
+
+    def get_config(self) -> Config:
+        """The arguments, and those of a plain convolution's kernel, which TensorFlow writes and which have no effect."""
+        return {**super().get_config(), **config_of(self._plain_kernel)}
 
 
 class SeparableConv1D(_SeparableConv, separable.SeparableConv1D):
