@@ -85,7 +85,9 @@ class TFRecordOptions:
 def _bytes_of(record: object) -> bytes:
     if hasattr(record, "SerializeToString"):
         kind = type(record).__name__
-        raise TypeError(f"Expected binary or unicode string, got a {kind}: write its bytes, record.SerializeToString()")
+        raise TypeError(f"expected bytes, {kind} found: write a record's bytes, record.SerializeToString()")
+    if not isinstance(record, bytes | bytearray | memoryview | str):
+        raise TypeError(f"expected bytes, {type(record).__name__} found: {record!r}")
     return as_bytes(record)
 
 

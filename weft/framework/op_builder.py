@@ -172,7 +172,7 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
         if kind == "type":
             dtype = as_dtype(value).base_dtype
             if attr.allowed and dtype not in attr.allowed:
-                raise TypeError(_not_allowed(attr, dtype, attr.name, "attr"))
+                raise TypeError(f"{_not_allowed(attr, dtype, attr.name)}.")
             return dtype
         if kind == "shape":
             return as_dims(value)
@@ -188,7 +188,7 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
             items = value if isinstance(value, list | tuple) or hasattr(value, "__iter__") else [value]
             return [_single(attr.name, kind[5:-1], item) for item in items]
     except (TypeError, ValueError) as error:
-        if str(error).startswith("Expected "):
+        if str(error).startswith(("Expected ", "Value passed ")):
             choices = f": one of {', '.join(map(repr, attr.choices))}" if attr.choices else ""
             raise TypeError(f"{error} It is an attribute of {definition.name}{choices}.") from None
         raise type(error)(f"{definition.name}: attribute {attr.name!r} must be a {kind}, got {value!r}: {error}") from error
@@ -207,9 +207,9 @@ def _single(name: str, kind: str, value: object) -> str | int | float | bool:
     raise TypeError(f"Expected {kind} for argument {name!r} not {given!r}.")
 
 
-def _not_allowed(attr: AttrDef, dtype: DType, name: str, what: str) -> str:
+def _not_allowed(attr: AttrDef, dtype: DType, name: str) -> str:
     allowed = ", ".join(each.name for each in attr.allowed)
-    return f"Value passed to {what} {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}"
+    return f"Value passed to parameter {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}"
 
 
 def _one(
@@ -226,7 +226,7 @@ def _one(
     if wanted is None:
         attr = definition.attrs[arg.type_attr]
         if attr.allowed and dtype not in attr.allowed:
-            raise TypeMisfit(_not_allowed(attr, dtype, arg.name, "parameter"), arg, [value], attr.allowed)
+            raise TypeMisfit(_not_allowed(attr, dtype, arg.name), arg, [value], attr.allowed)
         values[arg.type_attr] = dtype
     elif dtype is not wanted:
         raise TypeMisfit(_mismatch(definition, arg, dtype, wanted), arg, [value], [wanted])
@@ -332,7 +332,7 @@ def _add_list(
             raise ValueError(f"{definition.name!r} Op: the list {arg.name!r} is empty, so its type is not known")
         attr = definition.attrs[arg.type_attr]
         if attr.allowed and wanted not in attr.allowed:
-            raise TypeMisfit(_not_allowed(attr, wanted, arg.name, "parameter"), arg, items, attr.allowed)
+            raise TypeMisfit(_not_allowed(attr, wanted, arg.name), arg, items, attr.allowed)
         values[arg.type_attr] = wanted
     if values.setdefault(arg.number_attr, len(items)) != len(items):
         raise ValueError(

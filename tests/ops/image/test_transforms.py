@@ -64,12 +64,29 @@ def test_brightness_and_contrast_saturate(run: Callable[[Any], Any]) -> None:
 
 
 def test_what_is_no_image_or_does_not_fit_is_told_when_the_graph_is_built() -> None:
-    with pytest.raises(ValueError, match="either 3 or 4 dimensions"):
+    with pytest.raises(ValueError, match="'image' must be at least three-dimensional"):
         tf.image.flip_left_right([[1, 2]])
+    with pytest.raises(ValueError, match="'image' must have either 3 or 4 dimensions"):
+        tf.image.crop_to_bounding_box([[1, 2]], 0, 0, 1, 1)
+    with pytest.raises(ValueError, match="Last dimension of a grayscale image should be size 1"):
+        tf.image.grayscale_to_rgb(IMAGE)
+    with pytest.raises(ValueError, match="must have rank 0"):
+        tf.image.rot90(IMAGE, [1, 2])
     with pytest.raises(ValueError, match="width must be >= target"):
         tf.image.crop_to_bounding_box(IMAGE, 0, 3, 2, 3)
     with pytest.raises(ValueError, match="central_fraction must be within"):
         tf.image.central_crop(IMAGE, 0.0)
+
+
+@pytest.mark.parametrize("shape", [[0, 4, 3], [4, 4, 0], [0, 4, 4, 3]])
+def test_an_image_without_pixels_is_refused_where_the_graph_knows_it(shape: list[int]) -> None:
+    for function, arguments in [
+        (tf.image.flip_left_right, ()), (tf.image.random_flip_up_down, ()), (tf.image.rot90, ()),
+        (tf.image.transpose_image, ()), (tf.image.per_image_standardization, ()), (tf.image.central_crop, (0.5,)),
+        (tf.image.resize_image_with_crop_or_pad, (2, 2)), (tf.image.pad_to_bounding_box, (0, 0, 5, 5)),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=r"all dims of 'image.shape' must be > 0"):
+            function(tf.zeros(shape), *arguments)
 
 
 @pytest.mark.parametrize(

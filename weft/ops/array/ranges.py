@@ -101,8 +101,9 @@ def range_of(
         given = (("start", start), ("limit", limit), ("delta", delta))
         tensors = [_number(value, wanted, key) for key, value in given]
         for (key, _), tensor in zip(given, tensors, strict=True):
-            if tensor.dtype.base_dtype is dtypes.bool:
-                raise TypeError(f"range: {key} is {described(tensor)}, and a number is wanted")
+            if tensor.dtype.base_dtype in (dtypes.bool, dtypes.string):
+                remedy = "; tf.string_to_number reads numbers" if tensor.dtype.base_dtype is dtypes.string else ""
+                raise TypeError(f"range: {key} is {described(tensor)}, and a number is wanted{remedy}")
         if wanted is None:
             found = [tensor.dtype.base_dtype for tensor in tensors]
             wanted = max(found, key=_HIERARCHY.index) if all(kind in _HIERARCHY for kind in found) else found[0]

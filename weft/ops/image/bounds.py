@@ -15,20 +15,20 @@ from weft.ops.array.shape_ops import expand_dims, shape, squeeze
 from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater, assert_greater_equal
-from weft.ops.image.transforms import image_of
+from weft.ops.image.transforms import EITHER, image_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum
 
 _Size: TypeAlias = int | Tensor
 
 
-def image_batch(image: TensorLike, what: str = "image") -> tuple[Tensor, bool]:
+def image_batch(image: TensorLike, what: str = "image", may_be_empty: bool = False) -> tuple[Tensor, bool]:
     """The images as a batch, and whether they were one; a tensor of unknown rank counts as one image.
 
     Raises:
-        ValueError: the rank is known, and not 3 or 4.
+        ValueError: the rank is known, and not 3 or 4, or it is known that there is no pixel and one is wanted.
     """
-    tensor, before = image_of(image, what)
+    tensor, before = image_of(image, what, EITHER, may_be_empty)
     return (tensor, True) if before else (expand_dims(tensor, 0), False)
 
 

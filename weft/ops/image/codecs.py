@@ -44,11 +44,13 @@ def invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError.of(message)
 
 
-def format_of(data: bytes) -> str:
+def format_of(data: bytes, expected: str = "Expected image (JPEG, PNG, or GIF)") -> str:
+    """The format by the first bytes; InvalidArgumentError, which begins with `expected`, for none that is known."""
     for signature, kind in SIGNATURES:
         if data.startswith(signature):
             return kind
-    raise invalid(f"Unknown image file format. One of JPEG, PNG, GIF, BMP required; got data that starts with {data[:16]!r}.")
+    found = f"unknown format starting with '{data[:16].decode('ascii', 'backslashreplace')}'" if data else "empty file"
+    raise invalid(f"{expected}, got {found}")
 
 
 def opened(data: bytes) -> tuple[Any, str]:
@@ -206,7 +208,7 @@ def decode_image_node(
     `scalar -> [height, width, channels]`, or `scalar -> [frames, height, width, 3]` for a GIF.
     """
     data = contents.item()
-    if format_of(data) == "GIF" and channels in (0, 3):
+    if format_of(data, "Unable to decode bytes as JPEG, PNG, GIF, or BMP") == "GIF" and channels in (0, 3):
         frames = _frames(data)
         pixels = frames if expand_animations else frames[0]
         pixels = pixels.astype(np.uint16) * 257 if dtype is dtypes.uint16 else pixels

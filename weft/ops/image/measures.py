@@ -11,6 +11,7 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -21,7 +22,7 @@ from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater_equal
-from weft.ops.image.transforms import convert_image_dtype
+from weft.ops.image.transforms import check_pixels, convert_image_dtype
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import square, squared_difference
@@ -106,6 +107,9 @@ def per_image_standardization(image: TensorLike) -> Tensor:
     """
     with get_default_graph().name_scope("per_image_standardization"):
         tensor = convert_to_tensor(image, name="image")
+        if tensor.dims is not None and len(tensor.dims) < 3:
+            raise ValueError(f"'image' must be at least three-dimensional, [..., height, width, channels]; {described(tensor)}")
+        check_pixels(tensor)
         pixels = tensor if tensor.dtype in _FLOATS else convert_image_dtype(tensor, dtypes.float32)
         axes = [-1, -2, -3]
         mean = reduce_mean(pixels, axis=axes, keepdims=True)
@@ -119,7 +123,10 @@ def _comparable(a: TensorLike, b: TensorLike, max_val: TensorLike) -> tuple[Tens
     first, second = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
     for tensor in (first, second):
         if tensor.shape.ndims is not None and tensor.shape.ndims < 3:
-            raise ValueError(f"Two images are compared by [..., height, width, channels]; {tensor.name!r} is {tensor.shape}")
+            raise ValueError(
+                f"Shape {tensor.shape} must have rank at least 3: images are [..., height, width, channels]; this is "
+                f"{tensor.name!r}"
+            )
     if not first.shape[-3:].is_compatible_with(second.shape[-3:]):
         raise ValueError(f"Shapes {first.shape} and {second.shape} are incompatible")
     greatest = convert_image_dtype(cast(max_val, first.dtype), dtypes.float32)

@@ -37,13 +37,25 @@ _DECODE: Final = "; the bytes of a file become pixels by tf.image.decode_image"
 _GREY: Final = [0.2989, 0.5870, 0.1140]
 
 
-def image_of(image: TensorLike, what: str = "image") -> tuple[Tensor, int]:
+EITHER: Final = "must have either 3 or 4 dimensions"
+_TOO_FLAT: Final = "must be at least three-dimensional"
+
+
+def image_of(
+    image: TensorLike, what: str = "image", too_flat: str = _TOO_FLAT, may_be_empty: bool = False
+) -> tuple[Tensor, int]:
     """The tensor, and how many dimensions come before the height; a tensor of unknown rank counts as one image.
 
     `tf.image.decode_image` gives such tensors: programs flip and crop what it gives without telling a shape.
 
+    Args:
+        image: the image, or a batch of images.
+        what: the argument's name.
+        too_flat: what is said of an image of fewer than three dimensions.
+        may_be_empty: whether a dimension may be 0 where that is known.
+
     Raises:
-        ValueError: the rank is known, and not 3 or 4.
+        ValueError: the rank is known, and not 3 or 4, or it is known that there is no pixel.
     """
     tensor = convert_to_tensor(image, name=what)
     rank = tensor.shape.ndims
@@ -54,10 +66,18 @@ def image_of(image: TensorLike, what: str = "image") -> tuple[Tensor, int]:
     if rank not in (3, 4):
         remedy = f". tf.expand_dims({what}, -1) makes a grey image of a matrix" if rank == 2 else ""
         raise ValueError(
-            f"'{what}' must have either 3 or 4 dimensions, [height, width, channels] or with a batch before; {tensor.name!r} "
+            f"'{what}' {too_flat if rank < 3 else EITHER}, [height, width, channels] or with a batch before; {tensor.name!r} "
             f"has {rank} dimensions{remedy}"
         )
+    if not may_be_empty:
+        check_pixels(tensor, what)
     return tensor, rank - 3
+
+
+def check_pixels(tensor: Tensor, what: str = "image") -> None:
+    """ValueError where it is known that an image has no pixel."""
+    if 0 in (tensor.dims or ()):
+        raise ValueError(f"all dims of '{what}.shape' must be > 0: {tensor.shape}, of {tensor.name!r}")
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
@@ -144,20 +164,23 @@ def _check_scalar(what: str, argument: str, value: Array) -> None:
         raise ValueError(f"Shape must be rank 0 but is rank {rank}: {argument} of {what} is one number, got {value!r}")
 
 
-def _turns(k: TensorLike) -> int | Tensor:
+def _turns(k: Array) -> int | Tensor:
     if is_tensor(k):
         k = convert_to_tensor(k)
         if not k.dtype.base_dtype.is_integer:
             raise TypeError(f"rot90: k must be a whole number of quarter turns, got {described(k)}")
         if k.dims:
-            raise ValueError(f"rot90: k must be a scalar, got {described(k)}")
+            raise ValueError(f"Shape {k.shape} must have rank 0: k of rot90 is one number, got {described(k)}")
         known = constant_value(k)
         return k if known is None else int(known)
+    if k is None or np.ndim(k):
+        shape = "None values not supported." if k is None else f"Shape {np.shape(k)} must have rank 0:"
+        raise ValueError(f"{shape} k of rot90 is one whole number of turns, got {k!r}")
     if not hasattr(type(k), "__index__"):
         raise TypeError(
             f"Expected int32, got {k!r} of type {type(k).__name__!r} instead: k of rot90 is a whole number of turns"
         )
-    return operator.index(k)  # type: ignore[arg-type]
+    return operator.index(k)
 
 
 def _turned(tensor: Tensor, before: int, turns: Tensor) -> Tensor:
@@ -239,11 +262,19 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
     Returns:
         [..., 3] tensor of the same dtype.
+
+    Raises:
+        ValueError: the last dimension is known, and not 1.
     """
     with get_default_graph().name_scope(name or "grayscale_to_rgb") as scope:
         tensor = convert_to_tensor(images, name="images")
         before = tensor.shape.ndims
         if before is not None:
+            if tensor.shape[-1:].as_list() not in ([1], [None]):
+                raise ValueError(
+                    f"Last dimension of a grayscale image should be size 1. {tensor.name!r} is {tensor.shape}: "
+                    "tf.expand_dims(image, -1) makes one of a matrix"
+                )
             return tile(tensor, [*[1] * (before - 1), 3], name=scope)
         return tile(tensor, concat([ones_like(shape(tensor)[:-1]), [3]], 0), name=scope)
 

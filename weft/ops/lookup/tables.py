@@ -36,7 +36,7 @@ def initialize_all_tables(name: str = "init_all_tables") -> Operation:
 def wrong_keys(keys: Tensor, wanted: DType) -> TypeError:
     """The error of keys that have another type than the table's."""
     return TypeError(
-        f"Dtype of argument `keys` must be {wanted}, received: {keys.dtype}\n  keys: {described(keys)}\n  The table's keys are "
+        f"Signature mismatch. Keys must be dtype {wanted}, got {keys.dtype}.\n  keys: {described(keys)}\n  The table has keys "
         f"of type {wanted.name}."
     )
 
@@ -217,6 +217,8 @@ class _MutableTable(_Table):
             dynamic_default_values: the default in place of the table's own: one, or one for each key.
         """
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
+        if not isinstance(keys, SparseTensor):
+            keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
         return self._find(keys, default, name)
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:

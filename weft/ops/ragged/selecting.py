@@ -80,7 +80,7 @@ def boolean_mask(data: ValuesLike, mask: ValuesLike, name: str | None = None) ->
         mask: a bool tensor, perhaps ragged, whose shape begins that of `data`.
 
     Raises:
-        ValueError: the mask is a scalar, or its rank is unknown.
+        ValueError: the mask is a scalar, its rank is unknown, or its shape does not begin that of `data`.
     """
     with input_scope(name, "RaggedMask"):
         found = convert_to_tensor_or_ragged_tensor(data, name="data")
@@ -90,6 +90,9 @@ def boolean_mask(data: ValuesLike, mask: ValuesLike, name: str | None = None) ->
             raise ValueError("mask.shape.ndims must be known statically.")
         if keep.shape.ndims == 0:
             raise ValueError("mask cannot be scalar.")
+        begin = found.shape[: keep.shape.ndims]
+        if not begin.is_compatible_with(keep.shape):
+            raise ValueError(f"Shapes {begin} and {keep.shape} are incompatible: a mask has the shape that its data begin with")
         return _masked(found, keep)
 
 

@@ -30,7 +30,7 @@ def _check(tensor: Tensor, kind: int, n: int | None, axis: int, norm: str | None
     if n is not None and n < 1:
         raise ValueError("n should be a positive integer or None")
     if kind not in _INVERSE:
-        raise ValueError("Types I, II, III and IV (I)DCT are supported.")
+        raise ValueError(f"Only Types I, II, III and IV (I)DCT are supported, got {kind!r}.")
     if kind == 1:
         if norm == "ortho":
             raise ValueError("Normalization is not supported for the Type-I DCT.")

@@ -11,6 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros, zeros_like
@@ -298,7 +299,13 @@ def _padded(tensor: Tensor, length: Tensor, rank: int, from_half: bool) -> Tenso
 def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_real: bool) -> Callable[..., Tensor]:
     def transform(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
         with input_scope(name, default, (input_tensor, fft_length)) as scope:
-            tensor = convert_to_tensor(input_tensor)
+            kinds = COMPLEX if to_real else _REAL
+            tensor = convert_to_tensor(input_tensor, preferred_dtype=kinds[0])
+            if tensor.dtype.base_dtype not in kinds:
+                raise ValueError(
+                    f"Tensor conversion requested dtype {kinds[0].name} for Tensor with dtype {tensor.dtype.name}: "
+                    f"{described(tensor)}\n  {default} takes {kinds[0].name} or {kinds[1].name}: tf.cast makes it."
+                )
             if fft_length is None:
                 length = _lengths(tensor, rank, to_real)
             else:

@@ -82,6 +82,8 @@ def frame(
         rank = rank_of(tensor)
         if rank is None:
             raise ValueError("frame: the rank of the signal must be known, it is not")
+        if rank == 0:
+            raise ValueError(f"Shape () must have rank at least 1: a signal has steps, got {described(tensor)}")
         place = int(axis) if isinstance(axis, bool) else _known(axis, "axis")
         if isinstance(place, Tensor):
             raise ValueError(f"frame: axis must be known when the graph is built, got {described(place)}")
