@@ -97,7 +97,7 @@ class MessageReader:
             peer_log.exception("closing the connection to %s: reading it failed", self._name)
             self._lose(error)
         if rules.waiting:
-            self.lease.wake_waiters()
+            self.lease.tell_waiters()
         return not rules.is_stopped
 
     def read_as_waiter(self, is_alone: bool) -> bool:

@@ -46,13 +46,22 @@ def test_a_waiter_that_stayed_back_is_woken() -> None:
     assert lease.take(first)
     second.may_sleep = True
     assert not lease.take(second)
-    lease.wake_waiters()
-    assert not second.may_sleep  # it was woken
-    second.may_sleep = True
     lease.give()
     assert not second.may_sleep
     assert lease.take(second)
     lease.give()
+
+
+def test_a_message_wakes_those_who_are_told_of_it_by_nobody_else() -> None:
+    lease, awaiting, told = free_lease(), WakeupPipe(), WakeupPipe()
+    assert lease.take(WakeupPipe())
+    awaiting.awaits_message = True
+    for pipe in (awaiting, told):
+        pipe.may_sleep = True
+        assert not lease.take(pipe)
+    lease.tell_waiters()
+    assert not awaiting.may_sleep  # it was woken
+    assert told.may_sleep
 
 
 def test_an_owner_that_sleeps_is_woken_when_the_last_waiter_has_gone() -> None:

@@ -62,10 +62,12 @@ class Lease:
         with self._lock:
             self._execute(self.rules.waiter_leaves(waiter, time.monotonic()))
 
-    def wake_waiters(self) -> None:
-        """Say that a message was handled: it may be the one that a waiter waits for."""
+    def tell_waiters(self) -> None:
+        """Say that a message was handled: it may be the one that a waiter waits for whom nothing else wakes."""
         with self._lock:
-            self._wake_waiters()
+            for waiter in self.rules.waiting:
+                if waiter.awaits_message:
+                    waiter.wake()
 
     def stop(self) -> None:
         """Let nobody read from now on, except the thread that is reading just now."""

@@ -74,9 +74,9 @@ def wait_until(
 ) -> None:
     """Wait until `is_done()`, at most `timeout_s` seconds, reading the sources whenever nobody else does.
 
-    It becomes true by this thread, by a message of a source or its end, or by a thread that wakes this one's pipe; with
-    `sources_only` by nothing but sources, and the wait ends with the last of them. A thread that handles a message reads no
-    further ones, and waits for its pipe alone. `quick` is how waits of this kind have gone.
+    It becomes true by this thread, or by one that wakes this one's pipe, also where a message of a source or its end has
+    made it true; with `sources_only` by sources alone, which wake nobody, and the wait ends with the last of them. A thread
+    that handles a message reads no further ones, and waits for its pipe alone. `quick` is how waits of this kind have gone.
 
     On the main thread, in a block that defers interrupts, one that comes ends the wait as well.
     """
@@ -114,7 +114,7 @@ def _read_alone(is_done: Callable[[], object], source: Source, deadline_s: float
             if busy_poll(quick, poll) or sleep(poll, None if left_s is None else int(left_s * 1000) + 1):
                 source.read_as_waiter(True)
                 if lease.rules.waiting:
-                    lease.wake_waiters()
+                    lease.tell_waiters()
     finally:
         lease.give()
 
@@ -164,7 +164,7 @@ class _Wait:
             source.lease.leave(self.wakeup)
 
     def _note_read(self, fd: int) -> None:
-        """Let others see whether the message is theirs, and stop reading a connection that is over."""
+        """Tell others who may wait for the message, and stop reading a connection that is over."""
         lease = self.held[fd].lease
         if lease.rules.is_stopped:
             # Its owner waits for the lease to clean up, and this thread for the owner, which tells of the end.
@@ -172,10 +172,11 @@ class _Wait:
             lease.give()
             lease.take(self.wakeup)
         elif lease.rules.waiting:
-            lease.wake_waiters()
+            lease.tell_waiters()
 
     def _sleep(self, poll: Callable[..., Found], left_s: float | None) -> Found:
         # In this order: a wake-up that comes after the look finds that this thread may sleep, and writes to its pipe.
+        self.wakeup.awaits_message = self._sources_only
         self.wakeup.may_sleep = True
         try:
             if self._is_done() or (self.refused and self._take_free()):

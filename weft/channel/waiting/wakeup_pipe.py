@@ -24,6 +24,9 @@ class WakeupPipe:
         os.set_blocking(self._read_end, False)
         os.set_blocking(self._write_end, False)
         self.may_sleep = False
+        self.awaits_message = False
+        """Whether each message that another thread handles is to wake the owner, which nobody else wakes when what it waits
+        for has come. Of two steps on one connection each message woke both before."""
         self.pollers: dict[tuple[int, ...], select.poll] = {}  # those of `poller`, by its descriptors
 
     def __del__(self) -> None:
