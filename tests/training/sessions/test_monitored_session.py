@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -220,6 +221,38 @@ def test_an_error_that_a_threads_lost_task_explains_is_recovered_from() -> None:
         hook.coord.request_stop(UNAVAILABLE)
         assert session.run(one) == 1
     assert hook.creations == 2
+
+
+def test_a_signal_that_comes_while_a_task_is_lost_ends_the_program_with_its_code(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("WEFT_STOP_SIGNALS", "SIGUSR1")
+    monkeypatch.setenv("WEFT_STOP_GRACE_S", "0.5")
+
+    class Returns(tf.train.ChiefSessionCreator):
+        """Its second session waits for a task that does not come back."""
+
+        made = 0
+
+        def create_session(self) -> Any:
+            self.made += 1
+            if self.made == 2:
+                signal.raise_signal(signal.SIGUSR1)
+                threading.Event().wait(60)
+            return super().create_session()
+
+    step, recorder = tf.train.get_or_create_global_step(), Recorder()
+
+    def train() -> None:
+        with tf.train.MonitoredSession(Returns(), hooks=[recorder, RaiseOnce(1, UNAVAILABLE)]) as session:
+            session.run(step)
+            session.run(step)
+
+    with caplog.at_level("WARNING"), pytest.raises(SystemExit) as ended:
+        train()
+    assert ended.value.code == 128 + signal.SIGUSR1
+    assert "end" not in recorder.calls
+    assert "SIGUSR1 came while a task was lost: the model is what the last checkpoint has" in caplog.text
 
 
 def test_a_singular_session_is_not_recovered() -> None:

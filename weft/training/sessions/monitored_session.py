@@ -17,6 +17,7 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.printed import printed
 from weft.framework.run_signature import typed_run
 from weft.framework.value_types import OrNone
+from weft.platform import tf_logging
 from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
@@ -175,6 +176,9 @@ class _MonitoredSession:
         if session is None:
             return
         self._signals.begin_leaving()
+        if self._signals.exit_code and isinstance(self._sess, RecoverableSession) and self._sess.is_lost:
+            tf_logging.warning("%s came while a task was lost: the model is what the last checkpoint has", self._signals.name)
+            return
         if self._signals.exit_code:
             # The training goes on when the scheduler starts this task again.
             self._creator.expect_another()

@@ -114,6 +114,11 @@ class RecoverableSession:
             with contextlib.suppress(*RETRYABLE):
                 session.close()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the last session was lost, and there is no other yet."""
+        return self._sess is None
+
     def close(self, at_once: bool = False) -> None:
         """Close the session of now, if there is one."""
         session, self._sess = self._sess, None
