@@ -14,6 +14,8 @@ from weft.estimators.canned.multi_label_head import MultiLabelHead as _MultiLabe
 from weft.estimators.canned.regression_head import RegressionHead
 from weft.estimators.canned.regression_head import logistic_regression_head as _logistic_regression_head
 from weft.estimators.canned.regression_head import poisson_regression_head as _poisson_regression_head
+from weft.estimators.canned.rnn import RNNClassifier as RNNClassifier
+from weft.estimators.canned.rnn import RNNEstimator as RNNEstimator
 from weft.estimators.estimator import Estimator
 from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
