@@ -1,9 +1,12 @@
-"""Run the programs of a catalogue with weft or TensorFlow and print what each printed, as one JSON object by name.
+"""Run the programs of catalogues with weft or TensorFlow and write what each printed, as one JSON object by name.
 
 Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error, `M`,
 which also prints the first line of the error's message, `each`, which runs programs of one line, and `rnn_cell`:
 tf.nn.rnn_cell, which later TensorFlows keep elsewhere.
-It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow CATALOGUE`.
+It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow`. It loads the library, which takes longer
+than most programs, and runs each catalogue that a line of the standard input asks for, `CATALOGUE RESULT`, in a copy of itself:
+what the programs of one leave behind, none of another finds. RESULT is the file for the object, in the folder where the
+programs run; the answer, a line, is `ended`, the catalogue's name and the copy's exit code.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import os
 import re
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -133,6 +137,8 @@ def _library(name: str) -> Any:
             tf.disable_resource_variables()
     else:
         tf = importlib.import_module("weft")
+        # The first step would load it, in each copy.
+        importlib.import_module("jax")
     tf.logging.set_verbosity(tf.logging.ERROR)
     return tf
 
@@ -150,26 +156,50 @@ def _checks(name: str) -> contextlib.AbstractContextManager[None]:
     return contextlib.nullcontext()
 
 
-def _main() -> None:
-    warnings.simplefilter("ignore")
-    tf = _library(sys.argv[1])
-    np.set_printoptions(precision=4, suppress=True)
-    printed, each, cells = {}, runner_of_lines(tf), _rnn_cells(sys.argv[1], tf)
-    for name, source in load(Path(sys.argv[2])).items():
+def _printed(library: str, tf: Any, catalogue: Path) -> dict[str, str]:
+    """What each program of a catalogue prints."""
+    printed, each, cells = {}, runner_of_lines(tf), _rnn_cells(library, tf)
+    for name, source in load(catalogue).items():
         tf.reset_default_graph()
         names = {
             "tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "M": tell, "each": each, "rnn_cell": cells,
             "__name__": "program",
         }  # fmt: skip
-        with contextlib.redirect_stdout(io.StringIO()) as output, _checks(sys.argv[1]):
+        with contextlib.redirect_stdout(io.StringIO()) as output, _checks(library):
             try:
                 exec(compile(source, name, "exec"), names)
             except Exception as error:
                 print("RAISED", type(error).__name__, error)
         printed[name] = output.getvalue()
-    print(json.dumps(printed), flush=True)
-    # A program may leave servers and threads behind.
-    os._exit(0)
+    return printed
+
+
+def _run_apart(library: str, tf: Any, catalogue: Path, result: Path) -> int:
+    """Run a catalogue in a copy of this process, where the result will lie; returns the exit code of that."""
+    process_id = os.fork()
+    if process_id:
+        return os.waitstatus_to_exitcode(os.waitpid(process_id, 0)[1])
+    code = 1
+    try:
+        os.chdir(result.parent)  # programs leave files where they are run
+        result.write_text(json.dumps(_printed(library, tf, catalogue)), encoding="utf-8")
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        # A program may leave servers and threads behind.
+        os._exit(code)
+
+
+def _main() -> None:
+    warnings.simplefilter("ignore")
+    library = sys.argv[1]
+    tf = _library(library)
+    np.set_printoptions(precision=4, suppress=True)
+    for line in sys.stdin:
+        catalogue, result = line.split()
+        print("ended", Path(catalogue).stem, _run_apart(library, tf, Path(catalogue), Path(result)), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,19 +6,21 @@ no TensorFlow; the tests marked `oracle` run the programs with TensorFlow itself
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.differential.run_programs import load
+
+# The first test of a catalogue waits for all of its programs.
+pytestmark = pytest.mark.timeout(300)
 
 _HERE = Path(__file__).parent
 _PROGRAMS = [(path.stem, name) for path in sorted((_HERE / "programs").glob("*.txt")) for name in load(path)]
@@ -79,17 +81,68 @@ def normal(text: str) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-@functools.cache
-def _printed(interpreter: str, library: str, catalogue: str) -> dict[str, str]:
-    command = [interpreter, str(_HERE / "run_programs.py"), library, str(_HERE / "programs" / f"{catalogue}.txt")]
-    path = os.pathsep.join(filter(None, [str(_HERE.parents[1]), os.environ.get("PYTHONPATH")])) if library == "weft" else ""
-    environment = {**os.environ, "PYTHONPATH": path}
-    # The programs leave files where they are run.
-    with tempfile.TemporaryDirectory() as directory:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment, cwd=directory)
-    assert run.returncode == 0, run.stderr[-2000:]
-    result: dict[str, str] = json.loads(run.stdout.splitlines()[-1])
-    return result
+class Runner:
+    """An interpreter that has loaded a library and runs catalogues with it, each in a copy of its process.
+
+    Args:
+        interpreter: the Python.
+        library: `weft` or `tensorflow`.
+        folder: an empty one, for results and what programs leave.
+    """
+
+    def __init__(self, interpreter: str, library: str, folder: Path) -> None:
+        path = os.pathsep.join(filter(None, [str(_HERE.parents[1]), os.environ.get("PYTHONPATH")])) if library == "weft" else ""
+        self._folder = folder
+        self._errors = folder / "errors"
+        self._results: dict[str, dict[str, str]] = {}
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(
+                [interpreter, str(_HERE / "run_programs.py"), library],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={**os.environ, "PYTHONPATH": path},
+                cwd=folder,
+            )
+
+    def printed(self, catalogue: str) -> dict[str, str]:
+        """What each program of a catalogue prints; they run once."""
+        if catalogue not in self._results:
+            self._results[catalogue] = self._run(catalogue)
+        return self._results[catalogue]
+
+    def _run(self, catalogue: str) -> dict[str, str]:
+        own = self._folder / catalogue
+        own.mkdir(exist_ok=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{_HERE / 'programs' / catalogue}.txt {own / 'result.json'}\n")
+        self._process.stdin.flush()
+        # Other lines are what a program wrote past Python, and of a catalogue that a test did not wait for to the end.
+        answer = next((line for line in self._process.stdout if line.startswith(f"ended {catalogue} ")), "")
+        assert answer == f"ended {catalogue} 0\n", self._errors.read_text(errors="replace")[-2000:]
+        result: dict[str, str] = json.loads((own / "result.json").read_text(encoding="utf-8"))
+        return result
+
+    def close(self) -> None:
+        """End the process, also one that runs a catalogue."""
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def weft_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = Runner(sys.executable, "weft", tmp_path_factory.mktemp("weft"))
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(scope="module")
+def oracle_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = Runner(_ORACLE, "tensorflow", tmp_path_factory.mktemp("oracle"))
+    yield runner
+    runner.close()
 
 
 def _familiar(ours: list[str], theirs: list[str]) -> list[str]:
@@ -106,9 +159,9 @@ def _tells_more(ours: str, theirs: str) -> bool:
 
 
 @pytest.mark.parametrize(("catalogue", "program"), _PROGRAMS)
-def test_a_program_prints_what_is_expected(catalogue: str, program: str) -> None:
+def test_a_program_prints_what_is_expected(weft_runner: Runner, catalogue: str, program: str) -> None:
     expected = normal(load(_HERE / "expected" / f"{catalogue}.txt")[program])
-    assert _familiar(normal(_printed(sys.executable, "weft", catalogue)[program]), expected) == expected
+    assert _familiar(normal(weft_runner.printed(catalogue)[program]), expected) == expected
 
 
 @pytest.mark.oracle
@@ -117,7 +170,9 @@ def test_a_program_prints_what_is_expected(catalogue: str, program: str) -> None
     ("catalogue", "program"),
     [each for each in _PROGRAMS if each[0] not in _NOT_IN_THE_ORACLE and each[1] not in _UNLIKE_THE_ORACLE],
 )
-def test_a_program_prints_what_it_prints_with_tensorflow(catalogue: str, program: str) -> None:
-    ours, theirs = _printed(sys.executable, "weft", catalogue), _printed(_ORACLE, "tensorflow", catalogue)
+def test_a_program_prints_what_it_prints_with_tensorflow(
+    weft_runner: Runner, oracle_runner: Runner, catalogue: str, program: str
+) -> None:
+    ours, theirs = weft_runner.printed(catalogue), oracle_runner.printed(catalogue)
     expected = normal(theirs[program])
     assert _familiar(normal(ours[program]), expected) == expected
