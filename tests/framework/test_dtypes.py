@@ -26,7 +26,8 @@ PLAIN = [dtype for dtype in vars(dtypes).values() if isinstance(dtype, DType)]
         (np.float32, tf.float32), (np.dtype("i8"), tf.int64), (np.dtype("S3"), tf.string), (np.dtype("U1"), tf.string),
         (float, tf.float32), (int, tf.int32), (bool, tf.bool), (complex, tf.complex64), (str, tf.string),
         (bytes, tf.string), (object, tf.string), (np.object_, tf.string), (ml_dtypes.bfloat16, tf.bfloat16),
-        (np.array([1.0]).dtype, tf.float64), ("float32_ref", tf.float32._as_ref), (101, tf.float32._as_ref),
+        (np.array([1.0]).dtype, tf.float64), (np.ulonglong, tf.uint64), (np.dtype("q"), tf.int64),
+        ("float32_ref", tf.float32._as_ref), (101, tf.float32._as_ref),
     ],
 )  # fmt: skip
 def test_a_dtype_is_found_by(value: Any, wanted: DType) -> None:

@@ -55,6 +55,16 @@ def test_truth_values_may_become_numbers_but_not_the_other_way() -> None:
             as_array(value, dtypes.bool)
 
 
+@pytest.mark.parametrize("value", [2**63, 2**64 - 1, [2**63], [[2**64 - 1]]])
+def test_integers_beyond_int64_are_uint64(value: object) -> None:
+    array = as_array(value)
+    assert array.dtype.type is np.uint64
+    assert array.tolist() == value
+    for outside in (2**64, -(2**63) - 1):
+        with pytest.raises(TypeError, match="Failed to convert object of type <class 'int'> to Tensor"):
+            as_array(outside)
+
+
 def test_an_error_names_the_number_that_does_not_fit() -> None:
     with pytest.raises(TypeError, match=r"Expected int32, got 2\.5 of type 'float' instead"):
         as_array([1, 2.5], dtypes.int32)

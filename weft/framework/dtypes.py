@@ -309,7 +309,8 @@ def as_dtype(value: object) -> DType:
     if kind is not None:
         if kind.kind in "SU":
             return string
-        found = _BY_NUMPY.get(kind.type)
+        # NumPy has several types of a name, such as np.ulonglong beside np.uint64.
+        found = _BY_NUMPY.get(kind.type) or _BY_NAME.get(kind.name)
         if found is not None:
             return found
     meant = did_you_mean(value, _BY_NAME) if isinstance(value, str) else ""

@@ -188,8 +188,8 @@ def _strings_of_content(content: bytes, count: int) -> Any:
 def as_array(value: object, dtype: DType | None = None) -> Any:
     """Convert a Python value to an array of the dtype given, by TensorFlow's rules.
 
-    Python floats become float32, Python ints int32 (int64 when they don't fit), strings object arrays of bytes. A value of
-    another type than the one asked for is a TypeError, as is an int that does not fit; ints may become floats.
+    Python floats become float32, Python ints int32 (int64 or uint64 when they don't fit), strings object arrays of bytes. A
+    value of another type than the one asked for is a TypeError, as is an int that does not fit; ints may become floats.
     """
     if value is None:
         raise ValueError("None values not supported.")
@@ -197,9 +197,9 @@ def as_array(value: object, dtype: DType | None = None) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return _convert_array(np.asarray(value), base, value)
     if base is None and isinstance(value, int) and not isinstance(value, bool):
-        if not -(2**63) <= value < 2**63:
+        if not -(2**63) <= value < 2**64:
             raise TypeError(_no_type(value))
-        return np.array(value, np.int32 if -(2**31) <= value < 2**31 else np.int64)
+        return np.array(value, np.int32 if -(2**31) <= value < 2**31 else np.int64 if value < 2**63 else np.uint64)
     if isinstance(value, float | int | complex) and base is not None and base.is_numpy_compatible:
         return _convert_scalar(value, base)
     if isinstance(value, str | bytes):
@@ -346,6 +346,9 @@ def _default_width(array: Any) -> Any:
     if array.dtype == np.int64:
         fits = array.min() >= -(2**31) and array.max() < 2**31
         return array.astype(np.int32) if fits else array
+    if array.dtype == np.uint64:
+        # NumPy has two types of that size, and gives such a list the other one.
+        return array.astype(np.uint64)
     dtypes.as_dtype(array.dtype)
     return array
 

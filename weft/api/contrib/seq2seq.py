@@ -35,16 +35,13 @@ from weft.models.seq2seq.monotonic import BahdanauMonotonicAttention as Bahdanau
 from weft.models.seq2seq.monotonic import LuongMonotonicAttention as LuongMonotonicAttention
 from weft.models.seq2seq.monotonic import monotonic_attention as monotonic_attention
 from weft.models.seq2seq.monotonic import safe_cumprod as safe_cumprod
-from weft.ops.array.shape_ops import reshape, shape, size
+from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.division import div_no_nan
-from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import count_nonzero, reduce_sum
 from weft.ops.nn.beam_search import gather_tree as gather_tree
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits
-
-_LITTLE = 1e-12
 
 
 def sequence_loss(
@@ -85,18 +82,18 @@ def sequence_loss(
         classes = shape(logits)[2]
         flat_logits, flat_targets = reshape(logits, [-1, classes]), reshape(targets, [-1])
         function = softmax_loss_function or sparse_softmax_cross_entropy_with_logits
-        losses = mul(function(labels=flat_targets, logits=flat_logits), reshape(weights, [-1]))
+        losses = function(labels=flat_targets, logits=flat_logits) * reshape(weights, [-1])
         if average_across_timesteps and average_across_batch:
-            return div_no_nan(reduce_sum(losses), add(reduce_sum(weights), _LITTLE))
+            return div_no_nan(reduce_sum(losses), reduce_sum(weights))
         if sum_over_timesteps and sum_over_batch:
             return div_no_nan(reduce_sum(losses), cast(count_nonzero(weights), losses.dtype.base_dtype))
         losses = reshape(losses, shape(logits)[0:2])
         if average_across_timesteps and not average_across_batch:
-            return div_no_nan(reduce_sum(losses, 1), add(reduce_sum(weights, 1), _LITTLE))
+            return div_no_nan(reduce_sum(losses, 1), reduce_sum(weights, 1))
         if average_across_batch and not average_across_timesteps:
-            return div_no_nan(reduce_sum(losses, 0), add(reduce_sum(weights, 0), _LITTLE))
+            return div_no_nan(reduce_sum(losses, 0), reduce_sum(weights, 0))
         if sum_over_timesteps:
-            return div_no_nan(reduce_sum(losses, 1), cast(size(weights[0]), losses.dtype.base_dtype))
+            return div_no_nan(reduce_sum(losses, 1), cast(count_nonzero(weights, 1), losses.dtype.base_dtype))
         if sum_over_batch:
-            return div_no_nan(reduce_sum(losses, 0), cast(size(weights[:, 0]), losses.dtype.base_dtype))
+            return div_no_nan(reduce_sum(losses, 0), cast(count_nonzero(weights, 0), losses.dtype.base_dtype))
         return losses
