@@ -11,7 +11,7 @@ import copy
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,8 +31,11 @@ _CONFIG: Final = Config(KernelManager={"transport": "ipc"})
 _CELL_NAME: Final = {"IPYKERNEL_CELL_NAME": "<cell>"}
 
 
-def run(notebook: Any) -> None:
+def run(notebook: Any) -> list[str]:
     """Run a notebook's cells in a new kernel, which gives them their outputs, log lines aside.
+
+    Returns:
+        The log lines.
 
     Raises:
         RuntimeError: a cell failed; tells its error.
@@ -47,11 +50,14 @@ def run(notebook: Any) -> None:
     except CellExecutionError as error:
         raise RuntimeError(str(error)) from None
     notebook.metadata = metadata  # without the version of Python, which differs from run to run
+    logged: list[str] = []
     for cell in _code(notebook):
-        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]  # log lines
+        logged += [line for output in cell.outputs if output.get("name") == "stderr" for line in output.text.splitlines()]
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         for output in cell.outputs:
             if "image/svg+xml" in output.get("data", {}):
                 output.data["text/plain"] = "<a picture>"
+    return logged
 
 
 def comparable(outputs: Sequence[Any]) -> list[Any]:
@@ -67,15 +73,21 @@ def comparable(outputs: Sequence[Any]) -> list[Any]:
     return texts
 
 
-def differences(path: Path, write: bool) -> list[str]:
-    """Run a notebook; store its outputs, or tell where they are not those that it holds."""
+def differences(path: Path, write: bool, unexpected: Callable[[Sequence[str]], list[str]] | None = None) -> list[str]:
+    """Run a notebook; store its outputs, or tell where they are not those that it holds.
+
+    Args:
+        path: the notebook's file.
+        write: whether to store.
+        unexpected: picks the log lines that should not be there; None for none.
+    """
     notebook = nbformat.read(path, as_version=4)
     held = [copy.deepcopy(cell.outputs) for cell in _code(notebook)]
-    run(notebook)
+    logged = run(notebook)
     if write:
         nbformat.write(notebook, path)
         return []
-    found = []
+    found = [] if unexpected is None else [f"{path} logs {line}" for line in unexpected(logged)]
     for number, (cell, outputs) in enumerate(zip(_code(notebook), held, strict=True), start=1):
         wanted, given = comparable(outputs), comparable(cell.outputs)
         if wanted != given:

@@ -11,6 +11,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests import alarms
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
@@ -37,7 +39,7 @@ def marked(path: Path) -> Any:
 
 @pytest.mark.parametrize("path", [marked(path) for path in NOTEBOOKS])
 def test_a_notebook_shows_what_it_holds(tool: ModuleType, path: Path) -> None:
-    assert tool.differences(path, write=False) == []
+    assert tool.differences(path, write=False, unexpected=alarms.unexpected) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -68,6 +70,13 @@ def test_a_cell_that_fails_or_shows_something_else_is_told(tool: ModuleType, tmp
     assert "shows ['2\\n', '3']" in tool.differences(path, write=False)[0]
     assert tool.differences(path, write=True) == []
     assert tool.differences(path, write=False) == []
+
+
+def test_an_alarm_in_the_log_is_told(tool: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "notebook.ipynb"
+    cell = nbformat.v4.new_code_cell("import sys\n_ = sys.stderr.write('INFO:weft:fine\\nWARNING:weft:not so fine\\n')")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    assert tool.differences(path, write=False, unexpected=alarms.unexpected) == [f"{path} logs WARNING:weft:not so fine"]
 
 
 def test_a_warning_is_an_error(tool: ModuleType) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import weft as tf
+from tests import alarms
 from weft.cli.command_line import COMMANDS, command_parser
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +32,9 @@ _SHOWN = [
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
-def test_the_programs_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_programs_of_a_page_run_and_alarm_nobody(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TF_CONFIG", "")
     names: dict[str, object] = {}
@@ -40,6 +44,8 @@ def test_the_programs_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
         exec(compile(program, f"{page.name}, program {number}", "exec"), names)
     tf.summary.FileWriterCache.clear()
     tf.reset_default_graph()
+    logged = [f"{each.levelname}:{each.name}:{line}" for each in caplog.records for line in each.getMessage().splitlines()]
+    assert alarms.unexpected(logged) == []
 
 
 def test_the_first_program_of_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +65,9 @@ def test_the_cluster_of_the_readme_prints_what_it_says(tmp_path: Path) -> None:
     (program,) = [each for each in _PYTHON.findall((ROOT / "README.md").read_text("utf-8")) if "LocalCluster" in each]
     (tmp_path / "program.py").write_text(program)
     command = [sys.executable, "program.py"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True)
+    environment = {**os.environ, **alarms.SHOWN}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=True)
+    assert alarms.unexpected(ran.stderr.splitlines()) == []
     assert ran.stdout.split() == re.findall(r"# ([\d.]+):", program)
 
 
