@@ -56,6 +56,8 @@ class FileWriter:
         if not isinstance(logdir, str | bytes | os.PathLike):
             raise TypeError(f"logdir of a FileWriter must be a folder, such as 'logs', got {logdir!r}")
         self._logdir = os.fsdecode(logdir)
+        if not isinstance(filename_suffix, str | bytes | None):
+            raise TypeError(f"Expected binary or unicode string, got {filename_suffix!r} for filename_suffix.")
         self._file_args = (self._logdir, max_queue, flush_secs, filename_suffix or "")
         self._file = EventFile(*self._file_args)
         self._closed = False

@@ -100,6 +100,11 @@ class name_scope:
             name = name.decode()
         if not (name is None or isinstance(name, str)):
             raise TypeError(f"name_scope: `name` must be a string or None, got {type(name).__name__}")
+        if not (default_name is None or isinstance(default_name, str | bytes)):
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this into the "
+                "`values` kwarg."
+            )
         self._name = default_name if name is None else name
         self._values = [] if values is None else list(values)
         if self._name is None and values is not None:

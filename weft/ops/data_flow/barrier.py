@@ -119,7 +119,9 @@ class Barrier:
         self._types = [as_dtype(each) for each in given]
         dims = [] if shapes is None else [as_dims(each) for each in shapes]
         self._dims: list[Dims] = dims or [None] * len(self._types)
-        self._ref: Tensor = barrier(component_types=self._types, shapes=dims, shared_name=shared_name or "", name=name)
+        self._ref: Tensor = barrier(
+            component_types=self._types, shapes=dims, shared_name="" if shared_name is None else shared_name, name=name
+        )
 
     @property
     def barrier_ref(self) -> Tensor:

@@ -111,7 +111,11 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     ) -> None:
         _check_reduction("ConditionalAccumulator", reduction_type)
         handle = accumulators.conditional_accumulator(
-            dtype=as_dtype(dtype), shape=as_dims(shape), shared_name=shared_name or "", name=name, reduction_type=reduction_type
+            dtype=as_dtype(dtype),
+            shape=as_dims(shape),
+            shared_name="" if shared_name is None else shared_name,
+            name=name,
+            reduction_type=reduction_type,
         )
         super().__init__(dtype, shape, handle)
 
@@ -172,7 +176,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     ) -> None:
         _check_reduction("SparseConditionalAccumulator", reduction_type)
         handle = accumulators.sparse_conditional_accumulator(
-            dtype=as_dtype(dtype), shape=as_dims(shape), shared_name=shared_name or "", name=name, reduction_type=reduction_type
+            dtype=as_dtype(dtype),
+            shape=as_dims(shape),
+            shared_name="" if shared_name is None else shared_name,
+            name=name,
+            reduction_type=reduction_type,
         )
         super().__init__(dtype, shape, handle)
 

@@ -296,7 +296,11 @@ class FIFOQueue(QueueBase):
         types = _as_list(dtypes)
         shapes, names = _as_shapes(shapes), _as_names(names)
         handle = queues.fifo_queue_v2(
-            component_types=types, shapes=_attr(shapes), capacity=capacity, shared_name=shared_name or "", name=name
+            component_types=types,
+            shapes=_attr(shapes),
+            capacity=capacity,
+            shared_name="" if shared_name is None else shared_name,
+            name=name,
         )
         super().__init__(types, shapes, names, handle)
 
@@ -332,7 +336,11 @@ class PaddingFIFOQueue(QueueBase):
                 f"Shapes must be provided for all components, but received {len(types)} dtypes and {len(shapes or ())} shapes."
             )
         handle = queues.padding_fifo_queue_v2(
-            component_types=types, shapes=_attr(shapes), capacity=capacity, shared_name=shared_name or "", name=name
+            component_types=types,
+            shapes=_attr(shapes),
+            capacity=capacity,
+            shared_name="" if shared_name is None else shared_name,
+            name=name,
         )
         super().__init__(types, shapes, names, handle)
 
@@ -372,7 +380,7 @@ class RandomShuffleQueue(QueueBase):
             seed2 = sum(shared_name.encode()) & 0x7FFFFFFF
         handle = queues.random_shuffle_queue_v2(
             component_types=types, shapes=_attr(shapes), capacity=capacity, min_after_dequeue=min_after_dequeue,
-            seed=seed1, seed2=seed2, shared_name=shared_name or "", name=name,
+            seed=seed1, seed2=seed2, shared_name="" if shared_name is None else shared_name, name=name,
         )  # fmt: skip
         super().__init__(types, shapes, names, handle)
 
@@ -401,7 +409,11 @@ class PriorityQueue(QueueBase):
         others = _as_list(types)
         shapes, names = _as_shapes(shapes), _as_names(names)
         handle = queues.priority_queue_v2(
-            component_types=others, shapes=_attr(shapes), capacity=capacity, shared_name=shared_name or "", name=name
+            component_types=others,
+            shapes=_attr(shapes),
+            capacity=capacity,
+            shared_name="" if shared_name is None else shared_name,
+            name=name,
         )
         with_priority = None if shapes is None else [TensorShape([]), *shapes]
         super().__init__([dtypes.int64, *others], with_priority, names, handle)

@@ -300,7 +300,7 @@ class MutableHashTable(_MutableTable):
     ) -> None:
         default = convert_to_tensor(default_value, dtype=as_dtype(value_dtype))
         types = {"key_dtype": as_dtype(key_dtype), "value_dtype": as_dtype(value_dtype)}
-        shared = {"shared_name": shared_name or "", "use_node_name_sharing": True}
+        shared = {"shared_name": "" if shared_name is None else shared_name, "use_node_name_sharing": True}
         if default.get_shape().ndims == 0:
             handle = lookup_nodes.mutable_hash_table_v2(**types, **shared, name=name)
         else:

@@ -104,7 +104,7 @@ def conv2d(
     """
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     mode, explicit = explicit_padding(padding)
-    layout = data_format or "NHWC"
+    layout = "NHWC" if data_format is None else data_format
     return conv2d_node(
         input, filter, strides=per_dimension(strides, 2, channel_of(layout), "strides"), padding=mode,
         use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit, data_format=layout,
@@ -135,7 +135,7 @@ def conv2d_transpose(
     """
     value = deprecated_argument_lookup("input", input, "value", value)
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
-    layout = data_format or "NHWC"
+    layout = "NHWC" if data_format is None else data_format
     mode, explicit = explicit_padding(padding)
     with input_scope(name, "conv2d_transpose", (value, filter, output_shape)) as scope:
         return conv2d_backprop_input(

@@ -28,7 +28,7 @@ def _pooled(
     node: Callable[..., Tensor], default: str, value: TensorLike | None, ksize: Sizes, strides: Sizes, padding: Padding,
     data_format: str | None, name: str | None, count: int = 2,
 ) -> Tensor:  # fmt: skip
-    layout = data_format or ("NHWC" if count == 2 else "NDHWC")
+    layout = ("NHWC" if count == 2 else "NDHWC") if data_format is None else data_format
     channel = 1 if layout.startswith("NC") else count + 1
     with input_scope(name, default, (value,)) as scope:
         return node(
@@ -160,7 +160,7 @@ def _pooled_rows(
     data_format: str | None, name: str | None,
 ) -> Tensor:  # fmt: skip
     """Sequences as images of one row."""
-    layout = data_format or "NWC"
+    layout = "NWC" if data_format is None else data_format
     if layout not in ("NWC", "NCW"):
         raise ValueError('data_format must be "NWC" or "NCW".')
     channel, row = (1, 2) if layout == "NCW" else (2, 1)
@@ -279,7 +279,7 @@ def pool(
         steps = list(strides) if strides is not None else [1] * count
         if len(steps) != count:
             raise ValueError(f"len(strides)={len(steps)} but should be {count}: one for each spatial dimension")
-        layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
+        layout = ("NWC", "NHWC", "NDHWC")[count - 1] if data_format is None else data_format
         function = functions[pooling_type, count]
         if rates is not None and max(rates) > 1:
             if max(steps) > 1:

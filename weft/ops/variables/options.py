@@ -25,20 +25,30 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_TOWER = 3
 
 
-def checked_trainable(trainable: bool | None, synchronization: VariableSynchronization, name: str | None) -> bool:
+def checked_trainable(trainable: bool | None, synchronization: VariableSynchronization | int | None, name: str | None) -> bool:
     """Whether a variable is trainable; ValueError when it may not be."""
-    if not isinstance(synchronization, VariableSynchronization):
-        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
-    return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+    given = checked_synchronization(synchronization, name)
+    return given is not VariableSynchronization.ON_READ if trainable is None else trainable
 
 
-def checked_aggregation(aggregation: VariableAggregation | None, name: str | None) -> VariableAggregation:
+def checked_synchronization(synchronization: VariableSynchronization | int | None, name: str | None) -> VariableSynchronization:
+    """The times at which copies are brought together; ValueError when there are no such."""
+    if synchronization is None:
+        return VariableSynchronization.AUTO
+    try:
+        return VariableSynchronization(synchronization)
+    except ValueError:
+        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}") from None
+
+
+def checked_aggregation(aggregation: VariableAggregation | int | None, name: str | None) -> VariableAggregation:
     """The way in which copies are brought together; ValueError when there is no such way."""
     if aggregation is None:
         return VariableAggregation.NONE
-    if not isinstance(aggregation, VariableAggregation):
-        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
-    return aggregation
+    try:
+        return VariableAggregation(aggregation)
+    except ValueError:
+        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}") from None
 
 
 def with_trainable_collection(

@@ -33,6 +33,7 @@ from weft.ops.variables.options import (
     VariableAggregation,
     VariableSynchronization,
     checked_aggregation,
+    checked_synchronization,
     checked_trainable,
     resource_variables_enabled,
     with_trainable_collection,
@@ -211,7 +212,8 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
                 "tf.nn.relu."
             )
         self._constraint = constraint
-        self._synchronization, self._aggregation = synchronization, checked_aggregation(aggregation, name)
+        self._synchronization = checked_synchronization(synchronization, name)
+        self._aggregation = checked_aggregation(aggregation, name)
         self._caching_device = caching_device
         self._save_slice_info = None
         self._validate_shape = validate_shape
