@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
@@ -25,6 +26,11 @@ def test_the_module_is_found_by_its_path_and_as_an_attribute() -> None:
 def graph() -> Iterator[tf1.Graph]:
     with tf1.Graph().as_default() as made:
         yield made
+
+
+def test_the_first_version_stands_in_the_second() -> None:
+    assert tf.compat.v1.placeholder is tf1.placeholder
+    assert importlib.import_module("weft.compat.v2.compat.v1").Session is tf1.Session
 
 
 @pytest.mark.parametrize("path", sorted(forms.table()))

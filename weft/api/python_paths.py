@@ -92,6 +92,14 @@ NAMES: Final = {
     "debug.wrappers.dumping_wrapper": "weft.client.debugger:DumpingDebugWrapperSession",
     "saved_model.loader_impl": "weft.training.saved_model.inspection:read_saved_model=parse_saved_model",
     "estimator.canned.parsing_utils": "estimator.classifier_parse_example_spec estimator.regressor_parse_example_spec",
+    "estimator.head.base_head": "estimator.Head",
+    "estimator.head.binary_class_head": "estimator.BinaryClassHead",
+    "estimator.head.multi_class_head": "estimator.MultiClassHead",
+    "estimator.head.multi_head": "estimator.MultiHead",
+    "estimator.head.multi_label_head": "estimator.MultiLabelHead",
+    "estimator.head.regression_head": (
+        "estimator.LogisticRegressionHead estimator.PoissonRegressionHead estimator.RegressionHead"
+    ),
     "keras.backend_config": (
         "weft.networks.state.defaults:epsilon weft.networks.state.defaults:floatx "
         "weft.networks.state.defaults:image_data_format weft.networks.state.defaults:set_epsilon "

@@ -39,5 +39,5 @@ def _names() -> dict[str, str]:
     return {path: " ".join(each) for path, each in found.items()}
 
 
-ALIASES: Final = {"keras": _KERAS} | _aliases()
+ALIASES: Final = {"keras": _KERAS, "compat.v1": "weft.api.compat.v1"} | _aliases()
 NAMES: Final = _names()
