@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,3 +95,16 @@ def test_a_train_graph_is_exported_with_its_signature_and_train_op(tmp_path: Pat
         "train": ("tensorflow/supervised/training", ["input", "label"], ["loss"]),
         "eval": ("tensorflow/supervised/eval", ["input", "label"], ["loss"]),
     }
+
+
+def test_members_are_overridden_where_the_program_lifts_the_check(tmp_path: Path) -> None:
+    class Changed(tf.estimator.Estimator):
+        def train(self, *args: Any, **kwargs: Any) -> str:
+            return "trained"
+
+    class Lifted(Changed):
+        _assert_members_are_not_overridden = staticmethod(lambda _: None)
+
+    with pytest.raises(ValueError, match="cannot override members of Estimator"):
+        Changed(lambda features: None, str(tmp_path))
+    assert Lifted(lambda features: None, str(tmp_path)).train() == "trained"

@@ -88,7 +88,8 @@ class Estimator:
         params: Params = None,
         warm_start_from: str | WarmStartSettings | None = None,
     ) -> None:
-        self._check_overrides()
+        # As a static method is called, too: by this name programs let their subclasses override members.
+        type(self)._assert_members_are_not_overridden(self)
         self._config = settled_config(config, model_dir)
         tf_logging.info("Using config: %s", vars(self._config))
         self._device_fn = device_function(self._config)
@@ -102,7 +103,7 @@ class Estimator:
     def __repr__(self) -> str:
         return f"<tf.estimator.{type(self).__name__} of {self.model_dir}>"
 
-    def _check_overrides(self) -> None:
+    def _assert_members_are_not_overridden(self) -> None:
         members = {name for name in dir(Estimator) if not name.startswith("__")}
         changed = {
             name
