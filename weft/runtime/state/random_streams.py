@@ -86,6 +86,9 @@ class Draws:
         """Where the run has left the streams of nodes in branches and loops; to be set before the block ends."""
 
     def __enter__(self) -> Draws:
+        # Code without random nodes is made for a tuple, and JAX tells lists from tuples.
+        if not self._streams:
+            return self
         if not self._moving:
             self.starts = [stream.take(blocks) for stream, blocks in zip(self._streams, self._blocks, strict=True)]
             return self
