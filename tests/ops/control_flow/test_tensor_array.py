@@ -181,3 +181,14 @@ def test_unstacks_fewer_parts_than_it_has_elements_and_no_more():
         assert session.run([kept.stack(), kept.size()])[0].tolist() == [1, 2, 3, 0, 0]
         with pytest.raises(tf.errors.InvalidArgumentError, match="array is not resizeable and size is: 3"):
             session.run(tf.TensorArray(tf.float32, 3).unstack([0.0] * 5).stack())
+
+
+@pytest.mark.parametrize("sizes", [[0, 3], [0, 0, 2], [2, 0], [0, 1, 0]])
+def test_elements_behind_an_empty_one_are_joined_without_it(sizes: list[int]) -> None:
+    array = tf.TensorArray(tf.int32, len(sizes), infer_shape=False)
+    for index, size in enumerate(sizes):
+        array = array.write(index, tf.range(size))
+    joined = array.concat()
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run(joined).tolist() == [each for size in sizes for each in range(size)]

@@ -90,15 +90,17 @@ def _check_index(index: int, size: int, verb: str) -> None:
 
 def _written(flow: Array, index: int, value: Array) -> Array:
     """A copy of the buffer with one element replaced."""
-    return note_written(flow, _with_element(unmarked(flow), index, np.asarray(value)), (index,))
+    marks = marks_of(flow)
+    takes_shape = is_unshaped(flow) and (marks is None or not marks.written.any())
+    return note_written(flow, _with_element(unmarked(flow), index, np.asarray(value), takes_shape), (index,))
 
 
-def _with_element(flow: Array, index: int, value: Array) -> Array:
+def _with_element(flow: Array, index: int, value: Array, takes_shape: bool) -> Array:
     if _is_ragged(flow, value.dtype):
         result = flow.copy()
         result[index] = value
         return result
-    if is_unshaped(flow) and value.shape != (0,):
+    if takes_shape and value.shape != (0,):
         flow = np.full((flow.shape[0], *value.shape), b"" if value.dtype == object else 0, value.dtype)
     if flow.shape[1:] == value.shape:
         result = flow.copy()
@@ -138,7 +140,9 @@ def buffer_write(xp: ArrayModule, flow: Array, index: Array, value: Array) -> Re
         _check_index(int(index), flow.shape[0], "write")
         return _written(flow, int(index), value)
     note_wrong((index < 0) | (index >= flow.shape[0]))
-    if is_unshaped(flow) and value.shape != (0,):
+    if is_unshaped(flow):
+        if value.shape == (0,):
+            raise UnimplementedError.of("TensorArray: compiled code cannot tell an empty element from one that was not written")
         flow = xp.zeros((flow.shape[0], *value.shape), value.dtype)
     _check_shape(flow, value.shape)
     return xp.asarray(flow).at[index].set(value)
