@@ -148,6 +148,7 @@ WITHOUT: Final[dict[str, str]] = {
         "SampleDistortedBoundingBoxV2", "StatelessSampleDistortedBoundingBox", "ImageSummary", "AudioSummaryV2",
         "TensorSummaryV2",
     ), _PICTURES),
+    **dict.fromkeys(("FractionalAvgPool", "FractionalMaxPool"), "their windows and values by TensorFlow's: tests/ops/nn"),
     **dict.fromkeys(("DecodeBmp", "DecodeImage"), "it takes BMP files with other numbers of channels: tests/ops/image"),
     **dict.fromkeys((
         "ParseExample", "ParseExampleV2", "ParseSingleExample", "ParseSingleSequenceExample", "SparseCross",

@@ -104,6 +104,9 @@ def per_image_standardization(image: TensorLike) -> Tensor:
 
     Returns:
         A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: the image is known to have no pixels, or fewer than three dimensions.
     """
     with get_default_graph().name_scope("per_image_standardization"):
         tensor = convert_to_tensor(image, name="image")

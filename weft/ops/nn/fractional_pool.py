@@ -186,8 +186,8 @@ def fractional_max_pool_grad(
 ) -> Result:  # fmt: skip
     """What the gradient of each window gives the first of its pixels that has the greatest number.
 
-    `[batch, height, width, channels], [batch, rows, columns, channels] twice, [rows + 1] int64, [columns + 1] int64 ->
-    [batch, height, width, channels]`
+    `[batch, height, width, channels], [batch, rows, columns, channels], [batch, rows, columns, channels], [rows + 1] int64,
+    [columns + 1] int64 -> [batch, height, width, channels]`
     """
     batch, height, width, channels = orig_input.shape
     result = np.zeros_like(orig_input)

@@ -322,7 +322,9 @@ def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_rea
         "Args:\n"
         f"    input_tensor: {'complex64 or complex128' if to_real else 'float32 or float64'}.\n"
         f"    fft_length: {lengths}, `[{rank}]` int32; by the input's shape when None.\n"
-        "    name: the name scope.\n"
+        "    name: the name scope.\n\n"
+        "Raises:\n"
+        "    ValueError: the input is of another dtype.\n"
     )
     return transform
 
