@@ -11,7 +11,7 @@ import grpc
 import weft as tf
 from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.message_mutation import MessageMutation
-from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.master.methods import METHODS, SERVICE
 from weft.framework.tensor_util import make_tensor_proto
 from weft.proto import master_pb2
 

@@ -9,23 +9,11 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.estimators.equal_starts import SetAll
 
 _X = np.linspace(-1, 1, 12).reshape(6, 2).astype(np.float32)
 _Y = np.array([0, 1, 1, 0, 1, 0])
 _learn, _layers = tf.contrib.learn, tf.contrib.layers
-
-
-class _SetAll(tf.train.SessionRunHook):
-    def begin(self) -> None:
-        self._ops = [variable.assign(tf.constant(_value(variable))) for variable in tf.trainable_variables()]
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        session.run(self._ops)
-
-
-def _value(variable: Any) -> Any:
-    shape = variable.shape.as_list()
-    return 0.5 * np.cos(np.arange(int(np.prod(shape))) + len(variable.op.name)).reshape(shape).astype(np.float32)
 
 
 def _input_fn() -> Any:
@@ -62,7 +50,7 @@ def test_training_gives_tensorflows_loss_and_predictions(
     kind: str, loss: float, predictions: list[float], tmp_path: Path
 ) -> None:
     estimator = _made(kind, str(tmp_path))
-    estimator.fit(input_fn=_input_fn, steps=3, monitors=[_SetAll()])
+    estimator.fit(input_fn=_input_fn, steps=3, monitors=[SetAll()])
     metrics = estimator.evaluate(input_fn=_input_fn, steps=1)
     assert metrics["global_step"] == 3
     assert metrics["loss"] == pytest.approx(loss, abs=6e-4)

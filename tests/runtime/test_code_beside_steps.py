@@ -18,9 +18,9 @@ from weft.runtime.choice import compile_rules
 from weft.runtime.choice.changing_sizes import COMPILED_AT_ONCE
 from weft.runtime.choice.compile_rules import COLD_RUNS
 from weft.runtime.compiled import engine
+from weft.runtime.compiled.code_price import CodePrice
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.state.session_state import DETERMINISM_VARIABLE
-from weft.runtime.xla.code_price import CodePrice
 from weft.runtime.xla.compile_thread import compile_thread
 
 LIMIT_S = 60.0

@@ -9,7 +9,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.client.backend import Backend
 from weft.distributed.client.chosen_session import ChosenSession
 from weft.distributed.master.direct_session import close_direct_sessions, open_direct_session
-from weft.distributed.rpc.master_requests import reset_containers
+from weft.distributed.rpc.master.requests import reset_containers
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.in_process.in_process_session import InProcessSession
 from weft.errors import NotFoundError

@@ -21,7 +21,7 @@ from tests.distributed.waiting import until
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
 from weft.distributed.client.remote_session import RemoteSession
-from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
+from weft.distributed.rpc.master.methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, OpError, PermissionDeniedError, ResourceExhaustedError, UnavailableError

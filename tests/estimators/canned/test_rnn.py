@@ -9,22 +9,10 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.estimators.equal_starts import SetAll
 
 _contrib = tf.contrib.estimator
 _PLACES = [[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [2, 2]]
-
-
-class _SetAll(tf.train.SessionRunHook):
-    def begin(self) -> None:
-        self._ops = [variable.assign(tf.constant(_value(variable))) for variable in tf.trainable_variables()]
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        session.run(self._ops)
-
-
-def _value(variable: Any) -> Any:
-    shape = variable.shape.as_list()
-    return 0.5 * np.cos(np.arange(int(np.prod(shape))) + len(variable.op.name)).reshape(shape).astype(np.float32)
 
 
 def _input_fn() -> Any:
@@ -44,7 +32,7 @@ def _descent(rate: float) -> Any:
 
 
 def _trained(estimator: Any) -> Any:
-    return estimator.train(_input_fn, hooks=[_SetAll()], steps=2)
+    return estimator.train(_input_fn, hooks=[SetAll()], steps=2)
 
 
 def test_stacked_lstms_with_context_are_tensorflows(tmp_path: Path) -> None:

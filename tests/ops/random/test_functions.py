@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from weft.framework import op_registry
-from weft.runtime.compiled.traced_streams import TracedStream
+from weft.runtime.compiled.traced.streams import TracedStream
 from weft.runtime.state.random_streams import RandomStream
 
 LOGITS = np.log(np.array([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]], np.float32))

@@ -24,9 +24,9 @@ from weft.runtime.choice.compile_rules import (
     Way,
 )
 from weft.runtime.choice.counted_runs import CountedRuns
+from weft.runtime.compiled.code_price import CodePrice
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
-from weft.runtime.xla.code_price import CodePrice
 
 CODE_S, CALL_S = 3.0, 1e-4
 

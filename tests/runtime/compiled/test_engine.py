@@ -12,7 +12,7 @@ import weft as tf
 from weft.framework.operation import Operation, Tensor
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.engine import CompiledStage
-from weft.runtime.compiled.tracing import trace
+from weft.runtime.compiled.traced.tracing import trace
 from weft.runtime.program.program import Program
 from weft.runtime.program.program_builder import build_program
 from weft.runtime.state.binder import Binder

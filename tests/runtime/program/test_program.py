@@ -11,8 +11,8 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.runtime.compiled.traced_state import TracedState
-from weft.runtime.compiled.tracing import trace
+from weft.runtime.compiled.traced.state import TracedState
+from weft.runtime.compiled.traced.tracing import trace
 from weft.runtime.host.frame import PLAIN
 from weft.runtime.host.host_program import HostProgram
 from weft.runtime.program.program import Program

@@ -21,7 +21,7 @@ from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
-from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
+from weft.distributed.rpc.master.methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.worker_service import as_admission

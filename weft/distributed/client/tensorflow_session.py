@@ -19,7 +19,7 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from weft import errors
 from weft.distributed.client.sent_graph import SentGraph
-from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.master.methods import METHODS, SERVICE
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
 from weft.errors import CancelledError, NotFoundError, OpError, UnimplementedError
 from weft.framework import tensor_util

@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from weft.distributed.server.server_def import OwnTask
@@ -77,7 +77,7 @@ class Announcements:
             AlreadyExistsError: another run of the task lives.
             UnavailableError: the run does not answer at the address.
         """
-        if task == self._task or task not in self._stubs.tasks:
+        if task not in self._stubs.others:
             raise NotFoundError.of(
                 f"{self._task} heard of {task or 'a task without a name'} at {address!r}, which is no other task of its "
                 "cluster. Describe the cluster with all tasks that it may have"
@@ -140,7 +140,7 @@ class Announcer:
         self._stopped.set()
 
     def _run(self) -> None:
-        peers: Sequence[str] = [task for task in self._stubs.tasks if task != self._task]
+        peers = self._stubs.others
         due, pauses = dict.fromkeys(peers, 0.0), dict.fromkeys(peers, _FIRST_PAUSE_S)
         while due and not self._stopped.wait(max(min(due.values()) - time.monotonic(), 0.0)):
             for peer in [peer for peer in peers if due[peer] <= time.monotonic()]:
@@ -154,7 +154,7 @@ class Announcer:
 
     def _tell(self, peer: str) -> bool:
         try:
-            self._stubs.find(peer, self._stubs.address_of(peer)).announce(self._address(), self._incarnation, 4 * _ASK_S)
+            self._stubs.of(peer).announce(self._address(), self._incarnation, 4 * _ASK_S)
         except (UnavailableError, DeadlineExceededError) as error:
             _LOG.debug("%s was not told where %s is: %s", peer, self._task, error.message)
             return False

@@ -15,7 +15,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.distributed.client.observation.cluster_table import cluster_table
 from weft.distributed.client.observation.observing import ClusterObserver
 from weft.distributed.master.worker_cache import task_names
-from weft.distributed.rpc.master_requests import wait_until_serving
+from weft.distributed.rpc.master.requests import wait_until_serving
 from weft.distributed.server.server import Server
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.printed import printed

@@ -14,11 +14,11 @@ from weft.channel.listener import Listener
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.served_sessions import ServedSessions
-from weft.distributed.rpc import master_methods
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import StandingConnections
 from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
+from weft.distributed.rpc.master import methods as master_methods
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.announcements import Announcements, announcer_of
@@ -271,18 +271,18 @@ class Server:
             signals.begin_leaving()
             signals.arm()
             try:
-                job_end = JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s, self._welcome().look)
+                # Without credentials nobody refuses this task.
+                has_credentials = self._admissions.credentials is not None
+                welcome = Welcome(
+                    self._stubs.others if has_credentials else (), lambda task, ask_s: self._stubs.of(task).status(ask_s)
+                )
+                job_end = JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s, welcome.look)
                 job_end.wait(self._stopped, self.stop, signals)
             finally:
                 signals.disarm()
         # A wait without a limit cannot be interrupted on every platform.
         while not self._stopped.wait(timeout=3600.0):
             pass
-
-    def _welcome(self) -> Welcome:
-        has_credentials = self._admissions.credentials is not None
-        others = [task for task in self._stubs.tasks if task != self._task.name] if has_credentials else []
-        return Welcome(others, lambda task, ask_s: self._stubs.find(task, self._stubs.address_of(task)).status(ask_s))
 
     def stop(self, grace_s: float = 0.0) -> None:
         """Stop serving and free the port: sessions end with AbortedError, steps of others with UnavailableError.

@@ -53,13 +53,17 @@ class PeerStubs:
         return WorkerStub(task, address, self._task, self._heartbeat_timeout_s)
 
     @property
-    def tasks(self) -> list[str]:
-        """The tasks of the cluster."""
-        return list(self._addresses)
+    def others(self) -> list[str]:
+        """The tasks of the cluster but the one that calls."""
+        return [task for task in self._addresses if task != self._task]
 
     def address_of(self, task: str) -> str:
         """Where a task of the cluster is, as far as is known."""
         return self.current(task, self._addresses[task])
+
+    def of(self, task: str) -> WorkerStub:
+        """The stub of a task of the cluster."""
+        return self.find(task, self._addresses[task])
 
     def current(self, task: str, address: str) -> str:
         """Where a task is that a cluster has at an address: there, if it has not moved."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from weft.datasets.dataset import Dataset
 from weft.datasets.experimental.iteration import INFINITE_CARDINALITY, cardinality
 from weft.errors import OutOfRangeError
 from weft.framework import nest
@@ -175,7 +176,7 @@ class DatasetSource(Source):
             taken += 1
 
 
-def _size_of(dataset: Any) -> int | None:
+def _size_of(dataset: Dataset) -> int | None:
     """How many elements a Dataset has; None when it does not know, ValueError when it does not end."""
     found = int(get_session().run(cardinality(dataset)))
     if found == INFINITE_CARDINALITY:

@@ -22,8 +22,8 @@ from weft.framework import device_spec
 from weft.passes.stage import Kind
 from weft.runtime.choice.counted_runs import CountedRuns
 from weft.runtime.choice.program_traits import computes, is_bound_by_memory, is_wide, updates_only
+from weft.runtime.compiled.code_price import code_price
 from weft.runtime.program.program import Program
-from weft.runtime.xla.code_price import code_price
 
 # When a cold stage is compiled. The first limit is counted; the others are judgement, each for the reason given with it.
 #

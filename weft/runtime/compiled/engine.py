@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -20,17 +19,18 @@ from weft.ops.nn import onednn_convolution
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.jax_modules import jax, jnp
 from weft.platform.wait_watch import Watched
+from weft.runtime.compiled.code_price import code_price
 from weft.runtime.compiled.input_memory import InputMemory
+from weft.runtime.compiled.jitted_function import Code, JittedFunction, Results, quietly
 from weft.runtime.compiled.leaving_values import LeavingValues, join
 from weft.runtime.compiled.stoppable import Stops, has_loops
-from weft.runtime.compiled.traced_state import TracedState
-from weft.runtime.compiled.traced_streams import TracedStream
-from weft.runtime.compiled.tracing import trace
+from weft.runtime.compiled.traced.state import TracedState
+from weft.runtime.compiled.traced.streams import TakenBlocks, TracedStream
+from weft.runtime.compiled.traced.tracing import trace
 from weft.runtime.program.program import Program
 from weft.runtime.recording import code_news
 from weft.runtime.xla.calling_thread import COMPILER_OPTIONS, calling_thread_device
 from weft.runtime.xla.code_cache import cache_hits
-from weft.runtime.xla.code_price import code_price
 from weft.runtime.xla.compiler_options import jit
 from weft.runtime.xla.xla_process import check, start
 
@@ -43,11 +43,6 @@ _IS_AHEAD: Final[ContextVar[bool]] = ContextVar("is_ahead", default=False)
 
 _StaticKey: TypeAlias = tuple[tuple[tuple[int, ...], str, bytes], ...]
 """Shape, dtype and bytes of each static input: the code has these values in it."""
-Results: TypeAlias = tuple[Sequence[Array] | LeavingValues, Sequence[Array], Sequence[Array]]
-"""The outputs, the new values of the written variables, and where random nodes in bodies have left their streams."""
-_Code: TypeAlias = Callable[..., Results]
-"""From inputs, values of variables that are read and of those that are updated, and the places of random nodes in their streams
-to the results; JAX compiles it once for each combination of shapes."""
 
 
 class Signature(NamedTuple):
@@ -113,10 +108,10 @@ class CompiledStage:
         is_stoppable = has_loops(program) and (self._is_on_cpu or not self.written)
         self.stops = Stops([program]) if is_stoppable else None
         """How runs are stopped; None for code without loops. A call gets the argument that it gives."""
-        self._functions: dict[_StaticKey, _Function] = {}
+        self._functions: dict[_StaticKey, JittedFunction] = {}
         # The sizes for which there is code. In a call it grows when JAX traces, which it does once for each of them.
         self._ready: set[Signature] = set()
-        self._taken: dict[Signature, Sequence[int]] = {}
+        self._taken: TakenBlocks[Signature | None] = TakenBlocks(CODE_LIMIT)
         self.moving = program.moving_randoms
         """The random nodes that are in branches or loops."""
         self.compile_s = 0.0
@@ -176,9 +171,9 @@ class CompiledStage:
                 traced = function.jitted.trace(*self._shaped_arguments(inputs, reads, updates))
             made = [Shaped.of(value) for value in traced.out_info[1]]
             kept = dict(zip(self.written, made, strict=True))
-            # JAX warns of a donated array that no result has the shape of; see `_Function`.
+            # JAX warns of a donated array that no result has the shape of; see `JittedFunction`.
             is_quiet = all(kept[n] == Shaped.of(value) for n, value in zip(self.updated, updates, strict=True))
-            with contextlib.nullcontext() if is_quiet else _quietly():
+            with contextlib.nullcontext() if is_quiet else quietly():
                 lowered = traced.lower()
             if self._has_sizes:
                 self.flops = self._flops(lowered, products)
@@ -236,7 +231,7 @@ class CompiledStage:
         self, inputs: Sequence[Array | Shaped], reads: Sequence[Array | Shaped], updates: Sequence[Array | Shaped]
     ) -> list[Any]:
         """The arguments of what is traced, by their shapes: nothing is run, and an array may be donated meanwhile."""
-        starts = [np.uint64(0)] * len(self._program.random_nodes) if self._program.random_nodes else ()
+        starts = [np.uint64(0)] * len(self._program.random_nodes)
         shaped = [[_shape_of(value) for value in each] for each in ([inputs[i] for i in self._dynamic], reads, updates)]
         looks = () if self.stops is None else (_shape_of(Shaped((1 + len(self.stops),), np.dtype(np.int32))),)
         return [*shaped, starts, *looks]
@@ -266,30 +261,23 @@ class CompiledStage:
             code_news.tell(self._program.nodes[-1].name, took_s)
         return results
 
-    def _note_taken(self, signature: Signature, taken: Sequence[int]) -> None:
-        if not self._program.random_nodes:
-            return
-        if len(self._taken) >= CODE_LIMIT:
-            self._taken = {}
-        self._taken[signature] = taken
-
     def known_blocks(self, inputs: Sequence[Array]) -> Sequence[int] | None:
         """How many blocks of its stream each random node takes in a run with these inputs; of one in a branch or loop, 0.
 
         None where the program has not been traced for them.
         """
-        if not self._has_sizes:
-            return next(iter(self._taken.values()), None)
-        return self._taken.get(signature(inputs, self._static))
+        return self._taken.get(self.signature(inputs) if self._has_sizes else None)
 
     def blocks(self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array]) -> Sequence[int]:
         """As `known_blocks`, by tracing the program for that."""
-        size = signature(inputs, self._static)
+        static = [np.asarray(inputs[i]) for i in self._static]
         with self._ahead(), contextlib.ExitStack() as ended:
             ended.callback(self._end_compiling)
-            static = [np.asarray(inputs[i]) for i in self._static]
-            jax.eval_shape(self._traceable(size.static, static), *self._shaped_arguments(inputs, reads, updates))
-        return self._taken[size]
+            traced = self._traceable(_static_key(static), static)
+            # Another thread may forget at once what was noted.
+            while (known := self.known_blocks(inputs)) is None:
+                jax.eval_shape(traced, *self._shaped_arguments(inputs, reads, updates))
+        return known
 
     def _note_ready(self, signature: Signature) -> None:
         if len(self._ready) >= CODE_LIMIT:
@@ -329,7 +317,7 @@ class CompiledStage:
             function = self._functions.get(key) or self._make(key, static)
             return function.call([inputs[i] for i in self._dynamic], reads, updates, starts, *looks)
 
-    def _make(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Function:
+    def _make(self, key: _StaticKey, static: Sequence[np.ndarray]) -> JittedFunction:
         if len(self._functions) >= CODE_LIMIT:
             # A feed that decides a shape and never repeats: forget old code rather than keep all of it.
             oldest = next(iter(self._functions))
@@ -339,10 +327,10 @@ class CompiledStage:
         compiled = jit(
             self._traceable(key, static), self._device, options, donate_argnums=() if self.stops is not None else (2,)
         )
-        function = self._functions[key] = _Function(compiled)
+        function = self._functions[key] = JittedFunction(compiled)
         return function
 
-    def _traceable(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Code:
+    def _traceable(self, key: _StaticKey, static: Sequence[np.ndarray]) -> Code:
         """The program as a function of traced arrays."""
         program = self._program
 
@@ -374,7 +362,7 @@ class CompiledStage:
                 values[number] = value
             with contextlib.nullcontext() if self.stops is None else self.stops.traced(*looks):
                 outputs = trace(program, inputs, TracedState(values), streams)
-            self._note_taken(size, [stream.taken for stream in streams])
+            self._taken.note(size if self._has_sizes else None, [stream.taken for stream in streams])
             if any(getattr(output, "dtype", None) == np.object_ for output in outputs):
                 raise UnimplementedError.of("TensorArray: XLA has no array of elements of unlike shapes")
             left = [streams[number].place for number in self.moving]
@@ -402,37 +390,3 @@ def outputs_of(results: Sequence[Array] | LeavingValues) -> Sequence[Array]:
 
 def _static_key(static: Sequence[np.ndarray]) -> _StaticKey:
     return tuple((value.shape, value.dtype.str, value.tobytes()) for value in static)
-
-
-@contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    """JAX warns when a donated array cannot be reused, as when a variable changes its shape; that is no news here."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-        yield
-
-
-class _Function:
-    """A function that JAX compiles; its first call, which compiles unless it was prepared, is uninterrupted and quiet.
-
-    Args:
-        jitted: what `jax.jit` has made.
-    """
-
-    __slots__ = ("is_first", "jitted")
-
-    def __init__(self, jitted: Any) -> None:
-        self.jitted = jitted
-        self.is_first = True
-
-    def first(self, *arguments: Any) -> Results:
-        """Call it for the first time."""
-        with deferred_interrupts(), _quietly():
-            result: Results = self.jitted(*arguments)
-        self.is_first = False
-        return result
-
-    @property
-    def call(self) -> _Code:
-        """What calls it."""
-        return self.first if self.is_first else self.jitted

@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
-from weft.runtime.compiled.traced_values import is_true
+from weft.runtime.compiled.traced.values import is_true
 from weft.runtime.host.calls import gatherer_of
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.hot_loop import HOT_ITERATIONS, Finished, HotLoop

@@ -22,10 +22,10 @@ from weft.passes.bodies import loop_constants
 from weft.platform.interrupts import deferred_interrupts
 from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import Check, Stops, next_count
-from weft.runtime.compiled.traced_loop import Carry, TracedLoop
-from weft.runtime.compiled.traced_state import CarriedState
-from weft.runtime.compiled.traced_streams import TracedStream
-from weft.runtime.compiled.tracing import trace_body
+from weft.runtime.compiled.traced.loop import Carry, TracedLoop
+from weft.runtime.compiled.traced.state import CarriedState
+from weft.runtime.compiled.traced.streams import TracedStream
+from weft.runtime.compiled.traced.tracing import trace_body
 from weft.runtime.program.program import ControlFlow
 from weft.runtime.state.random_streams import Draws, RandomStream
 from weft.runtime.state.variable_slot import VariableSlot

@@ -11,8 +11,10 @@ import numpy as np
 
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
+from weft.platform.interrupts import deferred_interrupts
 
-_BLOCKS: Final = 2**64
+BLOCKS: Final = 2**64
+"""Of a stream, behind which it begins anew."""
 
 
 class RandomStream:
@@ -33,7 +35,7 @@ class RandomStream:
         """Take so many blocks; returns the number of the first."""
         with self.lock:
             first = int(self.place)
-            self.place = (first + blocks) % _BLOCKS
+            self.place = (first + blocks) % BLOCKS
         return np.uint64(first)
 
 
@@ -81,24 +83,26 @@ class Draws:
         self._streams = streams
         self._blocks = blocks
         self._moving = [streams[number] for number in moving] if moving else ()
-        self.starts: Sequence[np.uint64] = ()
+        self.starts: list[np.uint64] = []
+        """A list also where it is empty: JAX tells lists from tuples."""
         self.moved: Sequence[Array] = ()
         """Where the run has left the streams of nodes in branches and loops; to be set before the block ends."""
 
     def __enter__(self) -> Draws:
-        # Code without random nodes is made for a tuple, and JAX tells lists from tuples.
-        if not self._streams:
-            return self
         if not self._moving:
             self.starts = [stream.take(blocks) for stream, blocks in zip(self._streams, self._blocks, strict=True)]
             return self
-        owned = set(self._moving)
-        for stream in self._in_order():
-            stream.lock.acquire()
+        is_held = False
         try:
-            self.starts = self._begun(owned)
+            # An interrupt between two of them would leave the first locked for ever.
+            with deferred_interrupts():
+                for stream in self._in_order():
+                    stream.lock.acquire()
+                is_held = True
+            self.starts = self._begun(set(self._moving))
         except BaseException:
-            self.__exit__(BaseException)
+            if is_held:
+                self.__exit__(BaseException)
             raise
         return self
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.errors import FailedPreconditionError, OpError, UnimplementedError
+from weft.errors import OpError, UnimplementedError
 from weft.framework import device_spec
 from weft.framework.aliases import Array
 from weft.platform.interrupts import deferred_interrupts
@@ -22,11 +22,10 @@ from weft.runtime.compiled.input_checks import InputChecks
 from weft.runtime.compiled.leaving_values import LeavingValues
 from weft.runtime.compiled.stoppable import traced_for
 from weft.runtime.compiled.waiting import wait_or_raise, wait_until_ready
-from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
-from weft.runtime.state.random_streams import NO_DRAWS, Draws, RandomStream
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.variable_slot import held, locks_of
+from weft.runtime.ways.code_call import CodeCall
 from weft.runtime.ways.host_way import ContextOf, HostWay, nbytes
 from weft.runtime.ways.run_times import RunTimes
 from weft.runtime.ways.wiring import Wiring
@@ -74,14 +73,10 @@ class CompiledWay:
         self.refusal: Choice | None = None
         """Why the stage is left to the host; None when it is not."""
         self._checks = InputChecks(program)
-        # In the order in which `CompiledStage` takes and returns their values.
-        self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
-        self._written_slots = [program.slots[n] for n in sorted(program.written_slots)]
-        self._updated_slots = [program.slots[n] for n in sorted(program.written_slots & program.read_slots)]
-        self._locks = locks_of([*self._written_slots, *self._read_slots])
+        self._call = CodeCall(program)
+        self._locks = locks_of([*self._call.written_slots, *self._call.read_slots])
         self._light_bytes = 0
         self._left_running = LeftRunning()
-        self._streams: Sequence[RandomStream] = ()  # of its random nodes, from the first run on
         self._compiled_before_s = 0.0
         self._sizes = ChangingSizes(len(program.nodes))
         self._lock = threading.Lock()  # for what follows
@@ -162,7 +157,7 @@ class CompiledWay:
         compiled = self.code
         if compiled is None or compiled.is_light != is_light:
             compiled = self._compile(is_light)
-        reads, updates = ([slot.value for slot in slots] for slots in (self._read_slots, self._updated_slots))
+        reads, updates = self._call.values()
         is_possible = not any(value is None for value in (*reads, *updates))
         if is_possible and not compiled.is_ready(size):
             # What is wrong the run that follows tells, as it does that a variable has no value.
@@ -265,7 +260,7 @@ class CompiledWay:
 
     def _have_made(self, size: engine.Signature, inputs: Sequence[Array], is_light: bool) -> None:
         """Have code made for inputs of a size, by another thread, unless that is under way or a variable has no value."""
-        values = [[slot.value for slot in slots] for slots in (self._read_slots, self._updated_slots)]
+        values = self._call.values()
         if any(value is None for each in values for value in each):
             return
         static = set(self._wiring.static)
@@ -310,8 +305,7 @@ class CompiledWay:
 
     def _operations(self, compiled: engine.CompiledStage, inputs: Sequence[Array], context: ContextOf | None) -> float:
         """How many operations XLA counts in code for these inputs; 0 where it cannot have them, which running them will say."""
-        reads = [slot.value for slot in self._read_slots]
-        updates = [slot.value for slot in self._updated_slots]
+        reads, updates = self._call.values()
         check = self._host.check(context)
         try:
             with contextlib.nullcontext() if compiled.stops is None else compiled.stops.watched(check):
@@ -333,7 +327,7 @@ class CompiledWay:
         if self._locks:
             outputs, values = self._update(compiled, inputs, session)
         else:
-            with self._draws(compiled, inputs, session) as draws:
+            with self._call.draws(compiled, inputs, session) as draws:
                 outputs, values = self._call(compiled, inputs, draws)
         # Not with the locks held: it may wait.
         made = engine.outputs_of(outputs)
@@ -350,19 +344,19 @@ class CompiledWay:
         watched = compiled.stops.watched(self._host.check(context))
         with (
             watched as looks, deferred_interrupts(), held(self._locks) as locks,
-            self._draws(compiled, inputs, session) as draws,
+            self._call.draws(compiled, inputs, session) as draws,
         ):  # fmt: skip
             outputs, values = self._call(compiled, inputs, draws, (looks,))
             # A variable that is only read may be updated while the loop runs.
-            locks.keep(locks_of(self._written_slots))
+            locks.keep(locks_of(self._call.written_slots))
             made = engine.outputs_of(outputs)
             wait_until_ready(values or made)
-            for slot, value in zip(self._written_slots, values, strict=True):
+            for slot, value in zip(self._call.written_slots, values, strict=True):
                 slot.value = value
         return [np.asarray(value) for value in made] if compiled.is_light else made
 
     def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> Sequence[Array]:
-        with self._draws(compiled, inputs, session) as draws:
+        with self._call.draws(compiled, inputs, session) as draws:
             outputs, _ = self._call(compiled, inputs, draws)
         # As plain arrays: XLA's usual threads would copy what belongs to this one.
         return [np.asarray(value) for value in engine.outputs_of(outputs)]
@@ -376,51 +370,9 @@ class CompiledWay:
         reason takes the arrays that it updates with it. Reading without the lock and trying again was measured first, under two
         asynchronous workers: that is how such arrays were lost.
         """
-        with deferred_interrupts(), held(self._locks), self._draws(compiled, inputs, session) as draws:
+        with deferred_interrupts(), held(self._locks), self._call.draws(compiled, inputs, session) as draws:
             outputs, values = self._call(compiled, inputs, draws)
-            for slot, value in zip(self._written_slots, values, strict=True):
+            for slot, value in zip(self._call.written_slots, values, strict=True):
                 slot.value = value
         self._left_running.note(values)
         return outputs, values
-
-    def _draws(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> Draws:
-        """What a run takes of the streams of random nodes."""
-        if not self._program.random_nodes:
-            return NO_DRAWS
-        blocks = compiled.known_blocks(inputs)
-        if blocks is None:
-            blocks = self._traced_blocks(compiled, inputs)
-        # A stage belongs to one session.
-        streams = self._streams = self._streams or session.streams.of(self._program.random_nodes)
-        return Draws(streams, blocks, compiled.moving)
-
-    def _traced_blocks(self, compiled: engine.CompiledStage, inputs: Sequence[Array]) -> Sequence[int]:
-        reads = [slot.value for slot in self._read_slots]
-        updates = [slot.value for slot in self._updated_slots]
-        if any(value is None for value in (*reads, *updates)):
-            raise self._uninitialized()
-        return compiled.blocks(inputs, reads, updates)
-
-    def _call(
-        self,
-        compiled: engine.CompiledStage,
-        inputs: Sequence[Array],
-        draws: Draws,
-        looks: Sequence[Array] = (),
-    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
-        reads = [slot.value for slot in self._read_slots]
-        updates = [slot.value for slot in self._updated_slots]
-        try:
-            outputs, values, draws.moved = compiled(inputs, reads, updates, draws.starts, looks)
-            return outputs, values
-        except OpError:
-            raise
-        except Exception as error:
-            if any(value is None for value in (*reads, *updates)):
-                raise self._uninitialized() from None
-            raise kernel_error(self._program.nodes[-1], error) from error
-
-    def _uninitialized(self) -> OpError:
-        slot = next(slot for slot in [*self._read_slots, *self._updated_slots] if slot.value is None)
-        op = next((op for op in self._program.nodes if op.name == slot.name), None)
-        return FailedPreconditionError.of(f"Attempting to use uninitialized value {slot.name}", op)

@@ -14,7 +14,7 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, node_def_pb2, step_s
 
 from weft import errors
 from weft.distributed.rpc.gate import Gate
-from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.master.methods import METHODS, SERVICE
 from weft.distributed.rpc.options import SERVER_OPTIONS
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.rpc.threads import RpcThreads

@@ -12,7 +12,7 @@ from weft.distributed.master.served_sessions import ServedSession, ServedSession
 from weft.distributed.master.steps.step_plan import StepPlan
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
-from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
+from weft.distributed.rpc.master.methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
 from weft.distributed.rpc.status import text_with_node
 from weft.distributed.rpc.stub import method_handlers
 from weft.distributed.worker.worker_service import ChannelHost, device_proto

@@ -1,6 +1,6 @@
 """Tracing: runs a program's kernels on what is traced, which makes it one compiled function.
 
-An If becomes a `lax.cond` and a While a `lax.while_loop`; see `traced_control_flow`. What is known while tracing, such as
+An If becomes a `lax.cond` and a While a `lax.while_loop`; see `control_flow`. What is known while tracing, such as
 shapes and what follows from constants, is computed by NumPy there and then, so that it stays known.
 """
 
@@ -19,9 +19,9 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
 from weft.framework.run_shapes import run_shapes
 from weft.platform.jax_modules import jnp
-from weft.runtime.compiled.traced_control_flow import BodyTracer, run_branch, run_loop
-from weft.runtime.compiled.traced_state import BodyState, State, TracedState
-from weft.runtime.compiled.traced_streams import TracedStream
+from weft.runtime.compiled.traced.control_flow import BodyTracer, run_branch, run_loop
+from weft.runtime.compiled.traced.state import BodyState, State, TracedState
+from weft.runtime.compiled.traced.streams import TracedStream
 from weft.runtime.program.kernel_errors import check_assigned, raise_located, uninitialized
 from weft.runtime.program.program import Body, Instruction, Program
 from weft.runtime.program.results import as_result, results_of

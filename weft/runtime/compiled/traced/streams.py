@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from weft.framework.aliases import Array
 from weft.platform.jax_modules import jnp
+from weft.runtime.state.random_streams import BLOCKS
 
-_BLOCKS: Final = 2**64
+Size = TypeVar("Size")
 
 
 class TracedStream:
@@ -37,11 +38,33 @@ class TracedStream:
     def place(self) -> Array:
         """The number of the next block."""
         start = jnp.asarray(self._start, np.uint64)
-        return start + np.uint64(self.taken % _BLOCKS) if self.taken else start
+        return start + np.uint64(self.taken % BLOCKS) if self.taken else start
 
     def move(self, place: Array) -> None:
         """Go on from a place that only a run tells."""
         self._start, self.taken = place, 0
+
+
+class TakenBlocks(Generic[Size]):
+    """How many blocks each random node takes in a run, by the size for which the code was traced. Safe from any thread.
+
+    Args:
+        limit: so many sizes are kept.
+    """
+
+    __slots__ = ("_by_size", "_limit", "get")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._by_size: dict[Size, Sequence[int]] = {}
+        self.get = self._by_size.get
+        """What is known of a size; None for one that is not."""
+
+    def note(self, size: Size, taken: Sequence[int]) -> None:
+        """Note what the nodes take."""
+        if len(self._by_size) >= self._limit:
+            self._by_size.clear()
+        self._by_size[size] = taken
 
 
 def replaced(streams: Sequence[TracedStream], owned: slice, places: Sequence[Array]) -> list[TracedStream]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from weft.framework.aliases import Array
 from weft.platform.jax_modules import jax, jnp
-from weft.runtime.compiled.traced_state import CarriedState, State
-from weft.runtime.compiled.traced_streams import TracedStream, places_of, replaced
-from weft.runtime.compiled.traced_values import as_array, truth
+from weft.runtime.compiled.traced.state import CarriedState, State
+from weft.runtime.compiled.traced.streams import TracedStream, places_of, replaced
+from weft.runtime.compiled.traced.values import as_array, truth
 from weft.runtime.program.program import Body
 
 Carry: TypeAlias = tuple[list[Array], list[Array], Array, list[Array]]

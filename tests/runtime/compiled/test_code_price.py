@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weft.platform.import_cost import import_cost
-from weft.runtime.xla import code_price
-from weft.runtime.xla.code_price import IMPORT_CALLS, IMPORT_NODES, CodePrice
+from weft.runtime.compiled import code_price
+from weft.runtime.compiled.code_price import IMPORT_CALLS, IMPORT_NODES, CodePrice
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.master.methods import METHODS, SERVICE
 from weft.distributed.rpc.stub import RpcStub
 from weft.errors import DeadlineExceededError, OpError, UnavailableError
 from weft.proto import master_pb2

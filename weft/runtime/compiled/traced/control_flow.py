@@ -16,10 +16,10 @@ from weft.framework.aliases import Array
 from weft.ops.traced_checks import in_inner_trace
 from weft.platform.jax_modules import jax, jnp, lax
 from weft.runtime.compiled.stoppable import looks, raise_if_stopped
-from weft.runtime.compiled.traced_loop import Carry, TracedLoop
-from weft.runtime.compiled.traced_state import CarriedState, State
-from weft.runtime.compiled.traced_streams import TracedStream, move, places_of, replaced
-from weft.runtime.compiled.traced_values import as_array, is_traced, is_true, truth
+from weft.runtime.compiled.traced.loop import Carry, TracedLoop
+from weft.runtime.compiled.traced.state import CarriedState, State
+from weft.runtime.compiled.traced.streams import TracedStream, move, places_of, replaced
+from weft.runtime.compiled.traced.values import as_array, is_traced, is_true, truth
 from weft.runtime.program.program import Body, ControlFlow, Counter, Program
 
 _SHORT: Final = 8
