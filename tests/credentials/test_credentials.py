@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from weft.credentials.authority import CertificateAuthority
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
@@ -132,6 +133,13 @@ def test_a_certificate_that_is_not_valid_yet_is_told(tmp_path: Path, monkeypatch
     (tmp_path / "worker-0.pem").chmod(0o600)
     with pytest.raises(FailedPreconditionError, match="this host's clock says"):
         Credentials.of_folder(tmp_path, _WORKER)
+
+
+def test_a_certificate_made_of_the_token_is_valid_whatever_a_clock_says() -> None:
+    made = Credentials.of_token(b"a" * 64, _WORKER)
+    for pem in (made.authority, made.own.certificate):
+        certificate = x509.load_pem_x509_certificate(pem)
+        assert (certificate.not_valid_before_utc.year, certificate.not_valid_after_utc.year) == (1970, 9999)
 
 
 def _damage_authority(folder: Path) -> None:

@@ -24,6 +24,11 @@ _ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC6325
 _SUBJECT: Final = "weft cluster"
 # Clocks of a cluster differ by minutes at times; a certificate that is valid from "now" would be refused by the slower one.
 _SKEW: Final = datetime.timedelta(hours=1)
+# What RFC 5280 (4.1.2.5) writes where there is no end, and a beginning before any clock that was never set.
+_ALWAYS: Final = (
+    datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC),
+    datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,12 @@ class CertificateAuthority:
 
     Args:
         key: the private key.
-        valid_days: how long the authority's own certificate and those that it signs are valid.
+        valid_days: how long the authority's own certificate and those that it signs are valid; None for ever.
     """
 
-    def __init__(self, key: ec.EllipticCurvePrivateKey, valid_days: int = 825) -> None:
+    def __init__(self, key: ec.EllipticCurvePrivateKey, valid_days: int | None = 825) -> None:
         self._key = key
-        self._valid = datetime.timedelta(days=valid_days)
+        self._valid = None if valid_days is None else datetime.timedelta(days=valid_days)
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _SUBJECT)])
         builder = self._builder(self._name, key.public_key()).add_extension(x509.BasicConstraints(ca=True, path_length=0), True)
         usage = _usage(signs_certificates=True)
@@ -57,9 +62,15 @@ class CertificateAuthority:
 
     @staticmethod
     def of_token(token: bytes) -> CertificateAuthority:
-        """The authority that each holder of a cluster's token is."""
+        """The authority that each holder of a cluster's token is.
+
+        Its certificates are valid at any time: whoever has the token makes another one whenever he likes, so an end would keep
+        nobody out but the tasks of a host whose clock is wrong.
+        """
         seed = HKDF(hashes.SHA256(), 48, salt=None, info=b"weft cluster authority 1").derive(token)
-        return CertificateAuthority(ec.derive_private_key(int.from_bytes(seed, "big") % (_ORDER - 1) + 1, _CURVE))
+        return CertificateAuthority(
+            ec.derive_private_key(int.from_bytes(seed, "big") % (_ORDER - 1) + 1, _CURVE), valid_days=None
+        )
 
     @property
     def certificate(self) -> bytes:
@@ -103,18 +114,24 @@ class CertificateAuthority:
         return CertificateAuthority(loaded)
 
     def _builder(self, subject: x509.Name, public_key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
-        now = datetime.datetime.now(datetime.UTC)
+        begin, end = self._validity()
         return (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(self._name)
             .public_key(public_key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _SKEW)
-            .not_valid_after(now + self._valid)
+            .not_valid_before(begin)
+            .not_valid_after(end)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), False)
         )
+
+    def _validity(self) -> tuple[datetime.datetime, datetime.datetime]:
+        if self._valid is None:
+            return _ALWAYS
+        now = datetime.datetime.now(datetime.UTC)
+        return now - _SKEW, now + self._valid
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:

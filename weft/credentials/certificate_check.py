@@ -63,6 +63,14 @@ def _check_key(file: CertificateFile, certificate: x509.Certificate) -> None:
         raise file.refuse("has the private key of another certificate")
 
 
+def names_shown(certificate: bytes) -> list[str]:
+    """The DNS names that a peer's certificate, DER, is for; none of what cannot be read."""
+    try:
+        return _names(x509.load_der_x509_certificate(certificate))
+    except ValueError:
+        return []
+
+
 def _names(certificate: x509.Certificate) -> list[str]:
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)

@@ -8,6 +8,7 @@ authority has signed, and which task it is.
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 import tempfile
 from collections.abc import Mapping
@@ -140,6 +141,28 @@ class Credentials:
         except (ssl.SSLError, ValueError) as error:
             raise InvalidArgumentError.of(f"The credentials of {self.identity} cannot be used: {error}") from None
         return context
+
+
+def is_task_with_credentials(host: str, port: int, timeout_s: float) -> bool:
+    """Whether what listens at an address shows the certificate of a task, of whatever cluster. Blocks for so long at most.
+
+    To one without credentials gRPC says no more than that the connection was closed, as of anything else that closes it.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # Nothing is told to whoever is there, so it does not matter whether he is who he says.
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    try:
+        with (
+            socket.create_connection((host, port), timeout_s) as connection,
+            context.wrap_socket(connection, server_hostname=ANY_TASK) as secured,
+        ):
+            shown = secured.getpeercert(binary_form=True)
+    except OSError:
+        return False
+    return shown is not None and ANY_TASK in certificate_check.names_shown(shown)
 
 
 def _load_chain(context: ssl.SSLContext, own: certificates.Certificate) -> None:

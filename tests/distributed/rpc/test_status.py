@@ -146,6 +146,10 @@ class Lost(Exception):
             "it belongs to a cluster with other credentials than this process has: set WEFT_CLUSTER_TOKEN_FILE",
         ),
         ("CERTIFICATE_VERIFY_FAILED: certificate has expired: OK", "its certificate has expired"),
+        (
+            "CERTIFICATE_VERIFY_FAILED: certificate is not yet valid: OK",
+            "its certificate is not valid yet, so a clock is wrong: look at the clocks of both hosts",
+        ),
         ("Handshake failed with error SSL_ERROR_SSL: error:100000f7:WRONG_VERSION_NUMBER", "it has no credentials"),
         ("ipv4:192.0.2.2:21200: Socket closed", "it takes holders of its cluster's credentials only"),
     ],

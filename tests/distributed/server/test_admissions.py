@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,19 +119,44 @@ def test_holders_of_the_token_work_together_and_others_stay_out(own_address: str
             ps.stdin.close()
 
 
-def test_a_wait_for_a_server_of_another_cluster_ends_with_the_remedy(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("token", "reason"), [("b" * 64, "other credentials"), (None, "this process has none")])
+def test_a_wait_for_a_server_with_other_credentials_or_without_any_ends_with_the_remedy(
+    own_address: str, monkeypatch: pytest.MonkeyPatch, token: str | None, reason: str
+) -> None:
     monkeypatch.setattr(rpc_stub, "MisfitWatch", lambda: MisfitWatch(0.0))
     monkeypatch.setenv(VARIABLE, "a" * 64)
     address = f"{own_address}:{_port()}"
     with tf.train.Server({"ps": [address], "worker": [f"{own_address}:1"]}, "ps", 0):
-        monkeypatch.setenv(VARIABLE, "b" * 64)
+        monkeypatch.delenv(VARIABLE)
+        if token is not None:
+            monkeypatch.setenv(VARIABLE, token)
         monkeypatch.setattr(local_servers, "find", lambda address: None)
         with (
             tf.Graph().as_default(),
-            pytest.raises(UnauthenticatedError, match=f"other credentials.*set {FILE_VARIABLE}"),
+            pytest.raises(UnauthenticatedError, match=f"{reason}.*set {FILE_VARIABLE}"),
             tf.Session(f"grpc://{address}") as session,
         ):
             session.run(tf.constant(1))
+
+
+def test_a_wait_for_something_that_closes_connections_goes_on(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A way there that has no server behind it yet, such as a balancer's, looks to gRPC like a server with credentials."""
+    monkeypatch.setattr(rpc_stub, "MisfitWatch", lambda: MisfitWatch(0.0))
+    with socket.create_server((own_address, 0)) as listener:
+        threading.Thread(target=_close_all, args=(listener,), daemon=True).start()
+        config = tf.ConfigProto(operation_timeout_in_ms=2500)
+        with tf.Graph().as_default():
+            one = tf.constant(1)
+            target = f"grpc://{own_address}:{listener.getsockname()[1]}"
+            with pytest.raises(DeadlineExceededError, match="it is no task"), tf.Session(target, config=config) as session:
+                session.run(one)
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def _close_all(listener: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            listener.accept()[0].close()
 
 
 def test_a_joined_server_ends_when_the_others_have_other_credentials(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from weft.client.session import Session
 from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.server_status import server_status
-from weft.distributed.rpc.status import STANDS_STILL
+from weft.distributed.rpc.status import STANDS_STILL, is_misfit
 from weft.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
@@ -104,6 +104,8 @@ def _refused(address: str, error: OpError) -> Finding:
             return problem(address, error.message, _CREDENTIALS)
         case UnavailableError() if STANDS_STILL in error.message:
             return problem(address, f"takes connections, but does not answer: {error.message}", _SILENT)
+        case UnavailableError() if is_misfit(error):
+            return problem(address, error.message, _CREDENTIALS)
         case UnavailableError():
             remedy = f"if it is a server of weft: {_CREDENTIALS}"
             return problem(address, f"something listens, but does not talk as a server here: {error.message}", remedy)

@@ -28,20 +28,25 @@ _MAX_DETAILS_BYTES: Final = 4096
 
 STANDS_STILL: Final = "its process stands still, or nothing gets there and back"
 """Of a peer whose connection stands and from which nothing comes."""
+_CLOSED: Final = r"failed to connect .*Socket closed"
 _CREDENTIALS: Final = f"set {FILE_VARIABLE} or {FOLDER_VARIABLE} to those of its cluster"
+_CLOCKS: Final = "look at the clocks of both hosts"
 # What gRPC says where the credentials of the two ends do not fit, and what that means.
 _MISFITS: Final = {
-    r"certificate has expired": "its certificate has expired: weft credentials issue makes new ones",
+    r"certificate has expired": f"its certificate has expired: weft credentials issue makes new ones, or {_CLOCKS}",
+    r"certificate is not yet valid": f"its certificate is not valid yet, so a clock is wrong: {_CLOCKS}",
     r"CERTIFICATE_VERIFY_FAILED": f"it belongs to a cluster with other credentials than this process has: {_CREDENTIALS}",
     r"WRONG_VERSION_NUMBER": "it has no credentials of a cluster's, and this process has; or it is no task",
 }
+# The same where the port itself was asked.
+_HAS_NONE: Final = f"it takes holders of its cluster's credentials only, and this process has none: {_CREDENTIALS}"
 # The same of a peer that cannot be reached, for whatever reason.
 _MEANINGS: Final = {
     r"ping timeout|before receiving SETTINGS": STANDS_STILL,
     r"Connection refused": "nothing listens there: is its process running, at that port?",
     r"Domain name not found": "its name does not resolve: correct it, or the name service of this host",
     **_MISFITS,
-    r"failed to connect .*Socket closed": f"it takes holders of its cluster's credentials only, or is no task: {_CREDENTIALS}",
+    _CLOSED: f"it takes holders of its cluster's credentials only, or is no task: {_CREDENTIALS}",
 }
 
 T = TypeVar("T")
@@ -74,7 +79,7 @@ def _fail(context: Any, error: OpError) -> None:
 def is_misfit(error: OpError) -> bool:
     """Whether a call failed as the credentials of the two ends do not fit: only another start of one of them changes that."""
     return isinstance(error, UnavailableError) and any(
-        f" is unavailable: {each}" in error.message for each in _MISFITS.values()
+        f" is unavailable: {each}" in error.message for each in (*_MISFITS.values(), _HAS_NONE)
     )
 
 
@@ -110,21 +115,33 @@ def _shortened(text: str, limit: int) -> str:
     return text[:low] + note
 
 
-def from_rpc_error(error: Any, peer: str, method: str = "") -> OpError:
-    """The OpError of a failed call: as the peer raised it, or naming the peer when gRPC itself failed."""
+def is_closed_in_the_making(error: grpc.RpcError) -> bool:
+    """Whether a call failed as the peer closes connections at once: one that wants credentials does, and others may, too."""
+    return error.code() is grpc.StatusCode.UNAVAILABLE and re.search(_CLOSED, error.details() or "") is not None
+
+
+def from_rpc_error(error: Any, peer: str, method: str = "", *, wants_credentials: bool = False) -> OpError:
+    """The OpError of a failed call: as the peer raised it, or naming the peer when gRPC itself failed.
+
+    Args:
+        error: gRPC's.
+        peer: who was called.
+        method: which of its methods.
+        wants_credentials: whether the peer is known to want credentials, of which this process has none.
+    """
     code = error.code()
     message = error.details() or code.name
     metadata = dict(error.trailing_metadata() or ())
     if _MARK not in metadata:
-        return _transport_error(code, message, peer, method)
+        return _transport_error(code, message, peer, method, _HAS_NONE if wants_credentials else "")
     name = metadata.get(_NODE_KEY, b"").decode()
     node_def = node_def_pb2.NodeDef(name=name) if name else None
     return errors.from_status(code.value[0], message.removesuffix(_bracket(name)), node_def)
 
 
-def _transport_error(code: grpc.StatusCode, message: str, peer: str, method: str) -> OpError:
+def _transport_error(code: grpc.StatusCode, message: str, peer: str, method: str, meant: str) -> OpError:
     if code is grpc.StatusCode.UNAVAILABLE:
-        meant = next((text for pattern, text in _MEANINGS.items() if re.search(pattern, message)), "")
+        meant = meant or next((text for pattern, text in _MEANINGS.items() if re.search(pattern, message)), "")
         return UnavailableError.of(f"{peer} is unavailable: {f'{meant} ({message})' if meant else message}")
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DeadlineExceededError.of(f"{peer} did not answer in time{f' ({method})' if method else ''}: {message}")

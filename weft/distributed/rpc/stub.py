@@ -19,13 +19,13 @@ from google.protobuf.message import EncodeError, Message
 from weft.channel.reachability import why_unreachable
 from weft.channel.refusal import refusal_of
 from weft.credentials.cluster_token import FILE_VARIABLE
-from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
+from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials, is_task_with_credentials
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.probe import probe
-from weft.distributed.rpc.status import answer, from_rpc_error
-from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
+from weft.distributed.rpc.status import answer, from_rpc_error, is_closed_in_the_making
+from weft.errors import CancelledError, DeadlineExceededError, OpError, ResourceExhaustedError
 from weft.platform.deadline import left_s, within
 from weft.platform.grpc_modules import grpc
 from weft.platform.host_port import split_address
@@ -178,7 +178,7 @@ class RpcStub:
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)
                     refusal = refusal_of(*split_address(self._address))
-                raise from_rpc_error(error, f"{self._peer} at {self._address}", name) from refusal
+                raise self._failure(error, name) from refusal
 
     def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> Answerer:
         """Block until a server listens at the address, and tell whose it is; log every 10 s that it does not yet.
@@ -225,7 +225,18 @@ class RpcStub:
             try:
                 channel.unary_unary(_CHECK)(b"", timeout=_TRY_S)
             except grpc.RpcError as error:
-                misfits.take(self._address, from_rpc_error(error, f"{self._peer} at {self._address}"))
+                misfits.take(self._address, self._failure(error))
+
+    def _failure(self, error: grpc.RpcError, method: str = "") -> OpError:
+        """What became of a call."""
+        host, port = split_address(self._address)
+        wants_credentials = (
+            is_closed_in_the_making(error)
+            and not is_of_this_host(host)
+            and Credentials.find(os.environ, self._identity) is None
+            and is_task_with_credentials(host, port, _TRY_S)
+        )
+        return from_rpc_error(error, f"{self._peer} at {self._address}", method, wants_credentials=wants_credentials)
 
     def probe(self, timeout_s: float) -> Evidence:
         """Ask whether the server's process lives, by a channel of its own; blocks for so long at most."""
