@@ -35,7 +35,7 @@ def launch(tmp_path):
     [port] = free_ports(1)
     (tmp_path / "sshd.conf").write_text(
         f"Port {port}\nListenAddress 0.0.0.0\nHostKey {tmp_path}/host\nAuthorizedKeysFile {tmp_path}/own.pub\nUsePAM no\n"
-        f"StrictModes no\nPidFile none\nPermitRootLogin yes\nSetEnv PYTHONPATH={ROOT} JAX_PLATFORMS=cpu\n"
+        f"MaxStartups 6\nStrictModes no\nPidFile none\nPermitRootLogin yes\nSetEnv PYTHONPATH={ROOT} JAX_PLATFORMS=cpu\n"
     )
     user = pwd.getpwuid(os.geteuid()).pw_name
     (tmp_path / "ssh.conf").write_text(
@@ -69,6 +69,14 @@ def test_a_job_trains_on_two_hosts_and_its_servers_are_stopped(launch, tmp_path)
 
 def test_a_failure_comes_back_with_its_words_and_its_exit_code(launch, tmp_path):
     fails_with_its_words(launch, tmp_path)
+
+
+def test_an_sshd_that_lets_few_in_at_a_time_gets_all_tasks_of_its_host(launch, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("print('up')\n")
+    process = launch("--hosts", "127.0.0.2:12", "--worker", "12", str(program))
+    output, notes = process.communicate(timeout=300)
+    assert (process.returncode, output.count("| up")) == (0, 12), notes + output
 
 
 def test_a_task_ends_when_its_launcher_is_killed(launch, tmp_path):

@@ -124,6 +124,10 @@ class ClusterJob:
         """What the task's process reads first; None where it has nothing to read."""
         return None
 
+    def host_of(self, task: LaunchedTask) -> str | None:
+        """The other host to which a task is brought; None where it is started here."""
+        return None
+
     def signal_words(self, number: int) -> bytes | None:
         """What a task's process reads as a signal; None where it is sent the signal itself."""
         return None

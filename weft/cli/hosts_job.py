@@ -13,7 +13,7 @@ from typing import Final, Self
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.host_places import Host, placed
-from weft.cli.remote_task import news_in, signalled, told
+from weft.cli.remote_task import REACHED, news_in, signalled, told
 from weft.credentials.cluster_token import VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError
 from weft.platform.launcher_link import TaskNews
@@ -25,6 +25,10 @@ _PORT_BASES: Final = range(12_000, 30_000, 64)
 _OPTIONS: Final = [
     each for option in ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=15") for each in ("-o", option)
 ]
+
+
+# The shell there says at once that ssh got in; Python takes a second to begin.
+_REACHED: Final = f"printf {shlex.quote(REACHED)}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,18 @@ class HostsJob(ClusterJob):
         """The command that goes to the task's host; what runs there is said by `payload`."""
         # The shell of the other host reads the words once more.
         there = shlex.join([self.python, "-m", "weft.cli.remote_task"])
-        return ["ssh", "-T", *_OPTIONS, "--", self.targets[task], f"cd {shlex.quote(self.folder)} && exec {there}"]
+        return [
+            "ssh",
+            "-T",
+            *_OPTIONS,
+            "--",
+            self.targets[task],
+            f"{_REACHED} && cd {shlex.quote(self.folder)} && exec {there}",
+        ]
+
+    def host_of(self, task: LaunchedTask) -> str | None:
+        """Where ssh goes."""
+        return self.targets[task].rpartition("@")[2]
 
     def environment(self, task: LaunchedTask, inherited: Mapping[str, str]) -> dict[str, str]:
         """The environment of ssh: the launcher's."""

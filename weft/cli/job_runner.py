@@ -6,10 +6,11 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import Display
+from weft.cli.doorway import Doorway
 from weft.cli.guarded import discard_output
 from weft.cli.job_words import JobWords
 from weft.cli.process_group import ProcessGroup, send_signal, tell
@@ -38,6 +39,13 @@ _DRAIN_S = 1.0
 _PROGRESS_S = 0.5
 
 
+@dataclass(frozen=True)
+class _TaskReached:
+    """Event: the way to a task's host is open."""
+
+    task: LaunchedTask
+
+
 class JobRunner:
     """Starts the tasks of one job and sees them to their end; `run` is called once.
 
@@ -56,11 +64,12 @@ class JobRunner:
         self._display = display
         self._grace_s = grace_s
         self._words = JobWords(display)
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._events: asyncio.Queue[Event | _TaskReached] = asyncio.Queue()
         self._supervision = Supervision(job.started, until, restarts)
         self._progress = JobProgress()
         self._processes: dict[LaunchedTask, asyncio.subprocess.Process] = {}
         self._outputs = {task: TaskOutput() for task in job.tasks}
+        self._doorway = Doorway(job.host_of)
         self._readers: dict[LaunchedTask, asyncio.Task[None]] = {}
         self._listeners: list[asyncio.Task[None]] = []
 
@@ -77,22 +86,31 @@ class JobRunner:
         try:
             async with ProcessGroup() as group, asyncio.TaskGroup() as background:
 
-                async def start(task: LaunchedTask) -> None:
-                    await self._start(task, group, background)
+                async def start() -> None:
+                    for task in self._doorway.turns():
+                        await self._start(task, group, background)
 
                 for task in self._job.started:
-                    await start(task)
+                    self._doorway.come(task)
+                await start()
                 self._listeners.append(background.create_task(self._show_progress()))
                 self._words.may_join([task for task in self._job.tasks if task in self._job.later], self._job.started[0])
                 while self._supervision.state is not JobState.DONE:
-                    for instruction in self._supervision.handle(await self._events.get()):
-                        await self._execute(instruction, start)
+                    await self._handle(await self._events.get())
+                    await start()
                 for reader in (*self._readers.values(), *self._listeners):
                     reader.cancel()
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
         return self._supervision.exit_code
+
+    async def _handle(self, event: Event | _TaskReached) -> None:
+        if isinstance(event, _TaskReached | TaskEnded):
+            self._doorway.passed(event.task)
+        if not isinstance(event, _TaskReached):
+            for instruction in self._supervision.handle(event):
+                await self._execute(instruction)
 
     async def _start(self, task: LaunchedTask, group: ProcessGroup, background: asyncio.TaskGroup) -> None:
         environment = self._job.environment(task, os.environ)
@@ -132,6 +150,7 @@ class JobRunner:
         try:
             for line in lines:
                 if told := self._job.news(line):
+                    self._events.put_nowait(_TaskReached(task))
                     self._take(task, told)
                 else:
                     self._display.task_line(task.name, line)
@@ -142,7 +161,7 @@ class JobRunner:
     async def _report_end(self, task: LaunchedTask, process: asyncio.subprocess.Process) -> None:
         self._events.put_nowait(TaskEnded(task, await process.wait()))
 
-    async def _execute(self, instruction: Instruction, start: Callable[[LaunchedTask], Awaitable[None]]) -> None:
+    async def _execute(self, instruction: Instruction) -> None:
         match instruction:
             case ReportEnd(task, return_code):
                 await self._drain(task)
@@ -154,16 +173,22 @@ class JobRunner:
                 await self._drain(task)
                 self._words.failed(task, return_code, self._outputs[task].has_lines, left)
                 self._outputs[task] = TaskOutput()
-                await start(task)
+                self._doorway.come(task)
             case StopTasks(tasks):
                 self._words.stopping(tasks)
+                turned_back = self._doorway.turn_back(tasks)
                 for task in tasks:
-                    self._ask_to_end(self._processes[task])
+                    if task in turned_back:
+                        self._events.put_nowait(TaskEnded(task, -signal.SIGTERM))
+                    else:
+                        self._ask_to_end(self._processes[task])
                 asyncio.get_running_loop().call_later(self._grace_s, self._events.put_nowait, GraceOver())
             case KillTasks(tasks):
                 self._words.killing(tasks)
                 for task in tasks:
-                    send_signal(self._processes[task], signal.SIGKILL)
+                    # One that never had its turn has no process, and has ended by the next event.
+                    if task in self._processes:
+                        send_signal(self._processes[task], signal.SIGKILL)
 
     def _ask_to_end(self, process: asyncio.subprocess.Process) -> None:
         words = self._job.signal_words(signal.SIGTERM)
@@ -174,7 +199,8 @@ class JobRunner:
 
     async def _drain(self, task: LaunchedTask) -> None:
         """Wait until what the task wrote before its end has been shown."""
-        await asyncio.wait([self._readers[task]], timeout=_DRAIN_S)
+        if task in self._readers:
+            await asyncio.wait([self._readers[task]], timeout=_DRAIN_S)
 
 
 def _signals_that_stop() -> list[signal.Signals]:

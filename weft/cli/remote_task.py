@@ -22,6 +22,8 @@ from weft.platform.launcher_link import TaskNews
 _GRACE_S: Final = 10.0
 # The record separator of ASCII, with which no program's line begins.
 _MARK: Final = "\x1e"
+REACHED: Final = r"\036{}\n"
+"""For printf, what tells the launcher that its way there is open: news that say nothing else."""
 
 
 def told(command: Sequence[str], environment: Mapping[str, str], folder: str) -> bytes:
