@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import weft as tf
+from weft.distributed.server import local_cluster
 from weft.distributed.server.local_cluster import LocalCluster
+from weft.errors import DeadlineExceededError
 
 
 @pytest.fixture(scope="module")
@@ -165,3 +171,31 @@ def test_a_program_without_the_main_guard_is_told_so_once(tmp_path: Path) -> Non
     assert last.startswith("RuntimeError: LocalCluster starts processes that import the program")
     assert 'if __name__ == "__main__":' in last
     assert ran.stderr.count("Traceback") == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells what a process has computed")
+def test_a_process_that_stands_still_is_told_from_one_that_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(local_cluster, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    computed = iter([0.1, 0.2, 0.2, 0.2])
+    monkeypatch.setattr(local_cluster, "cpu_s", lambda process_id: next(computed))
+    process = SimpleNamespace(pid=os.getpid(), exitcode=None)
+    begin = local_cluster.Begin("ps:0", process)
+    for now_s[0] in (0.0, 100.0, 160.0):
+        begin.check()
+    now_s[0] = 160.1
+    with pytest.raises(
+        DeadlineExceededError, match=r"task ps:0, process \d+, does not serve and has computed nothing for 60 s"
+    ):
+        begin.check()
+
+
+def test_a_process_that_begins_slowly_is_told_of(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    begin = local_cluster.Begin("ps:0", SimpleNamespace(pid=os.getpid(), exitcode=None))
+    now_s = time.monotonic() + 11.0
+    monkeypatch.setattr("weft.platform.wait_notice.time", SimpleNamespace(monotonic=lambda: now_s))
+    with caplog.at_level(logging.WARNING, "weft"):
+        begin.check()
+        begin.check()
+    assert re.fullmatch(r"LocalCluster still waits for task ps:0 to serve, for 11 s.*", caplog.messages[0])
+    assert len(caplog.messages) == 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import multiprocessing
 import os
+import time
 from collections.abc import Mapping
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
@@ -17,13 +19,17 @@ from weft.distributed.client.observation.observing import ClusterObserver
 from weft.distributed.master.worker_cache import task_names
 from weft.distributed.rpc.master.requests import wait_until_serving
 from weft.distributed.server.server import Server
+from weft.errors import DeadlineExceededError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.printed import printed
 from weft.platform.collections import no_collections
 from weft.platform.free_ports import free_ports
+from weft.platform.process_cpu import cpu_s
+from weft.platform.wait_notice import WaitNotice
 from weft.proto.messages import ConfigProto
 
-_START_TIMEOUT_S = 60.0
+_STILL_S: Final = 60.0
+_LOG: Final = logging.getLogger("weft")
 _LOOK_S: Final = 2.0
 # By which a process says that it was running the program once more instead of serving.
 _NO_GUARD: Final = 78
@@ -46,6 +52,8 @@ class LocalCluster:
 
     Raises:
         ValueError: a job has less than one task.
+        RuntimeError: a process has ended before it served.
+        DeadlineExceededError: one has computed nothing for a minute and does not serve.
     """
 
     __repr__ = printed("tf", lambda cluster: repr(cluster.spec))
@@ -81,17 +89,8 @@ class LocalCluster:
         self._processes[job, index] = process
 
     def _wait_for(self, job: str, index: int) -> None:
-        process = self._processes[job, index]
-        wait_until_serving(self.spec.task_address(job, index), _START_TIMEOUT_S, lambda: self._check_alive(job, index, process))
-
-    def _check_alive(self, job: str, index: int, process: BaseProcess) -> None:
-        if process.exitcode == _NO_GUARD:
-            raise RuntimeError(
-                "LocalCluster starts processes that import the program, so the program's own work must stand in a block "
-                '`if __name__ == "__main__":`; this one makes its cluster outside of one'
-            )
-        if process.exitcode is not None:
-            raise RuntimeError(f"LocalCluster: task {job}:{index} ended with exit code {process.exitcode} before it served")
+        begin = Begin(f"{job}:{index}", self._processes[job, index])
+        wait_until_serving(self.spec.task_address(job, index), begin.check)
 
     def target(self, job: str | None = None, index: int = 0) -> str:
         """The target for a session on a task; of the first job when none is named.
@@ -155,6 +154,43 @@ class LocalCluster:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+class Begin:
+    """A process from its start until it serves, which takes as long as the machine makes it take.
+
+    Args:
+        task: whose it is.
+        process: the process.
+    """
+
+    def __init__(self, task: str, process: BaseProcess) -> None:
+        self._task = task
+        self._process = process
+        self._notice = WaitNotice()
+        self._computed_s: float | None = None
+        self._moved_s = time.monotonic()
+
+    def check(self) -> None:
+        """Raise when the process has ended or stands still; say now and then that it is waited for."""
+        exit_code, computed_s = self._process.exitcode, cpu_s(self._process.pid or 0)
+        if exit_code == _NO_GUARD:
+            raise RuntimeError(
+                "LocalCluster starts processes that import the program, so the program's own work must stand in a block "
+                '`if __name__ == "__main__":`; this one makes its cluster outside of one'
+            )
+        if exit_code is not None:
+            raise RuntimeError(f"LocalCluster: task {self._task} ended with exit code {exit_code} before it served")
+        if computed_s != self._computed_s:
+            self._computed_s, self._moved_s = computed_s, time.monotonic()
+        if time.monotonic() - self._moved_s > _STILL_S:
+            raise DeadlineExceededError.of(
+                f"LocalCluster: task {self._task}, process {self._process.pid}, does not serve and has computed nothing for "
+                f"{_STILL_S:g} s: look whether it is stopped, or waits for something in the program that it imports"
+            )
+        if self._notice.is_due():
+            told = "" if computed_s is None else f", of which it has computed for {computed_s:.1f} s"
+            _LOG.warning("LocalCluster still waits for task %s to serve, for %.0f s%s", self._task, self._notice.waited_s, told)
 
 
 def _is_main_program_again() -> bool:
