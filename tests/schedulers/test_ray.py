@@ -73,6 +73,17 @@ def test_ctrl_c_stops_the_tasks(launch, tmp_path):
     assert "stopping worker:0" in notes
 
 
+def test_a_cluster_without_room_is_told_and_ctrl_c_ends_the_wait(launch, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("")
+    process = launch("--cpus", "99", str(program))
+    told = process.stderr.readline()
+    assert "the Ray cluster has no room for [{'CPU': 99}]" in told
+    process.send_signal(signal.SIGINT)
+    _, notes = process.communicate(timeout=60)
+    assert process.returncode == 130, notes
+
+
 def test_a_job_that_loses_a_node_goes_on_with_the_nodes_that_are_left(cluster, launch, tmp_path):
     # With room for the whole job even without the node that goes.
     lost, spare = cluster.add_node(num_cpus=1, resources={"lost": 1}), cluster.add_node(num_cpus=3)

@@ -27,6 +27,7 @@ from weft.cli.progress import JobProgress
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE, find_token, new_token
 from weft.jobs.description import JobDescription, JobError, memory_bytes
 from weft.platform.free_ports import free_ports
+from weft.platform.wait_notice import WaitNotice
 
 _PLACED_S: Final = 300.0
 _LOOK_S: Final = 0.5
@@ -69,6 +70,10 @@ def ray_module() -> ModuleType:
         return importlib.import_module("ray")
     except ImportError:
         raise JobError("--on ray needs Ray: pip install 'weft[ray]'") from None
+
+
+class _StoppedBeforeError(Exception):
+    """A signal has come before the tasks were started."""
 
 
 class RayRunner:
@@ -115,15 +120,19 @@ class RayRunner:
 
     def _run_once(self) -> int | None:
         """Run all tasks to their end; None when an actor was lost."""
-        group = self._placement_group()
+        bundles = [self._bundle(role) for role in self._roles()]
+        group: _Group = self._ray.util.placement_group(bundles, strategy="SPREAD")
         try:
+            self._wait_for_room(group, bundles)
             actors = self._actors(group)
-            addresses = self._ray.get([actor.address.remote() for actor in actors])
+            addresses = self._answers([actor.address.remote() for actor in actors])
             members = [each for each, role in zip(addresses, self._roles(), strict=True) if role != "evaluator"]
             job = ClusterJob.of(self._job, members)
             if self._placed is not None and members:
                 self._placed(members[0], self._token)
             return _Run(self, job, dict(zip(job.tasks, actors, strict=True))).run()
+        except _StoppedBeforeError:
+            return 128 + self.take_signal()
         except self._ray.exceptions.RayActorError:
             return None
         finally:
@@ -132,14 +141,29 @@ class RayRunner:
     def _roles(self) -> list[str]:
         return [role for role, count in self._job.counts.items() for _ in range(count)]
 
-    def _placement_group(self) -> _Group:
-        bundles = [self._bundle(role) for role in self._roles()]
-        group: _Group = self._ray.util.placement_group(bundles, strategy="SPREAD")
-        if not group.wait(_PLACED_S):
-            self._ray.util.remove_placement_group(group)
-            there = {name: count for name, count in self._ray.available_resources().items() if name in ("CPU", "GPU", "memory")}
-            raise JobError(f"the Ray cluster has had no room for {bundles} for {_PLACED_S:g} s; free are {there}")
-        return group
+    def _wait_for_room(self, group: _Group, bundles: Sequence[Mapping[str, float]]) -> None:
+        notice = WaitNotice()
+        while not group.wait(_LOOK_S):
+            self._raise_if_signalled()
+            if notice.waited_s >= _PLACED_S:
+                raise JobError(f"the Ray cluster has had no room for {bundles} for {_PLACED_S:g} s; free are {self._free()}")
+            if notice.is_due():
+                told = f"the Ray cluster has no room for {bundles}, for {notice.waited_s:.0f} s; free are {self._free()}"
+                self._display.note(f"{told}. Ask for less, or add nodes; ray status tells who has the rest")
+
+    def _free(self) -> dict[str, float]:
+        return {name: count for name, count in self._ray.available_resources().items() if name in ("CPU", "GPU", "memory")}
+
+    def _answers(self, asked: Sequence[object]) -> list[str]:
+        """What actors answer, which are started for it: that takes seconds."""
+        while len(self._ray.wait(asked, num_returns=len(asked), timeout=_LOOK_S)[0]) < len(asked):
+            self._raise_if_signalled()
+        answers: list[str] = self._ray.get(asked)
+        return answers
+
+    def _raise_if_signalled(self) -> None:
+        if self._signal:
+            raise _StoppedBeforeError
 
     def _bundle(self, role: str) -> dict[str, float]:
         needed = self._job.role(role)
