@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,13 +13,9 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.chromium import NEEDS_CHROMIUM, chromium_tab
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install the system's package chromium"),
-    pytest.mark.skipif(importlib.util.find_spec("playwright") is None, reason="playwright is not installed"),
-]
+pytestmark = NEEDS_CHROMIUM
 
 
 def _write(folder: Path) -> None:
@@ -59,11 +53,9 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 def test_each_page_shows_what_was_written(address: str) -> None:
-    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415 - where it is installed
+    from playwright.sync_api import expect  # noqa: PLC0415 - where it is installed
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        tab = browser.new_page()
+    with chromium_tab() as tab:
         for page, shown in (
             ("scalars", "tag: train/loss"),
             ("images", "seen/image"),
@@ -72,7 +64,6 @@ def test_each_page_shows_what_was_written(address: str) -> None:
         ):
             tab.goto(f"{address}#{page}")
             tab.reload()
-            expect(tab.get_by_text(shown).first).to_be_visible(timeout=60_000)
+            expect(tab.get_by_text(shown).first).to_be_visible()
         tab.locator("paper-radio-button").filter(has_text="Device").first.click()
-        expect(tab.get_by_text("unknown device").first).to_be_visible(timeout=30_000)
-        browser.close()
+        expect(tab.get_by_text("unknown device").first).to_be_visible()

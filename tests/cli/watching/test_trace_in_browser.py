@@ -6,7 +6,6 @@ import functools
 import http.server
 import importlib.util
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,15 +13,13 @@ from pathlib import Path
 import pytest
 
 import weft as tf
+from tests.chromium import NEEDS_CHROMIUM, chromium_tab
 from tests.distributed.client.observation.least_squares import least_squares
 from weft.distributed.client.observation.cluster_trace import record
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 XPROF = importlib.util.find_spec("xprof")
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install the system's package chromium"),
-    pytest.mark.skipif(importlib.util.find_spec("playwright") is None, reason="playwright is not installed"),
+    *NEEDS_CHROMIUM,
     pytest.mark.skipif(XPROF is None, reason="no trace viewer here: pip install --no-deps xprof"),
 ]
 
@@ -58,8 +55,6 @@ def viewer() -> Iterator[str]:
 
 
 def test_the_viewer_takes_all_slices_and_joins_all_arrows(viewer: str) -> None:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - where it is installed
-
     with tf.LocalCluster(ps=2, worker=1) as cluster:
         model = least_squares()
         with tf.Session(cluster.target("worker"), graph=model.graph) as session:
@@ -67,15 +62,10 @@ def test_the_viewer_takes_all_slices_and_joins_all_arrows(viewer: str) -> None:
             trace = record(cluster.target("ps").removeprefix("grpc://"), lambda: [model.train(session) for _ in range(20)])
     text = trace.as_json()
     phases = [event["ph"] for event in json.loads(text)["traceEvents"]]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            tab = browser.new_page()
-            tab.goto(viewer)
-            tab.wait_for_function("() => window.tr && tr.importer && tr.importer.Import")
-            shown = tab.evaluate(_IMPORT, text)
-        finally:
-            browser.close()
+    with chromium_tab() as tab:
+        tab.goto(viewer)
+        tab.wait_for_function("() => window.tr && tr.importer && tr.importer.Import")
+        shown = tab.evaluate(_IMPORT, text)
     assert phases.count("s") > 40
     assert shown["warnings"] == []
     assert (shown["slices"], shown["arrows"]) == (phases.count("X"), phases.count("s"))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
 
 import pytest
 
 import weft as tf
+from tests.chromium import NEEDS_CHROMIUM, chromium_tab
 from tests.cli.watching.perfetto import FOLDER, asked, served
 from tests.distributed.client.observation.least_squares import least_squares
 from weft.distributed.client.observation.cluster_trace import record
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install the system's package chromium"),
-    pytest.mark.skipif(importlib.util.find_spec("playwright") is None, reason="playwright is not installed"),
+    *NEEDS_CHROMIUM,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="Perfetto is not here: make viewers installs it"),
 ]
 
@@ -34,14 +30,8 @@ def trace():
 
 @pytest.fixture
 def tab():
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - where it is installed
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            yield browser.new_page()
-        finally:
-            browser.close()
+    with chromium_tab() as tab:
+        yield tab
 
 
 def test_its_engine_takes_all_slices_and_arrows_at_their_times_and_finds_no_error(trace, tab):
