@@ -78,7 +78,7 @@ def test_a_cluster_without_room_is_told_and_ctrl_c_ends_the_wait(launch, tmp_pat
     program.write_text("")
     process = launch("--cpus", "99", str(program))
     told = process.stderr.readline()
-    assert "the Ray cluster has no room for [{'CPU': 99}]" in told
+    assert "the Ray cluster has no room for [{'CPU': 99.0}]" in told
     process.send_signal(signal.SIGINT)
     _, notes = process.communicate(timeout=60)
     assert process.returncode == 130, notes
