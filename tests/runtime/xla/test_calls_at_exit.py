@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from weft.runtime.xla.calls_at_exit import CallsAtExit
 
@@ -33,6 +36,49 @@ def test_a_process_ends_well_behind_a_step_that_fetches_nothing() -> None:
     command = [sys.executable, "-c", _LEAVES_A_STEP_RUNNING]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+# The read that nothing ends stands for a compilation of minutes.
+_LEAVES_A_CALL = """
+import atexit, functools, os, sys
+from weft.runtime.xla.compile_thread import compile_thread
+
+class Last:
+    def __del__(self, write=os.write):
+        write(1, b"finalized ")
+
+if sys.argv[2:] == ["calls"]:
+    compile_thread.submit(functools.partial(os.read, os.pipe()[0], 1))
+    while compile_thread._jobs:
+        pass
+atexit.register(lambda: print("atexit", end=" "))
+last, file = Last(), open(sys.argv[1], "w")
+file.write("not flushed")
+print("end", end=" ", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a thread in C++ can be left behind on Linux")
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("", 0),
+        ("sys.exit(3)", 3),
+        ("raise SystemExit('no data')", 1),
+        ("import jax.numpy; jax.numpy.ones(3) + 1", 0),
+        ("raise KeyboardInterrupt", -2),
+    ],
+    ids=["at once", "exit", "message", "jax", "interrupt"],
+)
+def test_a_process_ends_while_a_call_goes_on_as_it_would_without(end: str, code: int, tmp_path: Path) -> None:
+    ends = []
+    for name in ("calls", "alone"):
+        command = [sys.executable, "-c", _LEAVES_A_CALL + end, str(tmp_path / name), name]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        ends.append((ran.returncode, ran.stderr, ran.stdout, (tmp_path / name).read_text()))
+    assert ends[0] == ends[1]
+    assert ends[0][0] == code
+    assert ends[0][3] == "not flushed"
 
 
 class _Computed:

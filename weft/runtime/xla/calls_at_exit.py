@@ -1,8 +1,9 @@
 """Calls of XLA from threads that nobody waits for, such as the first run of a step that was given up while it compiled.
 
-The end of the process waits for them: a thread that comes back from C++ into an interpreter that is gone aborts the process.
-So does what such calls have left running: a training step that fetches nothing returns before XLA has computed it, and oneDNN,
-whose kernels are gone then, took the process down: three of four that ended behind a step of ResNet-20.
+Python's end waits for them: a thread that comes back from C++ into an interpreter that is gone aborts the process. So does what
+such calls have left running: a training step that fetches nothing returns before XLA has computed it, and oneDNN, whose kernels
+are gone then, took the process down: three of four that ended behind a step of ResNet-20. What takes longer, such as the code
+of an unrolled LSTM of five layers, which XLA compiles for minutes, is left behind.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.framework.aliases import Array
+from weft.platform.threadless_end import can_end_without_threads, end_without_threads
+from weft.runtime.xla import xla_process
 
+_PATIENCE_S: Final = 1.0
+"""How long the end waits for what is under way before it leaves it behind."""
 _LONGEST_S: Final = 120.0
+"""How long it waits where nothing can be left behind."""
 _LOOK_S: Final = 0.01
 _KEPT_BYTES: Final = 64 << 10  # so large a value may be kept beyond its variable, to know when an execution has ended
 _MOST_RUNNING: Final = 64  # more executions than one process has under way
@@ -44,12 +50,21 @@ class CallsAtExit:
         with self._lock:
             self._count -= 1
 
-    def wait(self) -> None:
-        """Block until nobody is in a block and nothing is being computed, for a compilation's time at most."""
-        deadline_s = time.monotonic() + _LONGEST_S
-        while (self._count or not all(map(_is_over, tuple(self._running)))) and time.monotonic() < deadline_s:
-            time.sleep(_LOOK_S)
+    def end(self) -> None:
+        """Let Python end: when all is over, or soon, without the threads that are still in a block."""
+        if not self.wait(_PATIENCE_S) and can_end_without_threads():
+            end_without_threads(xla_process.clients())
+        self.wait(_LONGEST_S)
         self._running.clear()
+
+    def wait(self, timeout_s: float = _LONGEST_S) -> bool:
+        """Block until nobody is in a block and nothing is being computed; returns whether that came in time."""
+        deadline_s = time.monotonic() + timeout_s
+        while self._count or not all(map(_is_over, tuple(self._running))):
+            if time.monotonic() >= deadline_s:
+                return False
+            time.sleep(_LOOK_S)
+        return True
 
     def forget(self) -> None:
         """In a forked child, which has none of the threads."""
@@ -66,7 +81,7 @@ def _is_over(value: Array) -> bool:
 
 
 calls_at_exit: Final = CallsAtExit()
-atexit.register(calls_at_exit.wait)
+atexit.register(calls_at_exit.end)
 os.register_at_fork(after_in_child=calls_at_exit.forget)
 
 

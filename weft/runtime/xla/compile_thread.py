@@ -15,8 +15,8 @@ from weft.runtime.xla.calls_at_exit import calls_at_exit
 class CompileThread:
     """Does one job after another, in order, on a daemon thread that there is only while there are jobs. Safe from any thread.
 
-    One at a time: XLA divides each compilation between all cores itself. The end of the process waits for the job that is under
-    way and drops the others. A forked child has neither thread nor jobs.
+    One at a time: XLA divides each compilation between all cores itself. The end of the process drops the jobs that are not
+    begun; `calls_at_exit` has what becomes of the one under way. A forked child has neither thread nor jobs.
     """
 
     def __init__(self) -> None:

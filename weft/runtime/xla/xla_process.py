@@ -6,6 +6,7 @@ after that is told so as soon as it would compute, or look at a value that may n
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
@@ -89,6 +90,13 @@ def check() -> None:
             "not survive a fork, so this process cannot compute. Start it with multiprocessing.get_context('spawn'), use "
             "weft.LocalCluster, or fork before the first compiled step."
         )
+
+
+def clients() -> list[object]:
+    """XLA's clients in this process, also those that JAX has let go of at its end. To destroy one waits for its threads."""
+    if not jax_modules.is_imported():
+        return []
+    return [value.client for value in gc.get_objects() if isinstance(value, jax.Device)]
 
 
 def as_numpy(value: Array) -> Array:
