@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -69,3 +71,34 @@ def test_a_cluster_that_does_not_answer_is_a_failure_and_no_wrong_word(capsys: p
     error = capsys.readouterr().err
     assert error.startswith(f"weft task: grpc://localhost:{port}: The server at localhost:{port} is unavailable")
     assert "nothing listens there" in error
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the places of a host's processes are Linux's abstract sockets")
+def test_tasks_that_join_at_once_get_a_place_each(cluster: dict[str, list[str]]) -> None:
+    assert [joined_place(cluster["ps"][0]).name for _ in range(2)] == ["worker:2", "worker:1"]
+    with pytest.raises(JobError, match=f"lacks worker:1 at {cluster['worker'][1]}, worker:2 at .*add --address HOST:PORT"):
+        joined_place(cluster["ps"][0])
+    with pytest.raises(JobError, match="--as worker:1: another process of this host has begun to be it"):
+        joined_place(cluster["ps"][0], "worker:1")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="as above")
+def test_a_place_is_that_of_the_process_and_of_the_program_that_it_becomes(cluster: dict[str, list[str]]) -> None:
+    program = "import os, sys\nfrom weft.cli.joining import joined_place\nprint(joined_place(sys.argv[1]).name, flush=True)\n"
+    program += "os.execv(sys.executable, [sys.executable, '-c', 'print(0, flush=True); input()'])"
+    command = [sys.executable, "-c", program, cluster["ps"][0]]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert [other.stdout.readline() for _ in range(2)] == ["worker:2\n", "0\n"]
+        assert joined_place(cluster["ps"][0]).name == "worker:1"
+        other.communicate("\n")
+    assert joined_place(cluster["ps"][0]).name == "worker:2"
+
+
+def test_a_place_whose_address_another_host_has_is_left_to_it() -> None:
+    ps, own = (f"localhost:{port}" for port in free_ports(2))
+    # An address for documentation, which no host has.
+    cluster = {"ps": [ps], "worker": [own, "192.0.2.1:2222"]}
+    with tf.train.Server(cluster, "ps", 0):
+        assert joined_place(ps).name == "worker:0"
+        assert joined_place(ps, own_address="localhost:0").name == "worker:1"
