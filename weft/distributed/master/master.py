@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft.distributed.master.master_session import MasterSession
-from weft.distributed.master.steps.step_counts import StepCounts
+from weft.distributed.master.steps.step_counts import OWN_SESSION, StepCounts
 from weft.distributed.master.steps.step_run import StepRun
 from weft.distributed.master.worker_cache import WorkerCache
 from weft.distributed.worker.task_status import TaskStatus
@@ -39,7 +39,7 @@ class Master:
         self._workers, _ = make_cache(cluster)
         self._default_config = default_config
         self.counts = StepCounts()
-        """Of the steps of all its sessions, also of those that have ended."""
+        """Of the steps of all sessions of programs, also of those that have ended."""
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
         self._draining: OpError | None = None
@@ -77,7 +77,8 @@ class Master:
         names = [device.name for device in attributes]
         home = next((name for name in names if name.startswith(f"{own}/")), "")
         session = MasterSession(handle, graph, workers.handle, names, config, close, lambda: attributes, home)
-        session.steps.counts = self.counts
+        if config.experimental.session_metadata.name != OWN_SESSION:
+            session.steps.counts = self.counts
         with self._lock:
             self._sessions[handle] = session
         if self._draining is not None:

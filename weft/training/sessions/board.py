@@ -9,6 +9,7 @@ from typing import Any, Final
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.session import Session
+from weft.distributed.master.steps.step_counts import OWN_SESSION
 from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework import dtypes
 from weft.framework.aliases import Feeds, Fetches
@@ -107,4 +108,5 @@ def _board_config(config: config_pb2.ConfigProto | None, timeout_ms: int) -> con
     own.allow_soft_placement = True
     own.log_device_placement = False
     own.ClearField("graph_options")
+    own.experimental.session_metadata.name = OWN_SESSION
     return own

@@ -10,6 +10,9 @@ from weft.errors import OpError, OutOfRangeError
 from weft.runtime.recording import Recording
 
 _KEPT: Final = 50
+OWN_SESSION: Final = "weft"
+"""The name, in its ConfigProto's session_metadata, of a session by which weft itself keeps a job together: its steps are no
+program's, and are not counted."""
 
 
 class StepFailure(NamedTuple):
