@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft import errors
-from weft.platform.file_system import LocalFileSystem, file_system
+from weft.platform.file_system import LocalFileSystem, file_system, waits_of_disk
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -61,7 +61,8 @@ class RandomAccessFile:
 
     def _read_once(self, offset: int, view: memoryview) -> int:
         if self._descriptor is not None:
-            return os.preadv(self._descriptor, [view], offset)
+            with waits_of_disk(self.path):
+                return os.preadv(self._descriptor, [view], offset)
         with self._lock:
             self._file.seek(offset)
             return int(self._file.readinto(view))  # type: ignore[attr-defined]
@@ -93,7 +94,8 @@ def close_durably(file: IO[bytes], path: str, sync: bool) -> None:
     with _write_errors(path), file:
         if sync and is_local(path):
             file.flush()
-            os.fsync(file.fileno())
+            with waits_of_disk(path):
+                os.fsync(file.fileno())
 
 
 @contextlib.contextmanager
@@ -236,6 +238,7 @@ def sync_directory(path: str) -> None:
         return
     descriptor = os.open(os.path.dirname(file_system(path)[1]) or ".", os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with waits_of_disk(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)

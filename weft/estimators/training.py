@@ -21,6 +21,8 @@ from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 # Workers start one after another, so that the chief's variables have values when they look. Programs set these.
 _MAX_DELAY_SECS = 60
 _DELAY_SECS_PER_WORKER = 5
+# How often an evaluator without a throttle looks for its first checkpoint.
+_LOOK_S = 0.5
 
 
 def train_and_evaluate(
@@ -146,10 +148,13 @@ class _Executor:
             tf_logging.info("Waiting %f secs before starting next eval run.", rest_s)
             time.sleep(rest_s)
         elif throttle_s == 0 and result.status is not EvalStatus.EVALUATED:
-            tf_logging.warning(
+            # TensorFlow says it, and looks, some thousand times a second.
+            tf_logging.log_first_n(
+                tf_logging.WARN,
                 "EvalSpec.throttle_secs is set as 0. This might overload the job before finding (next) new checkpoint. Please "
-                "consider to increase it."
-            )
+                "consider to increase it.", 1,
+            )  # fmt: skip
+            time.sleep(_LOOK_S)
 
     def _train_in_cluster(self, listeners: Sequence[CheckpointSaverListener]) -> None:
         # The process keeps its server until it ends, as a program may go on to use the cluster.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Final
 
-from weft.platform.program_frames import is_shell, shown_name
+from weft.platform.program_frames import is_shell, is_under_weft, shown_name
 
 # Frames of the interpreter's own modules, such as those of contextlib and runpy, stand between a program and weft; they are no
 # lines for its author to look at.
@@ -48,8 +48,10 @@ def capture_stack() -> Stack:
 
 
 def is_program_file(file: str) -> bool:
-    """Whether a file may be the user's: none of Python's own modules."""
-    return any(part in file for part in _INSTALLED) or not file.startswith(_STANDARD)
+    """Whether a file may be the user's: none of Python's own modules, nor of what weft stands on, such as gRPC."""
+    if any(part in file for part in _INSTALLED):
+        return not is_under_weft(file)
+    return not file.startswith(_STANDARD)
 
 
 def place(stack: Stack) -> str:

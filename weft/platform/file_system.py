@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 from weft import errors
 from weft.platform.file_access import FileAccess, current_access
 from weft.platform.later import Later
-from weft.platform.told_file import ToldFile
+from weft.platform.told_file import ToldDiskFile, ToldFile
 
 if TYPE_CHECKING:
     import fsspec
@@ -55,6 +55,10 @@ def tell_waits_by(watched: Callable[[Callable[[], str], str], AbstractContextMan
 _UNREACHABLE: Final = (
     "Look whether this host reaches it: the name and port of its endpoint, proxies, firewalls, credentials; its library tries "
     "again by itself."
+)
+_HANGING: Final = (
+    "Look whether its disk answers (ls, df), which of a network file system is its server's matter, and what dmesg says of it; "
+    "a pipe waits for its other end."
 )
 
 
@@ -116,6 +120,17 @@ def _waits_of(path: str) -> AbstractContextManager[None]:
     return _watched(lambda: f"A store has not answered about {path}", _UNREACHABLE)
 
 
+def waits_of_disk(path: str) -> AbstractContextManager[None]:
+    """A block in which a path of this machine's file systems is waited for; who waits long is told so."""
+    return _watched(lambda: f"The file system has not answered about {path}", _HANGING)
+
+
+@contextmanager
+def _told_of_disk(path: str) -> Iterator[None]:
+    with waits_of_disk(path), errors_of(path):
+        yield
+
+
 @dataclass(frozen=True)
 class LocalFileSystem:
     """The disks of this machine, as far as they are open."""
@@ -123,50 +138,52 @@ class LocalFileSystem:
     _access: FileAccess | None = None
 
     def open(self, path: str, mode: str) -> IO[bytes]:
-        with errors_of(path):
-            return cast("IO[bytes]", open(path, mode))
+        with _told_of_disk(path):
+            file = cast("IO[bytes]", open(path, mode))  # noqa: SIM115
+        return cast("IO[bytes]", ToldDiskFile(file, lambda: waits_of_disk(path)))
 
     def stat(self, path: str) -> FileStatistics:
-        with errors_of(path):
+        with _told_of_disk(path):
             status = os.stat(path)
         return FileStatistics(status.st_size, status.st_mtime_ns, os.path.isdir(path))
 
     def children(self, path: str) -> list[str]:
-        with errors_of(path):
+        with _told_of_disk(path):
             return os.listdir(path)
 
     def glob(self, pattern: str) -> list[str]:
         access = self._access
-        if access is None:
-            return glob.glob(pattern, include_hidden=True)
-        access.check_pattern(pattern)
-        return [path for path in glob.glob(pattern, include_hidden=True) if access.allows(path)]
+        if access is not None:
+            access.check_pattern(pattern)
+        with waits_of_disk(pattern):
+            found = glob.glob(pattern, include_hidden=True)
+        return found if access is None else [path for path in found if access.allows(path)]
 
     def make_directory(self, path: str) -> None:
-        with errors_of(path):
+        with _told_of_disk(path):
             os.mkdir(path)
 
     def make_directories(self, path: str) -> None:
-        with errors_of(path):
+        with _told_of_disk(path):
             os.makedirs(path, exist_ok=True)
 
     def remove(self, path: str) -> None:
-        with errors_of(path):
+        with _told_of_disk(path):
             os.unlink(path)
 
     def remove_recursively(self, path: str) -> None:
-        with errors_of(path):
+        with _told_of_disk(path):
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)
             else:
                 os.unlink(path)
 
     def copy(self, source: str, target: str) -> None:
-        with errors_of(source):
+        with _told_of_disk(source):
             shutil.copyfile(source, target)
 
     def rename(self, source: str, target: str) -> None:
-        with errors_of(source):
+        with _told_of_disk(source):
             os.replace(source, target)
 
 

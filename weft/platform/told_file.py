@@ -1,6 +1,7 @@
-"""ToldFile: an open file of a store, whose long reads and writes are told of.
+"""ToldFile: an open file whose long reads and writes are told of.
 
-A store's library fetches and uploads blocks while a program reads and writes, and tries again for minutes by itself.
+A store's library fetches and uploads blocks while a program reads and writes, and tries again for minutes by itself; a disk
+that hangs, such as that of a network file system whose server is gone, keeps whoever reads and writes for ever.
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import IO
+from typing import IO, Final
+
+_BUFFERED_BYTES: Final = 1 << 12
 
 
 class ToldFile:
     """A file whose every call that may reach the store is one watched block; the rest is the file's own.
 
     Args:
-        file: the store's file.
+        file: the store's file, or the disk's.
         watched: makes the block that is watched.
     """
 
@@ -90,3 +93,19 @@ class ToldFile:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         with self._watched():
             self._file.__exit__(kind, error, trace)
+
+
+class ToldDiskFile(ToldFile):
+    """The same of a disk: lines and small writes, which come and go by a buffer, are too many to watch each."""
+
+    def __init__(self, file: IO[bytes], watched: Callable[[], AbstractContextManager[None]]) -> None:
+        super().__init__(file, watched)
+        self.readline = file.readline  # type: ignore[method-assign, assignment]
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append."""
+        size = data.nbytes if isinstance(data, memoryview) else len(data)
+        return self._file.write(data) if size < _BUFFERED_BYTES else super().write(data)
+
+    def __next__(self) -> bytes:
+        return next(self._file)

@@ -29,12 +29,12 @@ class Watched:
     Args:
         describe: what has been doing what, up to `for 10 s`; called in another thread, and only when a notice is due. Empty
             when nobody is kept waiting by it: then it is asked again at the next look.
-        advice: what to look at.
+        advice: what to look at; asked for only when a notice is due where it is a function.
     """
 
     __slots__ = ("_advice", "_describe", "_notice")
 
-    def __init__(self, describe: Callable[[], str], advice: str) -> None:
+    def __init__(self, describe: Callable[[], str], advice: str | Callable[[], str]) -> None:
         self._describe = describe
         self._advice = advice
         self._notice = WaitNotice()
@@ -65,7 +65,8 @@ class Watched:
         if len(told_until_s) >= _MOST_TOLD:
             told_until_s.clear()
         told_until_s[what] = now_s + RARELY_S
-        _LOG.warning("%s for %.0f s. %s", what, waited_s, self._advice)
+        advice = self._advice
+        _LOG.warning("%s for %.0f s. %s", what, waited_s, advice if isinstance(advice, str) else advice())
 
 
 class ParkedWait:

@@ -34,9 +34,14 @@ from weft.framework.graph_def import graph_def_of
 from weft.framework.growth import grown_operations
 from weft.framework.operation import Operation, Tensor
 from weft.platform.deadline import holding, left_s, within
+from weft.platform.wait_watch import Watched
 from weft.proto import explain_pb2, master_pb2
 from weft.runtime.choice.stage_report import StageReport
 
+_OF_OPENING: Final = (
+    "It waits for tasks of its cluster that do not answer, and its log names them: look whether they run. A session that needs "
+    "few tasks names them in ConfigProto(device_filters=[...])."
+)
 _ANSWER_S: Final = 2.0  # how long a server may take to end a session, or to take it up again
 
 
@@ -196,7 +201,8 @@ class RemoteSession:
         with within(min(limits_s, default=None)):
             self._rpc.wait_until_reachable(left_s(), self._raise_if_closed)
             # The master gives up by itself at the same time, and can say which tasks it has waited for.
-            return self._rpc.call("CreateSession", request, metadata=((WEFT_CLIENT, b"1"),))
+            with Watched(lambda: f"The master at {self._target} has been opening a session", _OF_OPENING):
+                return self._rpc.call("CreateSession", request, metadata=((WEFT_CLIENT, b"1"),))
 
     def _raise_if_closed(self) -> None:
         if self._closed is not None:

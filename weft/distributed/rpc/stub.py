@@ -216,7 +216,7 @@ class RpcStub:
             if notice.is_due():
                 _LOG.warning(
                     "Still waiting for %s at %s, for %.0f s: %s",
-                    self._peer, self._address, notice.waited_s, self._why_unreachable(),
+                    self._peer[:1].lower() + self._peer[1:], self._address, notice.waited_s, self._why_unreachable(),
                 )  # fmt: skip
 
     def _look_for_misfit(self, misfits: MisfitWatch) -> None:

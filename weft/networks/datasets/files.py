@@ -9,8 +9,14 @@ import urllib.error
 import urllib.request
 import zipfile
 from pathlib import Path
+from typing import Final
 
 from weft.errors import UnavailableError
+from weft.platform.wait_watch import Watched
+
+_OF_DOWNLOADS: Final = (
+    "Look whether this host reaches it: proxies, firewalls; a file that is put into the cache is not fetched."
+)
 
 
 def cache_home() -> Path:
@@ -71,7 +77,7 @@ def _download(origin: str, path: Path) -> None:
     partial = path.with_name(path.name + ".part")
     try:
         print(f"Downloading data from {origin}")
-        with urllib.request.urlopen(origin, timeout=30) as answer:
+        with Watched(lambda: f"{origin} has been read", _OF_DOWNLOADS), urllib.request.urlopen(origin, timeout=30) as answer:
             partial.write_bytes(answer.read())
     except (urllib.error.URLError, OSError) as error:
         raise UnavailableError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from weft.framework import nest
 from weft.framework.aliases import Array, Nest
 from weft.framework.operation import Tensor
 from weft.networks.state.sessions import get_session
+from weft.ops.process.python_functions import shown
+from weft.platform.wait_watch import Watched
+
+_OF_BATCHES: Final = "The model waits for the batch: look at what it reads and waits for."
+_NO_MORE: Final = object()
 
 
 class Batch(NamedTuple):
@@ -107,10 +112,14 @@ class IteratorSource(Source):
 
     def epoch(self) -> Iterator[Batch]:
         """The next `steps` batches, or all that are left."""
-        for taken, each in enumerate(self._iterator, 1):
-            yield self._as_batch(each)
-            if self.steps is not None and taken >= self.steps:
+        batches, taken = iter(self._iterator), 0
+        while self.steps is None or taken < self.steps:
+            with Watched(lambda: f"The generator {shown(self._iterator)} has worked at a batch", _OF_BATCHES):
+                each = next(batches, _NO_MORE)
+            if each is _NO_MORE:
                 return
+            yield self._as_batch(each)
+            taken += 1
 
 
 class SequenceSource(Source):
@@ -128,7 +137,9 @@ class SequenceSource(Source):
         if self._shuffle:
             np.random.shuffle(order)
         for index in order[: self.steps]:
-            yield self._as_batch(self._sequence[index])
+            with Watched(lambda: f"{shown(type(self._sequence).__getitem__)} has worked at a batch", _OF_BATCHES):
+                each = self._sequence[index]
+            yield self._as_batch(each)
 
     def finish(self) -> None:
         """Tell the sequence that an epoch has ended."""

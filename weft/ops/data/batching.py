@@ -19,6 +19,7 @@ from weft.ops.data.element import (
     Source,
     State,
     dataset_op,
+    joined_progress,
     source_of,
 )
 
@@ -90,12 +91,13 @@ class BatchIterator(OverInput):
         self._size = size
         self._least = size if drop_remainder else 1
         self._is_over = False
+        self._elements: list[Element] = []  # of the batch that is made
 
     def next(self, caller: Caller) -> Element | None:
         """The next batch."""
         if self._is_over:
             return None
-        elements: list[Element] = []
+        elements = self._elements = []
         take, size = self._input.next_some, self._size
         while len(elements) < size:
             some = take(caller, size - len(elements))
@@ -103,10 +105,16 @@ class BatchIterator(OverInput):
                 self._is_over = True
                 break
             elements += some
+        # So that an element goes when nobody else has it.
+        self._elements = []
         return self._batch(elements) if len(elements) >= self._least else None
 
     def _batch(self, elements: list[Element]) -> Element:
         return stacked(elements)
+
+    def progress(self) -> str:
+        """How many elements of the next batch there are."""
+        return joined_progress(f"batch has {len(self._elements)} of {self._size} elements", super().progress())
 
     def state(self) -> State:
         """Whether it is over, and where the input is."""

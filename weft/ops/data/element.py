@@ -124,6 +124,13 @@ class ElementIterator:
         element = self.next(caller)
         return () if element is None else (element,)
 
+    def progress(self) -> str:
+        """How far the next element is, such as `shuffle has 95 of 1000 elements`; empty where that is not known.
+
+        Another thread asks, while this iterator works.
+        """
+        return ""
+
     def state(self) -> State:
         """Where the iteration is; UnimplementedError where that cannot be saved."""
         raise UnimplementedError.of(f"{type(self).__name__}: where this iteration is cannot be saved")
@@ -142,6 +149,10 @@ class OverInput(ElementIterator):
     def __init__(self, input_iterator: ElementIterator) -> None:
         self._input = input_iterator
 
+    def progress(self) -> str:
+        """How far the input's next element is."""
+        return self._input.progress()
+
     def state(self) -> State:
         """Where the input is."""
         return self._input.state()
@@ -153,6 +164,11 @@ class OverInput(ElementIterator):
     def close(self) -> None:
         """Close the input."""
         self._input.close()
+
+
+def joined_progress(own: str, of_input: str) -> str:
+    """How far an iterator is, and its input."""
+    return f"{own}, {of_input}" if of_input else own
 
 
 def repeated_size(size: int | None, count: int) -> int | None:

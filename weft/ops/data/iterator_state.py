@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from weft.framework.built_at import named
 from weft.framework.dims import Dims, brackets, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
+from weft.platform.wait_watch import Watched
+
+_OF_ELEMENTS: Final = (
+    "Look at what its dataset reads and calls, and how many elements it needs for one; Dataset.prefetch works ahead."
+)
 
 
 class IteratorState:
@@ -90,9 +97,17 @@ class IteratorState:
                     "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
                     f"operation for this iterator before getting the next element. (Iterator {self.name!r})"
                 )
-            if ctx.parking is not None and not self._elements.is_ready:
+            elements = self._elements
+            if elements.is_ready:
+                return elements.next(ctx.caller(self._caller))
+            if ctx.parking is not None:
                 raise ctx.parking.pass_on()
-            return self._elements.next(ctx.caller(self._caller))
+            with Watched(lambda: self._told(ctx), lambda: _advice(elements)):
+                return elements.next(ctx.caller(self._caller))
+
+    def _told(self, ctx: OpContext) -> str:
+        node = named(ctx.op.type, ctx.op.name, ctx.op.built_from)
+        return f"{node} has waited for the next element of the iterator {self.name!r}"
 
     def save(self, ctx: OpContext) -> bytes:
         """Where it is; FailedPreconditionError when it was not initialized."""
@@ -121,6 +136,11 @@ class IteratorState:
         elements, self._elements = self._elements, None
         if elements is not None:
             elements.close()
+
+
+def _advice(elements: ElementIterator) -> str:
+    progress = elements.progress()
+    return f"So far {progress}. {_OF_ELEMENTS}" if progress else _OF_ELEMENTS
 
 
 def _text(dims: Dims) -> str:

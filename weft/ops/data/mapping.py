@@ -21,6 +21,7 @@ from weft.ops.data.element import (
     Source,
     State,
     dataset_op,
+    joined_progress,
     source_of,
 )
 
@@ -139,6 +140,10 @@ class FilterIterator(Numbering):
                 return element
             self._is_over = self._stops
         return None
+
+    def progress(self) -> str:
+        """How many elements it has looked at."""
+        return joined_progress(f"filter has looked at {self._number} elements", super().progress())
 
     def state(self) -> State:
         """Whether it is over, and where the input is."""

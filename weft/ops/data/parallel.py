@@ -133,6 +133,10 @@ class PrefetchIterator(ElementIterator):
         with self._buffer.changed:
             self._buffer.changed.notify_all()
 
+    def progress(self) -> str:
+        """How far the element is that the thread takes."""
+        return self._buffer.input.progress()
+
     def state(self) -> State:
         """What is in the buffer, and where the input is behind that."""
         buffer = self._buffer

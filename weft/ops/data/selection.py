@@ -18,6 +18,7 @@ from weft.ops.data.element import (
     Source,
     State,
     dataset_op,
+    joined_progress,
     repeated_size,
     source_of,
 )
@@ -88,6 +89,11 @@ class PartIterator(OverInput):
         some = self._input.next_some(caller, most if self._left < 0 else min(most, self._left))
         self._left = self._left - len(some) if some else 0
         return some
+
+    def progress(self) -> str:
+        """How many elements are still to be left out."""
+        of_input = super().progress()
+        return joined_progress(f"{self._skip} more elements are left out first", of_input) if self._skip else of_input
 
     def state(self) -> State:
         """How many are left, and where the input is."""
@@ -165,6 +171,11 @@ class ChainIterator(ElementIterator):
                 return element
             self._next_pass()
         return None
+
+    def progress(self) -> str:
+        """How far the present pass is."""
+        present = self._input
+        return "" if present is None else present.progress()
 
     def next_some(self, caller: Caller, most: int) -> Sequence[Element]:
         """The next elements of the present pass, else of the one that follows."""

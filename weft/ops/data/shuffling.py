@@ -17,7 +17,18 @@ from weft.framework.aliases import Array
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.ops.data.element import Element, ElementIterator, Iteration, Rows, Source, State, dataset_op, repeated_size, source_of
+from weft.ops.data.element import (
+    Element,
+    ElementIterator,
+    Iteration,
+    Rows,
+    Source,
+    State,
+    dataset_op,
+    joined_progress,
+    repeated_size,
+    source_of,
+)
 from weft.ops.data.random_numbers import RandomNumbers, settled_seeds
 
 
@@ -208,6 +219,11 @@ class ShuffleIterator(ElementIterator):
         self._is_empty_pass = True
         self._passes.append([position, position])
         return True
+
+    def progress(self) -> str:
+        """How full the buffer is, which is filled first."""
+        own = f"shuffle has {self._passes[-1][1] - self._passes[0][0]} of {self._size} elements"
+        return joined_progress(own, "" if self._input is None else self._input.progress())
 
     def state(self) -> State:
         """The buffer, the generators and where the input is."""

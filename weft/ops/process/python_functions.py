@@ -12,7 +12,7 @@ import itertools
 import os
 import secrets
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from weft.errors import (
@@ -80,10 +80,10 @@ def register(function: object) -> str:
     return token
 
 
-def shown(function: Callable[..., Any]) -> str:
-    """A function in a message: its name, and the line of the program where it is."""
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
+def shown(function: Callable[..., Any] | Iterator[Any]) -> str:
+    """A function, or a generator that one made, in a message: its name, and the line of the program where it is."""
+    function = inspect.unwrap(function) if callable(function) else function
+    code = getattr(function, "__code__", None) or getattr(function, "gi_code", None)
     place = f" ({shown_name(code.co_filename)}:{code.co_firstlineno})" if code is not None else ""
     return f"{getattr(function, '__qualname__', repr(function))}{place}"
 
