@@ -60,3 +60,9 @@ def test_what_a_hint_recommends_is_there(hint: str) -> None:
 def test_a_program_is_told_what_to_use_instead(ask, told) -> None:
     with pytest.raises(AttributeError, match=told):
         ask()
+
+
+def test_tools_that_look_for_private_names_get_no_advice() -> None:
+    with pytest.raises(AttributeError) as error:
+        _ = tf._Session
+    assert str(error.value) == "module 'weft' has no attribute '_Session'"

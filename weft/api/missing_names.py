@@ -93,8 +93,8 @@ def refuse(module: ModuleType, public_name: str, name: str) -> NoReturn:
     own = f"weft.{public_name}" if public_name else "weft"
     text = f"module {own!r} has no attribute {name!r}"
     frame = sys._getframe(2)
-    if name.startswith("__") or frame.f_globals.get("__name__") == "importlib._bootstrap":
-        # Asked by the interpreter, which goes on looking.
+    if name.startswith("_") or frame.f_globals.get("__name__") == "importlib._bootstrap":
+        # Asked by the interpreter or by a tool such as pytest, which go on looking: advice takes 20 ms.
         raise AttributeError(text)
     if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM:
         # Python would put a text of its own in the place of an AttributeError's.
