@@ -81,6 +81,31 @@ def test_a_process_ends_while_a_call_goes_on_as_it_would_without(end: str, code:
     assert ends[0][3] == "not flushed"
 
 
+_RUNS_A_STEP_AT_EXIT = """
+import atexit, functools, os
+import weft as tf
+
+def save():
+    print(session.run(total), os.getpid() == process)
+
+process = os.getpid()
+atexit.register(save)
+total = tf.reduce_sum(tf.constant([1.0, 2.0]))
+session = tf.Session()
+session.run(total)
+from weft.runtime.xla.compile_thread import compile_thread
+compile_thread.submit(functools.partial(os.read, os.pipe()[0], 1))
+while compile_thread._jobs:
+    pass
+"""
+
+
+def test_what_a_program_registered_runs_beside_its_threads() -> None:
+    command = [sys.executable, "-c", _RUNS_A_STEP_AT_EXIT]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "3.0 True\n", "")
+
+
 class _Computed:
     nbytes = 8
 

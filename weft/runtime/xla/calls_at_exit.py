@@ -8,7 +8,6 @@ of an unrolled LSTM of five layers, which XLA compiles for minutes, is left behi
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import time
@@ -18,6 +17,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.framework.aliases import Array
+from weft.platform.last_at_exit import at_last
 from weft.platform.threadless_end import can_end_without_threads, end_without_threads
 from weft.runtime.xla import xla_process
 
@@ -81,7 +81,7 @@ def _is_over(value: Array) -> bool:
 
 
 calls_at_exit: Final = CallsAtExit()
-atexit.register(calls_at_exit.end)
+at_last(calls_at_exit.end)
 os.register_at_fork(after_in_child=calls_at_exit.forget)
 
 

@@ -60,6 +60,6 @@ class CompileThread:
 
 
 compile_thread: Final = CompileThread()
-# Before `calls_at_exit` waits: what was registered last is called first.
+# Before `calls_at_exit` waits.
 atexit.register(compile_thread.end)
 os.register_at_fork(after_in_child=compile_thread.forget)
