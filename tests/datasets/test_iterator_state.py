@@ -95,3 +95,24 @@ def test_an_iterator_without_a_dataset_cannot_be_saved(tmp_path):
         saver = tf.train.Saver([more.make_saveable_from_iterator(iterator)])
         with tf.Session() as session, pytest.raises(tf.errors.FailedPreconditionError, match="has not been initialized"):
             saver.save(session, str(tmp_path / "model"))
+
+
+def test_the_nodes_of_a_saved_iterator_have_the_types_that_tensorflows_graphs_have(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.train.Saver([more.make_saveable_from_iterator(DS.range(3).make_initializable_iterator())])
+        assert graph.get_operation_by_name("SerializeIterator").outputs[0].dtype == tf.variant
+        (restored,) = (each for each in graph.get_operations() if each.type == "RestoreV2")
+        assert restored.get_attr("dtypes") == [tf.variant]
+
+
+def test_a_variant_that_is_no_iterators_state_cannot_be_saved(tmp_path):
+    with tf.Graph().as_default():
+        dataset = tf.data.experimental.to_variant(DS.range(3))
+        save = tf.raw_ops.SaveV2(
+            prefix=str(tmp_path / "model"), tensor_names=["data"], shape_and_slices=[""], tensors=[dataset]
+        )
+        with (
+            tf.Session() as session,
+            pytest.raises(tf.errors.InvalidArgumentError, match="'data' is a variant that a checkpoint"),
+        ):
+            session.run(save)

@@ -114,6 +114,12 @@ def test_rows_are_averaged_over_the_gradients_that_have_them() -> None:
             session.run(accumulator.apply_grad([5], [[1.0, 1.0]]))
 
 
+def test_a_number_in_place_of_a_gradients_shape_is_told_as_such() -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[4, 2])
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=r"Input shape should be vector .*: \[\]"):
+        session.run(accumulator.apply_grad([1], [[1.0, 1.0]], 0))
+
+
 def test_rows_come_in_the_order_of_the_first_gradient() -> None:
     accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[5, 1])
     with tf.Session() as session:

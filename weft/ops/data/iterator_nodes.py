@@ -146,17 +146,16 @@ iterator_from_string_handle = _declare_from_handle("IteratorFromStringHandle")
 iterator_from_string_handle_v2 = _declare_from_handle("IteratorFromStringHandleV2")
 
 
-# TensorFlow's are variants, which checkpoints of others could not hold.
-@op("SerializeIterator", "resource_handle: resource -> serialized: string", infer=scalar_shape, gradient=not_differentiable,
+@op("SerializeIterator", "resource_handle: resource -> serialized: variant", infer=scalar_shape, gradient=not_differentiable,
     stateful=True)  # fmt: skip
 def serialize_iterator(ctx: OpContext, resource_handle: Array) -> Result:
-    """Where an iterator is, as text: `scalar resource -> scalar string`."""
+    """Where an iterator is, as text in a variant: `scalar resource -> scalar variant`."""
     return boxed(_find(ctx, resource_handle).save(ctx))
 
 
-@op("DeserializeIterator", "resource_handle: resource, serialized: string ->", infer=no_outputs, gradient=not_differentiable,
+@op("DeserializeIterator", "resource_handle: resource, serialized: variant ->", infer=no_outputs, gradient=not_differentiable,
     stateful=True)  # fmt: skip
 def deserialize_iterator(ctx: OpContext, resource_handle: Array, serialized: Array) -> tuple[()]:
-    """Let an iterator go on where one was: `scalar resource, scalar string ->`."""
+    """Let an iterator go on where one was: `scalar resource, scalar variant ->`."""
     _find(ctx, resource_handle).restore(ctx, np.asarray(serialized).item())
     return ()

@@ -239,6 +239,11 @@ class SparseAccumulatorState(AccumulatorState):
             raise InvalidArgumentError.of(
                 f"Accumulator '{self.name}': {len(indices)} indices do not fit values of shape {list(values.shape)}"
             )
+        if shape.ndim != 1:
+            raise InvalidArgumentError.of(
+                f"Accumulator '{self.name}': Input shape should be vector but received shape: {list(shape.shape)}; leave it "
+                "out, or give the sizes of the gradient as if it were dense"
+            )
         if self.shape is None:
             return
         inner = self.shape[1:]

@@ -20,7 +20,7 @@ from weft.checkpoint.tensor_slice import parse_shape_and_slice
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.framework import device_spec
 from weft.framework.aliases import Array, Result
-from weft.framework.dtypes import DType, datatype_name
+from weft.framework.dtypes import DType, datatype_name, string, variant
 from weft.framework.op_context import OpContext
 from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
@@ -79,10 +79,22 @@ def _writer(ctx: OpContext, prefix: str) -> BundleWriter:
 
 def add_tensor(writer: BundleWriter | SliceFileWriter, name: str, box: str, value: Array, dtype: DType) -> None:
     """Write a tensor, or the part of one that a shape-and-slice says."""
+    if dtype is variant:
+        dtype = _text_in(value, name)
     if box:
         _add_slice(writer, name, box, value, dtype)
     else:
         writer.add(name, value, dtype)
+
+
+def _text_in(value: Array, name: str) -> DType:
+    """The type by which a checkpoint holds a variant: the state of an iterator is text."""
+    if not all(isinstance(item, bytes) for item in value.flat):
+        raise InvalidArgumentError.of(
+            f"tensor {name!r} is a variant that a checkpoint cannot hold: of variants, the state of an iterator can be saved "
+            "(tf.data.experimental.make_saveable_from_iterator)"
+        )
+    return string
 
 
 def _add_slice(writer: BundleWriter | SliceFileWriter, name: str, box: str, value: Tensor, dtype: DType) -> None:
@@ -155,7 +167,7 @@ def _some(keys: Sequence[str]) -> str:
 
 def _check_dtype(reader: CheckpointFile, name: str, dtype: DType) -> None:
     wanted, stored = dtype.base_dtype, reader.dtype(name)
-    if stored is not wanted:
+    if stored is not (string if wanted is variant else wanted):
         raise InvalidArgumentError.of(
             f"tensor_name = {name}; expected dtype {datatype_name(wanted)} does not equal original dtype "
             f"{datatype_name(stored.base_dtype)}"
