@@ -19,7 +19,9 @@ def no_token(monkeypatch):
 def test_yaml_and_json_tell_the_same(capsys, monkeypatch):
     monkeypatch.setenv("WEFT_CLUSTER_TOKEN", "s" * 64)
     assert main([*NEEDED, "--ps=1", "train.py"]) == 0
-    documents = [*yaml.safe_load_all(capsys.readouterr().out)]
+    text = capsys.readouterr().out
+    assert not [line for line in text.splitlines() if ": &" in line or ": *" in line]
+    documents = [*yaml.safe_load_all(text)]
     assert main([*NEEDED, "--format=json", "--ps=1", "train.py"]) == 0
     assert json.loads(capsys.readouterr().out)["items"] == documents
     assert documents[0]["stringData"] == {"token": "s" * 64}

@@ -180,10 +180,13 @@ def _resources(job: JobDescription, role: str) -> Manifest:
 
 
 def _probes(placement: Placement) -> Manifest:
-    asked = {"grpc": {"port": placement.health_port}}
+    # One object in three places would be an anchor and its aliases in YAML.
+    def probe(**when: int) -> Manifest:
+        return {"grpc": {"port": placement.health_port}, **when}
+
     return {
         # Importing and compiling come before serving.
-        "startupProbe": {**asked, "periodSeconds": 5, "failureThreshold": 120},
-        "readinessProbe": {**asked, "periodSeconds": 5},
-        "livenessProbe": {**asked, "periodSeconds": 20, "timeoutSeconds": 10, "failureThreshold": 6},
+        "startupProbe": probe(periodSeconds=5, failureThreshold=120),
+        "readinessProbe": probe(periodSeconds=5),
+        "livenessProbe": probe(periodSeconds=20, timeoutSeconds=10, failureThreshold=6),
     }
