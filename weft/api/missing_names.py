@@ -49,15 +49,8 @@ _REASONS: Final = {
         ("LMDBReader", "contrib.data.LMDBDataset"),
         "tf.data.Dataset.from_generator takes what a library of Python reads, such as lmdb.",
     ),
-    **dict.fromkeys(
-        (
-            "estimator.BoostedTreesClassifier",
-            "estimator.BoostedTreesEstimator",
-            "estimator.BoostedTreesRegressor",
-            "contrib.tensor_forest",
-        ),
-        "weft trains networks: tf.estimator.DNNLinearCombinedClassifier takes the same columns. Libraries beside "
-        "it grow trees.",
+    "contrib.tensor_forest": (
+        "tf.estimator.BoostedTreesClassifier and BoostedTreesRegressor grow trees, one after the other, of feature columns."
     ),
     **dict.fromkeys(
         ("estimator.experimental.LinearSDCA", "contrib.linear_optimizer", "train.sdca_optimizer"),

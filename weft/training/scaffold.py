@@ -11,6 +11,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.value_types import OrNone
+from weft.ops.array.joining import concat
 from weft.ops.control_flow.ordering import group
 from weft.ops.summary.merge import merge_all
 from weft.ops.variables.collections import (
@@ -20,6 +21,7 @@ from weft.ops.variables.collections import (
     report_uninitialized_variables,
 )
 from weft.platform import tf_logging
+from weft.training.resources import Resource, local_resources, report_uninitialized_resources, shared_resources
 from weft.training.saving.saver import Saver, get_saver_or_default
 
 
@@ -102,10 +104,10 @@ class Scaffold:
         if self._init_op is None:
             self._init_op = take("init_op", GraphKeys.INIT_OP, _default_init_op)
         if self._ready_op is None:
-            self._ready_op = take("ready_op", GraphKeys.READY_OP, report_uninitialized_variables)
+            self._ready_op = take("ready_op", GraphKeys.READY_OP, _report_uninitialized)
         if self._ready_for_local_init_op is None:
             self._ready_for_local_init_op = take(
-                "ready_for_local_init_op", GraphKeys.READY_FOR_LOCAL_INIT_OP, _report_uninitialized_global_variables
+                "ready_for_local_init_op", GraphKeys.READY_FOR_LOCAL_INIT_OP, _report_uninitialized_globals
             )
         if self._local_init_op is None:
             self._local_init_op = take("local_init_op", GraphKeys.LOCAL_INIT_OP, Scaffold.default_local_init_op)
@@ -194,7 +196,8 @@ class Scaffold:
     def default_local_init_op() -> Operation:
         """The operation that initializes the local variables and tables that there are now."""
         tables = get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS)
-        return group(local_variables_initializer(), group(*tables, name="init_all_tables"))
+        own = [each.create for each in local_resources()]
+        return group(local_variables_initializer(), group(*tables, name="init_all_tables"), *own)
 
 
 def _check_init_fn(function: Callable[..., None]) -> None:
@@ -213,8 +216,18 @@ def _check_init_fn(function: Callable[..., None]) -> None:
 
 def _default_init_op() -> Operation:
     others = get_default_graph().get_collection("saved_model_initializers")
-    return group(global_variables_initializer(), *others)
+    return group(global_variables_initializer(), *(each.create for each in shared_resources()), *others)
 
 
-def _report_uninitialized_global_variables() -> Tensor:
-    return report_uninitialized_variables(global_variables(), name="report_uninitialized_global_variables")
+def _report_uninitialized() -> Tensor:
+    return _with_resources(report_uninitialized_variables(), shared_resources() + local_resources())
+
+
+def _report_uninitialized_globals() -> Tensor:
+    variables = report_uninitialized_variables(global_variables(), name="report_uninitialized_global_variables")
+    return _with_resources(variables, shared_resources())
+
+
+def _with_resources(names: Tensor, resources: list[Resource]) -> Tensor:
+    """The names, and those of resources that are not initialized."""
+    return concat([names, report_uninitialized_resources(resources)], 0) if resources else names

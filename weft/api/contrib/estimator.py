@@ -35,6 +35,12 @@ from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_ste
 from weft.estimators.logit_functions import call_logit_fn as call_logit_fn
 from weft.estimators.towers.optimizer import TowerOptimizer as TowerOptimizer
 from weft.estimators.towers.replicate import replicate_model_fn as replicate_model_fn
+from weft.estimators.trees.in_memory import (
+    boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory,
+)
+from weft.estimators.trees.in_memory import (
+    boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory,
+)
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction

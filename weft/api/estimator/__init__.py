@@ -32,6 +32,9 @@ from weft.estimators.run_config import RunConfig as RunConfig
 from weft.estimators.specs import EvalSpec as EvalSpec
 from weft.estimators.specs import TrainSpec as TrainSpec
 from weft.estimators.training import train_and_evaluate as train_and_evaluate
+from weft.estimators.trees.estimator import BoostedTreesClassifier as BoostedTreesClassifier
+from weft.estimators.trees.estimator import BoostedTreesEstimator as BoostedTreesEstimator
+from weft.estimators.trees.estimator import BoostedTreesRegressor as BoostedTreesRegressor
 from weft.estimators.warm_start_settings import WarmStartSettings as WarmStartSettings
 from weft.networks.heads.class_heads import BinaryClassHead as BinaryClassHead
 from weft.networks.heads.class_heads import MultiClassHead as MultiClassHead

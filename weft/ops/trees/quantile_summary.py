@@ -71,7 +71,7 @@ def compressed(summary: Array, size: int, error: float = 0.0) -> Array:
     kept, at, credit = [0], 0, 0
     while at + 1 != count:
         following = at + 1
-        while following != count and credit < count and before[following] - behind[at] <= widest:
+        while following != count and credit < count and float(before[following] - behind[at]) <= widest:
             credit += size
             following += 1
         at = at + 1 if at == following - 1 else following - 1
@@ -93,7 +93,7 @@ def approximation_error(summary: Array) -> np.float32:
 
 def boundaries(summary: Array, count: int) -> Array:
     """About `count` numbers with as much weight between any two of them: `[n, 4] -> [m]`."""
-    return np.unique(compressed(summary, count, float(approximation_error(summary)) + 1.0 / count)[:, _VALUE])
+    return np.unique(compressed(summary, count, float(np.float32(float(approximation_error(summary)) + 1.0 / count)))[:, _VALUE])
 
 
 def quantiles(summary: Array, count: int) -> Array:

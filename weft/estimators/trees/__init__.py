@@ -1,0 +1,1 @@
+"""Estimators of gradient boosted decision trees."""
