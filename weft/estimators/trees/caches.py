@@ -7,8 +7,13 @@ from typing import NamedTuple
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros
+from weft.ops.array.placeholder import placeholder_with_default
+from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import group
+from weft.ops.math.comparison import equal
 from weft.ops.variables.assign import assign
 from weft.ops.variables.variable import Variable
 
@@ -45,12 +50,22 @@ class TrainingCache:
     """
 
     def __init__(self, batch_size: Tensor, logits_dimension: int) -> None:
-        first = beginning(batch_size, logits_dimension)
-        self._kept = [kept_variable(each, f"{name}_cache") for each, name in zip(first, Places._fields, strict=True)]
+        self._batch_size, self._logits_dimension = batch_size, logits_dimension
+        # Without examples: variables get their values before there is a batch to tell how many it has.
+        first = beginning(constant(0), logits_dimension)
+        self._kept = [
+            kept_variable(placeholder_with_default(each, [None, *(each.dims or ())[1:]]), f"{name}_cache")
+            for each, name in zip(first, Places._fields, strict=True)
+        ]
 
     def lookup(self) -> Places:
-        """The places that were kept last."""
-        return Places(*(each.value() for each in self._kept))
+        """The places that were kept last; where those are of another number of examples, their beginning."""
+        kept = [each.value() for each in self._kept]
+        is_kept = equal(shape(kept[0])[0], self._batch_size)
+        found = cond(is_kept, lambda: kept, lambda: list(beginning(self._batch_size, self._logits_dimension)))
+        for each, width in zip(found, (None, None, self._logits_dimension), strict=True):
+            each.set_shape([None] if width is None else [None, width])
+        return Places(*found)
 
     def insert(self, places: Places) -> Operation:
         """An operation that keeps places."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from weft.estimators.aliases import Features
 from weft.framework import dtypes
 from weft.framework.operation import Tensor
-from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, dense
+from weft.models.feature_columns.column import CategoricalColumn, DenseColumn, FeatureColumn, FeatureColumns, dense
 from weft.models.feature_columns.indicator import IndicatorColumn
 from weft.models.feature_columns.numeric import BucketizedColumn
 from weft.models.feature_columns.scope_state import ScopeStateManager
@@ -37,8 +37,9 @@ class TreeColumns:
         ValueError: a column is none of these.
     """
 
-    def __init__(self, feature_columns: Iterable[FeatureColumn]) -> None:
-        self.columns: tuple[FeatureColumn, ...] = tuple(sorted(feature_columns, key=lambda column: column.name))
+    def __init__(self, feature_columns: FeatureColumns) -> None:
+        given: list[Any] = list(feature_columns)
+        self.columns: tuple[FeatureColumn, ...] = tuple(sorted(given, key=lambda column: column.name))
         self._counts = [_feature_count(column) for column in self.columns]
 
     @property
@@ -136,9 +137,7 @@ def _feature_count(column: FeatureColumn) -> int:
         raise ValueError(f"Got unexpected feature column type {column}: trees take bucketized, indicator and dense columns")
     shape = column.variable_shape
     if (shape.ndims or 0) > 1:
-        raise ValueError(
-            f"For now, we only support Dense column with rank of 1, but column `{column.name}` got: {shape}"
-        )
+        raise ValueError(f"For now, we only support Dense column with rank of 1, but column `{column.name}` got: {shape}")
     size = shape[0].value if shape.ndims else 1
     if size is None:
         raise ValueError(f"The size of column `{column.name}` has to be known, got: {shape}")

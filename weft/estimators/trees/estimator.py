@@ -57,11 +57,9 @@ class BoostedTreesBase(Estimator):
         Raises:
             ValueError: there is no ensemble yet; or, to be normalized, a gain is negative, or there are no splits.
         """
-        serialized = load_checkpoint(self.model_dir).get_tensor("boosted_trees:0_serialized").item()
+        serialized = load_checkpoint(self.model_dir).get_tensor("boosted_trees:0_serialized")
         if not serialized:
-            raise ValueError(
-                "Found empty serialized string for TreeEnsemble. You should only call this method after training."
-            )
+            raise ValueError("Found empty serialized string for TreeEnsemble. You should only call this method after training.")
         return importances(serialized, self._model.columns.names, normalize)
 
     def experimental_predict_with_explanations(
@@ -81,8 +79,8 @@ class BoostedTreesBase(Estimator):
 
         Returns:
             An iterator of predictions by name: `bias` is the prediction without features, which is the same for all, and
-            `dfc` what the splits by each column add to that, by the columns' names, the most first; their sum is the prediction:
-            of a classifier the probability of the second class.
+            `dfc` what the splits by each column add to that, by the columns' names, the most first. The sum of all is the
+            prediction: of a classifier the probability of the second class.
 
         Raises:
             ValueError: the model has no bias, or its predictions are no sums of its leaves.
@@ -90,8 +88,7 @@ class BoostedTreesBase(Estimator):
         model = self._model
         if not model.params.center_bias:
             raise ValueError(
-                "center_bias must be enabled during estimator instantiation when using "
-                "experimental_predict_with_explanations."
+                "center_bias must be enabled during estimator instantiation when using experimental_predict_with_explanations."
             )
         is_classification = isinstance(model.head, BinaryClassHead | MultiClassHead)
         if not is_classification and getattr(model.head, "_inverse_link_fn", None) is not None:
@@ -99,7 +96,9 @@ class BoostedTreesBase(Estimator):
                 "For now only identity inverse_link_fn in regression_head is supported for "
                 "experimental_predict_with_explanations."
             )
-        keys = None if predict_keys is None else {*([predict_keys] if isinstance(predict_keys, str) else predict_keys), PATH_KEY}
+        keys = None
+        if predict_keys is not None:
+            keys = [*([predict_keys] if isinstance(predict_keys, str) else predict_keys), PATH_KEY]
 
         def model_fn(features: Features, labels: Labels, mode: str) -> EstimatorSpec:
             return model.explained(features)
@@ -182,7 +181,13 @@ class BoostedTreesClassifier(BoostedTreesBase):
         )  # fmt: skip
         columns = TreeColumns(feature_columns)
         model = BoostedModel(
-            head, columns, params, n_batches_per_layer, weight_column, logistic_derivatives if is_plain else None, train_in_memory
+            head,
+            columns,
+            params,
+            n_batches_per_layer,
+            weight_column,
+            logistic_derivatives if is_plain else None,
+            train_in_memory,
         )
         super().__init__(model, model_dir, config)
 
@@ -272,7 +277,9 @@ class BoostedTreesEstimator(BoostedTreesBase):
         quantile_sketch_epsilon: float = 0.01,
     ) -> None:
         if head.logits_dimension != 1:
-            raise ValueError(f"Trees have one logit for each example, but logits_dimension of the head is {head.logits_dimension}.")
+            raise ValueError(
+                f"Trees have one logit for each example, but logits_dimension of the head is {head.logits_dimension}."
+            )
         params = TreeParams(
             n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
             center_bias, pruning_mode, quantile_sketch_epsilon,

@@ -49,9 +49,7 @@ def contributions(serialized: bytes, names: Sequence[str], is_classification: bo
     predictions = np.array(path.logits_path)
     if is_classification:
         predictions = 1 / (1 + np.exp(-predictions))
-    changes = np.bincount(
-        np.array(path.feature_ids, np.intp), weights=predictions[1:] - predictions[:-1], minlength=len(names)
-    )
+    changes = np.bincount(np.array(path.feature_ids, np.intp), weights=predictions[1:] - predictions[:-1], minlength=len(names))
     return predictions[0], _by_name(names, changes)
 
 

@@ -60,7 +60,8 @@ class TreeParams:
             )
         if self.tree_complexity <= 0 and found != Pruning.NONE:
             raise ValueError(
-                f"For pruning, tree_complexity must be positive: it is {self.tree_complexity}, pruning_mode {self.pruning_mode!r}"
+                f"For pruning, tree_complexity must be positive: it is {self.tree_complexity}, and pruning_mode "
+                f"{self.pruning_mode!r}"
             )
         return found
 
@@ -95,7 +96,11 @@ class Growth:
             last_layer: the range of nodes, `[2] int32`.
         """
         params = self.params
-        nodes, gains, thresholds, lefts, rights = [], [], [], [], []
+        nodes: list[Tensor] = []
+        gains: list[Tensor] = []
+        thresholds: list[Tensor] = []
+        lefts: list[Tensor] = []
+        rights: list[Tensor] = []
         for each in summaries:
             found = boosted_trees_calculate_best_gains_per_feature(
                 last_layer, list(each), params.l1, params.l2, params.tree_complexity, params.min_node_weight,
@@ -105,8 +110,8 @@ class Growth:
                 kept.extend(part)
         ids = [number for each in self.groups for number in each.feature_ids]
         return boosted_trees_update_ensemble(
-            self.ensemble.resource_handle, constant(ids, dtypes.int32), nodes, gains, thresholds, lefts, rights, params.max_depth,
-            params.learning_rate, pruning_mode=int(params.pruning),
+            self.ensemble.resource_handle, constant(ids, dtypes.int32), nodes, gains, thresholds, lefts, rights,
+            params.max_depth, params.learning_rate, pruning_mode=int(params.pruning),
         )  # fmt: skip
 
     def bias(self, is_needed: VariableLike, gradients: Tensor, hessians: Tensor) -> Tensor:
@@ -200,7 +205,9 @@ class AccumulatorGrower:
         splits = growth.params.max_splits
         self._statistics = [
             ConditionalAccumulator(
-                dtypes.float32, [len(each.feature_ids), splits, each.num_buckets, 2], f"numeric_stats_summary_accumulator_{number}"
+                dtypes.float32,
+                [len(each.feature_ids), splits, each.num_buckets, 2],
+                f"numeric_stats_summary_accumulator_{number}",
             )
             for number, each in enumerate(growth.groups)
         ]
@@ -244,9 +251,7 @@ class AccumulatorGrower:
 
     def grow(self, summaries: Sequence[Sequence[Tensor]], last_layer: Tensor) -> Operation:
         """See Grower."""
-        given = [
-            each.apply_grad(stack(list(own)), self._stamp) for each, own in zip(self._statistics, summaries, strict=True)
-        ]
+        given = [each.apply_grad(stack(list(own)), self._stamp) for each, own in zip(self._statistics, summaries, strict=True)]
 
         def grow_layer() -> Operation:
             means = [

@@ -26,7 +26,8 @@ from weft.ops.array.shape_ops import shape, size, squeeze
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import group, no_op
 from weft.ops.math.casting import cast
-from weft.ops.math.unary import reciprocal, sigmoid
+from weft.ops.math.elementwise import reciprocal
+from weft.ops.math.unary import sigmoid
 from weft.ops.summary.nodes import scalar
 from weft.ops.trees.ensemble_nodes import (
     boosted_trees_example_debug_outputs,
@@ -109,7 +110,7 @@ class BoostedModel:
             logits = boosted_trees_predict(ensemble.resource_handle, buckets, logits_dimension=1)
             spec = self.head.create_estimator_spec(features, ModeKeys.PREDICT, logits)
             paths = boosted_trees_example_debug_outputs(ensemble.resource_handle, buckets, logits_dimension=1)
-            predictions: dict[str, Any] = {**spec.predictions, PATH_KEY: paths}  # type: ignore[dict-item]
+            predictions: dict[str, Any] = {**spec.predictions, PATH_KEY: paths}
             return spec._replace(predictions=predictions)
 
     def _check_trained(self, config: RunConfig) -> None:

@@ -29,7 +29,7 @@ class Pruning(IntEnum):
 
 
 class States(NamedTuple):
-    """The counts by which a model is trained on; `last_layer` has the first node of the layer to split, and the one behind it."""
+    """The counts by which a model is trained on; `last_layer` is the first node of the layer to split, and the one behind."""
 
     stamp: int
     trees: int
@@ -201,7 +201,9 @@ class Ensemble:
     def _check_cached(self, trees: Array, nodes: Array) -> None:
         latest = len(self._state.trees) - 1
         if trees.size and not 0 <= trees.min() <= trees.max() <= latest:
-            raise InvalidArgumentError.of(f"cached_tree_ids has {trees.min()} to {trees.max()}; the ensemble has {latest + 1} trees")
+            raise InvalidArgumentError.of(
+                f"cached_tree_ids has {trees.min()} to {trees.max()}; the ensemble has {latest + 1} trees"
+            )
         for tree in np.unique(trees):
             most = nodes[trees == tree].max()
             size = len(self._state.tree_metadata[tree].post_pruned_nodes_meta) or len(self._state.trees[tree].nodes)

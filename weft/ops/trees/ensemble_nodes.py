@@ -75,7 +75,7 @@ def _state_dims(node: Operation) -> list[Dims]:
 @op("BoostedTreesGetEnsembleStates", "tree_ensemble_handle: resource -> stamp_token: int64, num_trees: int32, "
     "num_finalized_trees: int32, num_attempted_layers: int32, last_layer_nodes_range: int32", infer=_state_dims,
     gradient=not_differentiable, stateful=True, at_once=True)  # fmt: skip
-def boosted_trees_get_ensemble_states(ctx: OpContext, tree_ensemble_handle: Array) -> tuple[Result, ...]:
+def boosted_trees_get_ensemble_states(ctx: OpContext, tree_ensemble_handle: Array) -> Array:
     """The stamp, how many trees there are, are finalized, and layers were tried, and the range of nodes to split.
 
     `scalar resource -> [] int64, [], [], [], [2]`
@@ -169,7 +169,8 @@ def boosted_trees_center_bias(
     ensemble = _ensemble(ctx, tree_ensemble_handle)
     if mean_gradients.shape != (1, 1) or mean_hessians.shape != (1, 1):
         raise InvalidArgumentError.of(
-            f"mean_gradients and mean_hessians have to be of shape [1,1], found {mean_gradients.shape} and {mean_hessians.shape}"
+            f"mean_gradients and mean_hessians have to be of shape [1, 1], found {mean_gradients.shape} and "
+            f"{mean_hessians.shape}"
         )
     return np.asarray(ensemble.center(mean_gradients[0, 0], mean_hessians[0, 0], l1, l2))
 

@@ -83,7 +83,6 @@ def _streams(ctx: OpContext, handle: Array) -> QuantileStreams:
     return ctx.find(QuantileStreams, handle)
 
 
-
 @op("BoostedTreesMakeQuantileSummaries",
     "float_values: num_features*float32, example_weights: float32, epsilon: float32 -> summaries: num_features*float32",
     ranks={"float_values": 1, "example_weights": 1, "epsilon": 0}, infer=lambda node: [(None, 4)] * node.attrs["num_features"],
@@ -139,7 +138,8 @@ def boosted_trees_quantile_stream_resource_handle_op(ctx: OpContext, *, containe
 
 @op("BoostedTreesCreateQuantileStreamResource",
     "quantile_stream_resource_handle: resource, epsilon: float32, num_streams: int64 ->",
-    ranks={"epsilon": 0, "num_streams": 0}, infer=no_outputs, gradient=not_differentiable, stateful=True, at_once=True)  # fmt: skip
+    ranks={"epsilon": 0, "num_streams": 0}, infer=no_outputs, gradient=not_differentiable, stateful=True,
+    at_once=True)  # fmt: skip
 def boosted_trees_create_quantile_stream_resource(
     ctx: OpContext, quantile_stream_resource_handle: Array, epsilon: Array, num_streams: Array, *,
     max_elements: int = 1 << 40,

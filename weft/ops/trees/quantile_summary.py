@@ -19,7 +19,7 @@ EMPTY: Final = np.zeros((0, 4), np.float32)
 
 
 def summary_of(values: Array, weights: Array) -> Array:
-    """The summary of numbers, each of which stands for itself: `[n], [n] -> [m, 4]`, for values that come several times once."""
+    """The summary of numbers and their weights, equal numbers as one: `[n], [n] -> [m, 4]`."""
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[order]
     starts = np.flatnonzero(np.diff(values, prepend=np.float32(np.nan)) != 0)
@@ -82,18 +82,20 @@ def compressed(summary: Array, size: int, error: float = 0.0) -> Array:
     return summary[kept]
 
 
-def approximation_error(summary: Array) -> np.float32:
+def approximation_error(summary: Array) -> float:
     """The widest gap between the bounds of ranks, as a part of the whole weight."""
     if len(summary) < 2:
-        return np.float32(0)
+        return 0.0
     own = summary[1:, _MOST] - summary[1:, _LEAST] - summary[1:, _WEIGHT]
     between = (summary[1:, _MOST] - summary[1:, _WEIGHT]) - (summary[:-1, _LEAST] + summary[:-1, _WEIGHT])
-    return np.float32(max(0.0, own.max(), between.max()) / summary[-1, _MOST])
+    return float(max(np.float32(0), own.max(), between.max()) / summary[-1, _MOST])
 
 
 def boundaries(summary: Array, count: int) -> Array:
     """About `count` numbers with as much weight between any two of them: `[n, 4] -> [m]`."""
-    return np.unique(compressed(summary, count, float(np.float32(float(approximation_error(summary)) + 1.0 / count)))[:, _VALUE])
+    return np.unique(
+        compressed(summary, count, float(np.float32(float(approximation_error(summary)) + 1.0 / count)))[:, _VALUE]
+    )
 
 
 def quantiles(summary: Array, count: int) -> Array:

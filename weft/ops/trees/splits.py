@@ -55,7 +55,8 @@ def boosted_trees_make_stats_summary(
     """
     statistics = np.concatenate([gradients[:, :1], hessians[:, :1]], axis=1)
     _check_below(node_ids, max_splits, "node_ids", "max_splits")
-    summary = np.zeros((len(bucketized_features_list), max_splits, num_buckets, 2), np.float32)
+    # In double precision, as TensorFlow: splits that part the examples alike have to gain the same.
+    summary = np.zeros((len(bucketized_features_list), max_splits, num_buckets, 2))
     for own, buckets in zip(summary, bucketized_features_list, strict=True):
         _check_below(buckets, num_buckets, "bucketized_features_list", "num_buckets")
         if not buckets.shape == node_ids.shape == statistics.shape[:1]:
@@ -64,7 +65,7 @@ def boosted_trees_make_stats_summary(
                 f"{len(buckets)} buckets of a feature"
             )
         np.add.at(own, (node_ids, buckets), statistics)
-    return summary
+    return summary.astype(np.float32)
 
 
 def _check_below(values: Array, limit: int, name: str, limit_name: str) -> None:
@@ -91,7 +92,7 @@ _Lists = tuple[list[Array], list[Array], list[Array], list[Array], list[Array]]
 def boosted_trees_calculate_best_gains_per_feature(
     ctx: OpContext, node_id_range: Array, stats_summary_list: list[Array], l1: Array, l2: Array, tree_complexity: Array,
     min_node_weight: Array, *, max_splits: int,
-) -> tuple[Result, ...]:  # fmt: skip
+) -> Array:  # fmt: skip
     """The best split of each node in a range for each feature: nodes, gains, thresholds, and what left and right children add.
 
     Nodes whose hessian is below `min_node_weight` are left out.
@@ -101,7 +102,9 @@ def boosted_trees_calculate_best_gains_per_feature(
     """
     first, last = node_id_range.tolist()
     if not 0 <= first <= last <= max_splits:
-        raise InvalidArgumentError.of(f"node_id_range has to be within [0, {max_splits}], which max_splits tells: [{first}, {last}]")
+        raise InvalidArgumentError.of(
+            f"node_id_range has to be within [0, {max_splits}], which max_splits tells: [{first}, {last}]"
+        )
     found = [
         _best_splits(first, summary[first:last], l1, l2, tree_complexity, min_node_weight) for summary in stats_summary_list
     ]

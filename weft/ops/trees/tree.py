@@ -35,7 +35,9 @@ class Walk:
         splits = [each.bucketized_split if each.HasField("bucketized_split") else None for each in nodes]
         self._feature = np.array([_NONE if each is None else each.feature_id for each in splits], np.intp)
         self._threshold = np.array([0 if each is None else each.threshold for each in splits], np.int32)
-        self._children = np.array([(_NONE, _NONE) if each is None else (each.left_id, each.right_id) for each in splits], np.intp)
+        self._children = np.array(
+            [(_NONE, _NONE) if each is None else (each.left_id, each.right_id) for each in splits], np.intp
+        )
         self.values = np.array([_value(each) for each in nodes], np.float32)
         """The logit of each node, of one that has been split as it was before; `[nodes] float32`."""
 
@@ -57,8 +59,8 @@ class Walk:
         which = self._feature[nodes]
         if len(which) and which.max() >= len(features):
             raise InvalidArgumentError.of(
-                f"The ensemble splits by feature {which.max()}, but bucketized_features has {len(features)}: it was trained with "
-                "other feature columns"
+                f"The ensemble splits by feature {which.max()}, but bucketized_features has {len(features)}: it was trained "
+                "with other feature columns"
             )
         is_right = features[which, np.arange(len(nodes))] > self._threshold[nodes]
         return self._children[nodes, is_right.astype(np.intp)]
@@ -95,7 +97,7 @@ def split_leaf(tree: Tree, node_id: int, split: Split) -> None:
 
 
 def prune(tree: Tree, metadata: TreeMetadata) -> None:
-    """Make leaves of splits that lose and have leaves alone below them, the deepest first; what became of each node is noted."""
+    """Make leaves of splits that lose and have leaves alone below them, the deepest first; note what became of each node."""
     merged: dict[int, tuple[int, np.float32]] = {}
     _prune_below(tree, 0, merged)
     if not merged:
