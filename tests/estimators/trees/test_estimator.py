@@ -110,10 +110,10 @@ def test_an_exported_model_predicts(tmp_path: Path) -> None:
     receive = tf.estimator.export.build_raw_serving_input_receiver_fn(
         {"x": tf.placeholder(tf.float32, [None]), "y": tf.placeholder(tf.float32, [None])}
     )
-    predictor = tf.contrib.predictor.from_saved_model(estimator.export_saved_model(str(tmp_path / "saved"), receive))
-    exported = predictor({"x": _X, "y": _Y})
+    folder = estimator.export_saved_model(str(tmp_path / "saved"), receive).decode()
+    exported = tf.contrib.predictor.from_saved_model(folder, "predict")({"x": _X, "y": _Y})
     own = [each["predictions"] for each in estimator.predict(_input(_NUMBERS, _N, repeat=False))]
-    np.testing.assert_array_equal(next(iter(exported.values())), own)
+    np.testing.assert_array_equal(exported["predictions"], own)
 
 
 @pytest.mark.parametrize(
