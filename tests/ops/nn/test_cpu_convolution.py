@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from weft.ops.nn import cpu_convolution as forms
 from weft.ops.nn import onednn_convolution
 from weft.ops.nn.convolve import Convolution, convolve, to_filter, to_input
 from weft.ops.nn.window import place
+from weft.runtime.xla.compiler_options import jit
 
 Shape = tuple[int, ...]
 
@@ -86,6 +88,21 @@ def test_large_windows_in_few_places(data_format: str, shape: Shape, filters: Sh
     images = (shape[0], shape[2], shape[3], shape[1]) if data_format == "NCHW" else shape
     assert forms.form_for("to_input", images, filters, 4, how.window(shape, filters[:2])) is forms.by_places
     check(how, shape, filters, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("stride", "dilation", "padding"), [(1, 1, "SAME"), (2, 1, "SAME"), (1, 2, "SAME"), (2, 1, "VALID")])
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+def test_windows_larger_than_images(data_format: str, stride: int, dilation: int, padding: str) -> None:
+    shape = (2, 6, 5, 8) if data_format == "NHWC" else (2, 8, 6, 5)
+    check(how_for(data_format, stride, dilation, padding), shape, (5, 5, 8, 12) if padding == "VALID" else (7, 6, 8, 12))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_filters_do_not_change_places_with_smaller_images(stride: int) -> None:
+    how, shape, filters = how_for("NHWC", stride), (2, 4, 4, 16), random((5, 5, 16, 12), "float32")
+    grad = random((2, 4 // stride, 4 // stride, 12), "float32")
+    code = jit(lambda filters, grad: to_input(jnp, how, shape, filters, grad)).lower(filters, grad).compile().as_text()
+    assert set(re.findall(r"dim_labels=(\S+?),? ", code)) == {"b01f_01io->b01f"}
 
 
 @pytest.mark.parametrize("data_format", ["NDHWC", "NCDHW"])
