@@ -158,12 +158,21 @@ def test_boxes_learn_from_the_nearest_pixels_as_if_they_were_mixed(run: Callable
 
 
 def test_the_parts_drawn_for_a_seed_are_tensorflows() -> None:
+    # The first are those of 1.15.5: in it the graph's seed does not count, and corners are found in float32.
     boxes = np.array([[[0.1, 0.1, 0.9, 0.9]]], np.float32)
     tf.set_random_seed(7)
     begin, size, _ = tf.image.sample_distorted_bounding_box([90, 110, 3], boxes, seed=3)
+    wide = tf.image.sample_distorted_bounding_box(
+        [40, 30, 3], [[[0.1, 0.2, 0.7, 0.9]]], 2, 0, 0.6, aspect_ratio_range=[0.2, 5.0]
+    )
+    later = tf.compat.v2.image.sample_distorted_bounding_box([90, 110, 3], boxes, seed=3)
     by_seed = stateless_sample_distorted_bounding_box([90, 110, 3], boxes, 0.1, [1, 2])
     with tf.Session() as session:
         drawn = [[each.tolist() for each in session.run([begin, size])] for _ in range(2)]
+        second = [[each.tolist() for each in session.run(wide)[:2]] for _ in range(3)]
+        of_the_second_version = [[each.tolist() for each in session.run(later)[:2]] for _ in range(2)]
         alone = [each.tolist() for each in session.run(by_seed)]
-    assert drawn == [[[3, 20, 0], [67, 66, -1]], [[0, 0, 0], [84, 108, -1]]]
+    assert drawn == [[[19, 39, 0], [59, 49, -1]], [[7, 11, 0], [76, 86, -1]]]
+    assert second == [[[5, 0, 0], [16, 29, -1]], [[3, 0, 0], [35, 28, -1]], [[8, 5, 0], [23, 23, -1]]]
+    assert of_the_second_version == [[[3, 20, 0], [67, 66, -1]], [[0, 0, 0], [84, 108, -1]]]
     assert alone[:2] == [[15, 14, 0], [49, 61, -1]]

@@ -45,14 +45,17 @@ class _Box(NamedTuple):
         ).area
 
 
-def _crop(words: Words, height: int, width: int, areas: tuple[float, float], ratio: float) -> _Box | None:
-    """A random box, `ratio` times as wide as high, whose share of the image's area is in the range; None if there is none."""
+def _crop(words: Words, height: int, width: int, areas: Sequence[float], ratio: np.float32) -> _Box | None:
+    """A random box, `ratio` times as wide as high, whose share of the image's area is in the range; None if there is none.
+
+    It is found in float32, as by TensorFlow's kernel: a number that rounds the other way is another box.
+    """
     if not 0 < ratio < math.inf:
         return None
-    least, most = areas[0] * height * width, areas[1] * height * width
-    rows, max_rows = round(math.sqrt(least / ratio)), round(math.sqrt(most / ratio))
+    least, most = (np.float32(each) * np.float32(width) * np.float32(height) for each in areas)
+    rows, max_rows = round(np.sqrt(least / ratio)), round(np.sqrt(most / ratio))
     if round(max_rows * ratio) > width:
-        max_rows = int((width + 0.5 - 1e-7) / ratio)
+        max_rows = int((width + 0.5 - 1e-7) / float(ratio))
     max_rows = min(max_rows, height)
     rows = min(rows, max_rows)
     if rows < max_rows:
@@ -141,7 +144,7 @@ def _distorted(words: Words, image_size: Array, bounding_boxes: Array, limits: _
     narrowest, widest = (np.float32(each) for each in limits.ratios)
     for _ in range(limits.attempts):
         ratio = words.floats(1)[0] * (widest - narrowest) + narrowest
-        crop = _crop(words, height, width, (limits.areas[0], limits.areas[1]), float(ratio))
+        crop = _crop(words, height, width, limits.areas, ratio)
         if crop is not None and any(box.area and crop.shared(box) >= limits.covered * box.area for box in boxes):
             chosen = crop
             break
@@ -152,11 +155,12 @@ def _distorted(words: Words, image_size: Array, bounding_boxes: Array, limits: _
 
 
 def _in_pixels(box: Array, height: int, width: int) -> _Box:
-    corners = top, left, bottom, right = tuple(float(each) for each in box)
+    corners = top, left, bottom, right = tuple(np.float32(each) for each in box)
     wrong = [each for each in corners if not 0 <= each <= 1]
     if wrong:
         raise InvalidArgumentError.of(f"All bounding box coordinates must be in [0.0, 1.0]: {wrong[0]:g}")
-    return _Box(int(top * height), int(left * width), int(bottom * height), int(right * width))
+    rows, columns = np.float32(height), np.float32(width)
+    return _Box(int(top * rows), int(left * columns), int(bottom * rows), int(right * columns))
 
 
 def _check(size: Array, boxes: Array) -> None:
@@ -216,7 +220,8 @@ def sample_distorted_bounding_box(
     Args:
         image_size: `[height, width, channels]`, integers.
         bounding_boxes: `[batch, n, 4]`, shares of the height and width.
-        seed, seed2: make the choice repeatable; the graph's seed and the node's where they are not given.
+        seed, seed2: the node's two seeds, which make the choice repeatable whatever the graph's is; that and the node's place
+            where neither is given.
         min_object_covered: the share of a box that the part covers at least.
         aspect_ratio_range: the part's width by height; 0.75 to 1.33 if None.
         area_range: the part's share of the image's area; 0.05 to 1 if None.
@@ -230,7 +235,7 @@ def sample_distorted_bounding_box(
     Raises:
         InvalidArgumentError: when it runs, with no boxes or with such as are not in [0, 1].
     """
-    first, second = (seed, seed2) if seed2 is not None else get_seed(seed)
+    first, second = get_seed(None) if seed is None and seed2 is None else (seed, seed2)
     with get_default_graph().name_scope(name or "sample_distorted_bounding_box"):
         chosen = sample_distorted_bounding_box_v2(
             image_size, bounding_boxes, min_object_covered, seed=first or 0, seed2=second or 0,
@@ -239,3 +244,30 @@ def sample_distorted_bounding_box(
             use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes), name=name,
         )  # fmt: skip
         return SampleDistortedBoundingBoxV2(*chosen)
+
+
+def sample_distorted_bounding_box_by_seed(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    seed: int = 0,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+    name: str | None = None,
+) -> SampleDistortedBoundingBoxV2:
+    """`sample_distorted_bounding_box` as the second version of the API has it: by the graph's seed and one of its own.
+
+    Args:
+        image_size, bounding_boxes, min_object_covered: as there.
+        seed: of the choice, beside the graph's; 0 for none.
+        aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, name: as there.
+
+    Returns:
+        `begin` and `size` for `tf.slice`, and the part as a box, `[1, 1, 4]`.
+    """
+    return sample_distorted_bounding_box(
+        image_size, bounding_boxes, *get_seed(seed or None), min_object_covered, aspect_ratio_range, area_range, max_attempts,
+        use_image_if_no_bounding_boxes, name,
+    )  # fmt: skip
