@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -204,3 +205,29 @@ def test_what_only_leaves_the_task_is_known(make_parts: MakeParts) -> None:
     (stage,) = build_stages(partition, ResourceManager("a")).stages
     leaving = {stage.program.outputs[place] for place in stage.wiring.leaving}
     assert leaving == {sent}
+
+
+def _shortened_by_a_branch(x: tf.Tensor, is_short: tf.Tensor) -> tf.Tensor:
+    return tf.cond(is_short, lambda: x[:2], lambda: x * 3.0)
+
+
+def _shortened_by_a_loop(x: tf.Tensor, is_short: tf.Tensor) -> tf.Tensor:
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    return tf.while_loop(
+        lambda i, _: i < tf.cast(is_short, tf.int32), lambda i, part: (i + 1, part[:2]), [0, x], shape_invariants=shapes
+    )[1]
+
+
+@pytest.mark.parametrize(("shortened", "last"), [(_shortened_by_a_branch, [3, 6, 9]), (_shortened_by_a_loop, [1, 2, 3])])
+def test_values_that_change_their_shape_run_on_the_host_behind_sizes_that_were_compiled(
+    shortened: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], last: list[float]
+) -> None:
+    x, is_short = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.bool, [])
+    y = shortened(x, is_short)
+    (gradient,) = tf.gradients(y, x)
+    with tf.Session(config=jit(tf.OptimizerOptions.ON_1)) as session:
+        # Of two, both ways have one shape.
+        found = [session.run([y, gradient], {x: value, is_short: True}) for value in ([1.0, 2.0], [1.0, 2.0, 3.0])]
+        assert [each.tolist() for each in found[0]] == [[1, 2], [1, 1]]
+        assert [each.tolist() for each in found[1]] == [[1, 2], [1, 1, 0]]
+        assert session.run(y, {x: [1.0, 2.0, 3.0], is_short: False}).tolist() == last

@@ -36,7 +36,7 @@ from weft.runtime.xla.turns import turns
 
 
 def _is_of_unlike_shapes(error: OpError, inputs: Sequence[Array]) -> bool:
-    """Whether a stage was refused, before it ran, because of a TensorArray whose elements differ in shape."""
+    """Whether a stage was refused, before it ran, because of values that differ in shape: a TensorArray's, or of branches."""
     return isinstance(error, UnimplementedError) or any(getattr(value, "dtype", None) == np.object_ for value in inputs)
 
 

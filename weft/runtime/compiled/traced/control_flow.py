@@ -7,11 +7,13 @@ while tracing stays known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
+from weft.errors import UnimplementedError
 from weft.framework.aliases import Array
 from weft.ops.traced_checks import in_inner_trace
 from weft.platform.jax_modules import jax, jnp, lax
@@ -43,6 +45,18 @@ class BodyTracer(Protocol):
         ...
 
 
+@contextlib.contextmanager
+def _of_one_shape(what: str) -> Iterator[None]:
+    """Refuse values of several shapes as what XLA lacks, so that the stage runs on the host: JAX has a TypeError for them.
+
+    Errors of the nodes inside are OpErrors.
+    """
+    try:
+        yield
+    except TypeError as error:
+        raise UnimplementedError.of(f"XLA has no values whose shapes differ between {what}: {error}") from error
+
+
 def run_branch(
     control_flow: ControlFlow,
     arguments: Sequence[Array],
@@ -72,7 +86,7 @@ def run_branch(
     branches = [call(body) for body in control_flow.bodies]
     if any(body.absent for body in control_flow.bodies):
         branches = _completed(branches, control_flow.bodies, before, begun)
-    with in_inner_trace():
+    with in_inner_trace(), _of_one_shape("the branches"):
         outputs, after, places = lax.cond(truth(condition), branches[0], branches[1], before, begun)
     move(streams[owned], places)
     for slot, value in zip(written, after, strict=True):
@@ -112,7 +126,7 @@ def run_loop(
     if len(control_flow.outputs) > len(arguments):
         assert control_flow.counter is not None
         trips = _trips(control_flow.counter, arguments, tracer)
-    with in_inner_trace():
+    with in_inner_trace(), _of_one_shape("the iterations"):
         left, records = _iterated(control_flow, loop, carry, trips)
     final, after, _, _ = left
     move(streams[control_flow.randoms], loop.places_behind(left))
