@@ -99,7 +99,10 @@ def test_the_estimator_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert gmm.covariances().shape == (3, 2, 2)
     assert list(gmm.predict_assignments(input_fn))[:4] == [0, 1, 2, 1]
     np.testing.assert_allclose(gmm.score(input_fn, steps=1), 1.0632056, rtol=1e-4)
-    assert gmm.evaluate(input_fn=input_fn, steps=1)["scores"].shape == (24, 1)
+    found = [gmm.evaluate(input_fn=input_fn, steps=steps) for steps in (1, 3)]
+    assert found[0]["scores"].shape == (24, 1)
+    # The sum over the batches, as in 1.15.5.
+    np.testing.assert_allclose([each["loss"] for each in found], [1.0632056, 3.1896167], rtol=1e-4)
     assert set(gmm.get_variable_names()) == {"alphas", "clusters", "clusters_covs", "global_step", "initialized"}
 
 

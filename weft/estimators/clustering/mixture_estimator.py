@@ -61,7 +61,8 @@ class GMM(Estimator):
             step: VariableLike = get_global_step()
             trained = with_dependencies([training, assign_add(step, 1)], loss)
             return ModelFnOps(
-                mode, {self.ASSIGNMENTS: assignments[0][0]}, loss, trained, {self.SCORES: _latest(scores)},
+                mode, {self.ASSIGNMENTS: assignments[0][0]}, loss, trained,
+                {self.SCORES: _latest(scores), self.LOG_LIKELIHOOD: _sum(loss)},
                 training_hooks=[Begin(begin, has_begun, "gmm")],
             )  # fmt: skip
 
@@ -113,3 +114,9 @@ def _latest(scores: Tensor) -> tuple[VariableLike, Tensor]:
         zeros([0, 1]), trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], validate_shape=False, name="latest_scores"
     )
     return kept, convert_to_tensor(assign(kept, scores, validate_shape=False))
+
+
+def _sum(loss: Tensor) -> tuple[VariableLike, Tensor]:
+    """A metric whose value is the sum over the batches."""
+    total: VariableLike = Variable(0.0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], name="total_loss")
+    return total, convert_to_tensor(assign_add(total, loss))

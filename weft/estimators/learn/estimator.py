@@ -14,10 +14,10 @@ from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.estimators import estimator as core
 from weft.estimators.aliases import Features, InputFn, Labels, Metrics, ModelFn, Params
 from weft.estimators.estimator_config import settled_config
-from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.saved_model_export import ReceiverFn
 from weft.estimators.input_function import has_an_end, parse_input_fn_result
 from weft.estimators.learn.arrays import array_input_fn, check_inputs
+from weft.estimators.learn.core_estimator import CoreEstimator
 from weft.estimators.learn.metric_spec import MetricSpec
 from weft.estimators.learn.model_fn_ops import ModeKeys, ModelFnOps
 from weft.estimators.learn.monitors import Monitor, replace_monitors_with_hooks
@@ -248,13 +248,13 @@ class BaseEstimator:
         )
 
     def _core(self, metrics: Mapping[Any, Any], default_output: str | None = None) -> core.Estimator:
-        def model_fn(features: Features, labels: Labels, mode: str, config: RunConfig) -> EstimatorSpec:
+        def build(features: Features, labels: Labels, mode: str, config: RunConfig) -> ModelFnOps:
             made = self._build(features, labels, mode, config)
             if mode == ModeKeys.EVAL and metrics:
                 made.eval_metric_ops.update(_metric_ops(metrics, features, labels, made.predictions))
-            return made.estimator_spec(default_output)
+            return made
 
-        return core.Estimator(model_fn, config=self._config)
+        return CoreEstimator(build, default_output, self._config)
 
     def _trained(self) -> str:
         path = latest_checkpoint(self.model_dir)
