@@ -32,3 +32,16 @@ def test_the_names_of_the_declarations_are_refused() -> None:
         tf.raw_ops.Squeeze(input=_TABLE, squeeze_dims=[0])
     with pytest.raises(TypeError, match="only takes keyword args \\(possible keys: \\['input', 'axis'"):
         tf.raw_ops.Max(_TABLE, [0])
+
+
+def test_switch_and_merge_choose_between_values() -> None:
+    raw = tf.raw_ops
+    pred = tf.placeholder(tf.bool, [])
+    found = raw.Switch(data=[1.0, 2.0], pred=pred)
+    merged = raw.Merge(inputs=[found.output_false * 3.0, found.output_true + 5.0])
+    with tf.Session() as session:
+        chosen = [session.run(merged, {pred: value}) for value in (False, True)]
+    assert [each.output.tolist() for each in chosen] == [[3, 6], [6, 7]]
+    assert [each.value_index for each in chosen] == [0, 1]
+    with pytest.raises(AttributeError, match=r"'NextIteration': .* tf\.while_loop makes"):
+        _ = raw.NextIteration

@@ -60,3 +60,14 @@ def test_a_shape_may_be_known_in_part() -> None:
     assert constant_dims(tf.stack([tf.shape(x)[0], 7])) == (None, 7)
     assert constant_dims(tf.placeholder(tf.int32, [2])) == (None, None)
     assert constant_dims(tf.placeholder(tf.int32, [None])) is None
+
+
+def test_what_is_known_of_a_vector_is_told_where_that_is_asked_for() -> None:
+    size = tf.placeholder(tf.int32, [])
+    pair = tf.stack([size, 3])
+    assert tf.contrib.util.constant_value(pair) is None
+    found = tf.contrib.util.constant_value(pair, partial=True)
+    assert found.dtype == np.object_
+    assert found.tolist() == [None, 3]
+    assert tf.contrib.util.constant_value(tf.stack([1, 2]), partial=True).tolist() == [1, 2]
+    assert tf.contrib.util.constant_value(size, partial=True) is None

@@ -43,3 +43,31 @@ def test_nested_keys_and_values_become_flat() -> None:
     assert nest.flatten_dict_items({("a", "b"): (1, 2), "c": 3}) == {"a": 1, "b": 2, "c": 3}
     with pytest.raises(ValueError, match="key a is not unique"):
         nest.flatten_dict_items({("a", "b"): (1, 2), "a": 3})
+
+
+def test_composite_tensors_are_expanded_where_that_is_asked_for() -> None:
+    sparse, ragged = tf.SparseTensor([[0, 1]], [1.0], [2, 3]), tf.ragged.constant([[1], [2, 3]])
+    slices = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([0]))
+    structure = [sparse, {"b": ragged, "a": slices}]
+    assert tf.nest.flatten(structure) == [sparse, slices, ragged]
+    parts = tf.nest.flatten(structure, expand_composites=True)
+    # The order is that of 1.15.5.
+    assert parts == [
+        sparse.indices, sparse.values, sparse.dense_shape, slices.values, slices.indices, ragged.values, ragged.row_splits,
+    ]  # fmt: skip
+    made = tf.nest.map_structure(tf.identity, structure, expand_composites=True)
+    assert [type(each) for each in tf.nest.flatten(made)] == [tf.SparseTensor, tf.IndexedSlices, tf.RaggedTensor]
+    with tf.Session() as session:
+        assert session.run(made[0]).dense_shape.tolist() == [2, 3]
+        assert session.run(made[1]["b"]).to_list() == [[1], [2, 3]]
+
+
+def test_composite_tensors_that_differ_do_not_fit() -> None:
+    sparse, ragged = tf.SparseTensor([[0, 1]], [1.0], [2, 3]), tf.ragged.constant([[1], [2, 3]])
+    tf.nest.assert_same_structure([sparse], [tf.SparseTensor([[0, 1]], [2.0], [5, 3])], expand_composites=True)
+    with pytest.raises(TypeError, match=r"has type SparseTensor, while second .* has type RaggedTensor"):
+        tf.nest.assert_same_structure([sparse], [ragged], expand_composites=True)
+    with pytest.raises(ValueError, match="same nested structure"):
+        tf.nest.assert_same_structure([sparse], [tf.SparseTensor([[0]], [1], [2])], expand_composites=True)
+    with pytest.raises(ValueError, match="is a sequence, while"):
+        tf.nest.assert_same_structure([sparse], [1], expand_composites=True)

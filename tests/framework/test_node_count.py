@@ -39,12 +39,29 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (58, lambda x, x3: tf.gradients(tf.nn.l2_normalize(x, 1), x)),
     (60, lambda x, x3: tf.gradients(tf.nn.moments(x, [0]), x)),
     (81, lambda x, x3: tf.train.AdamOptimizer(0.1).minimize(_loss(x))),
+    (9, lambda x, x3: tf.reduce_sum(tf.Variable([1.0, 2.0]))),
+    (7, lambda x, x3: tf.reduce_sum([1.0, 2.0])),
+    (28, lambda x, x3: tf.boolean_mask(x, [True, False, True, False, True])),
+    (12, lambda x, x3: tf.Assert(True, [x])),
+    (20, lambda x, x3: tf.assert_less(x, x)),
+    (12, lambda x, x3: tf.sequence_mask([1, 2, 3])),
+    (35, lambda x, x3: tf.train.ExponentialMovingAverage(0.9).apply([tf.Variable(tf.zeros([2]))])),
+    (43, lambda x, x3: tf.train.AdagradOptimizer(0.1).minimize(_of_rows())),
+    (33, lambda x, x3: tf.train.GradientDescentOptimizer(0.1).minimize(_of_rows())),
+    (26, lambda x, x3: tf.nn.zero_fraction(x)),
+    (4, lambda x, x3: tf.custom_gradient(lambda a: (a * 2.0, lambda d: d))(x)),
+    (11, lambda x, x3: tf.tensordot(x, x, [[1], [1]])),
+    (19, lambda x, x3: tf.get_variable("v", [2, 3], initializer=tf.orthogonal_initializer())),
 ]  # fmt: skip
 
 
 def _loss(x: tf.Tensor) -> tf.Tensor:
     w, b = tf.get_variable("w", [4, 3]), tf.get_variable("b", [3], initializer=tf.zeros_initializer())
     return tf.reduce_mean(tf.square(tf.matmul(x, w) + b))
+
+
+def _of_rows() -> tf.Tensor:
+    return tf.reduce_sum(tf.gather(tf.Variable(tf.zeros([5, 2])), [1, 2]))
 
 
 @pytest.mark.parametrize(("nodes", "program"), _PROGRAMS)
@@ -113,3 +130,12 @@ def test_a_block_counts_as_many_nodes_as_it_is_said_to() -> None:
 def test_what_a_graph_makes_once_is_new_once() -> None:
     count = NodeCount()
     assert [count.is_new(key) for key in ("axes", "axes", "others")] == [True, False, True]
+
+
+def test_constants_behind_some_functions_have_the_numbers_of_tensorflow(graph: tf.Graph) -> None:
+    tf.split(tf.zeros([4], name="z"), 2)
+    tf.custom_gradient(lambda a: (a, lambda d: d))(tf.zeros([2], name="z"))
+    tf.reduce_sum(tf.Variable(1.0))
+    tf.reduce_sum(tf.get_variable("v", []))
+    assert [tf.constant(1).op.name, tf.identity(1).op.name] == ["Const_1", "Identity_1"]
+    assert [op.name for op in graph.get_operations() if op.type in ("Range", "Sum")] == ["range", "Sum", "range_1", "Sum_1"]

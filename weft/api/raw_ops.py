@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.op_builder import build
 from weft.framework.op_def import REQUIRED, OpDef
 from weft.framework.op_registry import is_registered, lookup, registered
+from weft.framework.operation import Tensor
+from weft.ops.control_flow import switching
 from weft.ops.declaration import signature_of, unpack_outputs
 
 _REDUCED: Final = {"reduction_indices": "axis"}
@@ -60,11 +62,41 @@ def _function(definition: OpDef) -> Callable[..., Any]:
     return add
 
 
+class _SwitchOutputs(NamedTuple):
+    """The outputs of Switch: the value is there in one of them."""
+
+    output_false: Tensor
+    output_true: Tensor
+
+
+def _switch(*, data: TensorLike, pred: TensorLike, name: str | None = None) -> _SwitchOutputs:
+    """The value as two outputs, of which Merge takes one: the second if `pred`, a scalar bool, is true."""
+    return _SwitchOutputs(*switching.switch(data, pred, name=name))
+
+
+def _merge(*, inputs: Sequence[TensorLike], name: str | None = None) -> switching.Merge:
+    """The first of the inputs that is there, with its place."""
+    return switching.merge(inputs, name)
+
+
+# What a graph of weft has no node for, in ops that it has.
+_MADE: Final[Mapping[str, Callable[..., Any]]] = {"Switch": _switch, "RefSwitch": _switch, "Merge": _merge, "RefMerge": _merge}
+_LOOPS: Final = ("Enter", "Exit", "NextIteration", "LoopCond")
+_LOOP_OPS: Final = frozenset((*_LOOPS, *(f"Ref{each}" for each in _LOOPS)))
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
+    if name in _MADE:
+        return _MADE[name]
+    if name in _LOOP_OPS:
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: weft's graphs have a loop as one node, which tf.while_loop makes. "
+            "Graphs with such nodes can be imported."
+        )
     if name.startswith("_") or not is_registered(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}: there is no such op type")
     return _function(lookup(name))
 
 
 def __dir__() -> list[str]:
-    return [definition.name for definition in registered() if not definition.name.startswith("_")]
+    return [definition.name for definition in registered() if not definition.name.startswith("_")] + list(_MADE)

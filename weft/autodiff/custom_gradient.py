@@ -64,6 +64,7 @@ def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     arguments, results = list(_flat(inputs)), [convert_to_tensor(each) for each in _flat(result)]
     variables = _resource_variables_between(arguments, results)
     _check_accepts_variables(grad_fn, variables)
+    _note_identities(len(results))
 
     def rule(_: Operation, *gradients: Any) -> list[Any]:
         # The node's inputs are results, arguments and variables; the gradient goes to the last two.
@@ -78,6 +79,14 @@ def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
         weakref.finalize(copies[0].op, forget_gradient, name)
     left = iter(copies[: len(results)])
     return _map(lambda _: next(left), result)
+
+
+def _note_identities(count: int) -> None:
+    """Take the names of the Identity nodes that TensorFlow has here, and count them: seeds go by the count."""
+    graph = get_default_graph()
+    for _ in range(count):
+        graph.unique_name("Identity")
+    graph.node_count.total += count
 
 
 def _all_variables() -> set[Any]:

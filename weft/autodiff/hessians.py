@@ -6,7 +6,6 @@ from typing import Any
 
 from weft.autodiff.gradients import gradients
 from weft.framework.aliases import TensorLike, VariableLike
-from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -28,7 +27,7 @@ def hessians(
     Args:
         ys, xs: a tensor or variable, or a list of them. The shape of each x must be known: the graph gets nodes for
             each of its elements.
-        name: the name scope.
+        name: stands for nothing, as in TensorFlow: the nodes are named as those of `gradients`, in the scope of the call.
         colocate_gradients_with_ops, gate_gradients, aggregation_method: see `gradients`.
 
     Raises:
@@ -40,9 +39,8 @@ def hessians(
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,
     }
-    with get_default_graph().name_scope(name or "hessians"):
-        first = gradients(ys, wanted, **options)
-        return [_matrix(gradient, x, options) for gradient, x in zip(first, wanted, strict=True)]
+    first = gradients(ys, wanted, **options)
+    return [_matrix(gradient, x, options) for gradient, x in zip(first, wanted, strict=True)]
 
 
 def _matrix(gradient: object, x: Any, options: dict[str, Any]) -> Tensor:

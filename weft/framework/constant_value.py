@@ -24,9 +24,20 @@ def constant_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone
 
     Args:
         tensor: a tensor of the graph, of any shape and dtype; what is none, such as a number, is its own value.
-        partial: has no effect.
+        partial: whether a vector of integers of which only some are known gives them, in an array of objects with None for the
+            others.
     """
-    return _fold(tensor, _MAX_DEPTH) if hasattr(tensor, "op") else tensor
+    value = _fold(tensor, _MAX_DEPTH) if hasattr(tensor, "op") else tensor
+    return _partial_value(tensor) if partial and value is None else value
+
+
+def _partial_value(tensor: Tensor) -> NumpyArray | OrNone:
+    known = _known_elements(tensor)
+    if known is None:
+        return None
+    value = np.empty(len(known), object)
+    value[:] = [None if each is None else np.array(each, tensor.dtype.as_numpy_dtype) for each in known]
+    return value
 
 
 def told_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone:
@@ -37,9 +48,11 @@ def told_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone:
 
     Args:
         tensor: a tensor of the graph, of any shape and dtype; what is none, such as a number, is its own value.
-        partial: has no effect.
+        partial: see `constant_value`.
     """
-    return constant_value(tensor) if not isinstance(tensor, Tensor) or _is_told(tensor, _MAX_DEPTH) else None
+    if not isinstance(tensor, Tensor) or _is_told(tensor, _MAX_DEPTH):
+        return constant_value(tensor, partial)
+    return _partial_value(tensor) if partial else None
 
 
 def _is_told(tensor: Tensor, depth: int) -> bool:

@@ -12,7 +12,7 @@ from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import TypeSpec, register_type_spec_from_value_converter
+from weft.framework.type_spec import CompositeTensor, TypeSpec, register_type_spec_from_value_converter
 
 
 class IndexedSlicesSpec(TypeSpec):
@@ -76,4 +76,5 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*tensors)
 
 
+CompositeTensor.register(IndexedSlices)
 register_type_spec_from_value_converter(IndexedSlices, IndexedSlicesSpec.from_value)

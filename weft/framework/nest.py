@@ -9,8 +9,30 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, MappingView, Sequence
 from typing import Any, TypeAlias
 
+from weft.framework.type_spec import CompositeTensor, TypeSpec, type_spec_from_value
+
 # A structure, or a part of one.
 Nested: TypeAlias = Any
+
+
+class _Opened(tuple[Nested, ...]):
+    """The tensors that a composite one is made of, in a structure that is expanded."""
+
+    spec: TypeSpec
+
+
+def _opened(structure: Nested, expand_composites: bool) -> Nested:
+    """The structure, in which composite tensors are structures of their own if they are to be expanded."""
+    if not expand_composites:
+        return structure
+    if isinstance(structure, CompositeTensor):
+        spec = type_spec_from_value(structure)
+        opened = _Opened(spec._to_components(structure))
+        opened.spec = spec
+        return opened
+    if not is_nested(structure):
+        return structure
+    return with_children(structure, [_opened(part, True) for part in children(structure)])
 
 
 def is_nested(value: object) -> bool:
@@ -58,16 +80,21 @@ def keyed_children(structure: Nested) -> list[tuple[Nested, Nested]]:
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Nested]:
-    """The leaves, in order; `expand_composites` has no effect, sparse tensors are leaves.
+    """The leaves, in order.
 
     Args:
         structure: any nesting of lists, tuples, named tuples and dicts; dicts go by their sorted keys. Anything else is a
             leaf.
-        expand_composites: has no effect.
+        expand_composites: whether the leaves of sparse and ragged tensors and of IndexedSlices are the tensors that they are
+            made of; they are leaves themselves otherwise.
     """
+    return _leaves(_opened(structure, expand_composites))
+
+
+def _leaves(structure: Nested) -> list[Nested]:
     if not is_nested(structure):
         return [structure]
-    return [leaf for child in children(structure) for leaf in flatten(child)]
+    return [leaf for child in children(structure) for leaf in _leaves(child)]
 
 
 def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_composites: bool = False) -> Nested:
@@ -76,7 +103,7 @@ def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_
     Args:
         structure: a nesting of lists, tuples and dicts, or a single leaf.
         flat_sequence: as many leaves, in the order of `flatten`.
-        expand_composites: has no effect: sparse tensors are leaves.
+        expand_composites: whether sparse and ragged tensors and IndexedSlices are made anew of tensors in the sequence.
 
     Raises:
         TypeError: `flat_sequence` is no sequence.
@@ -84,7 +111,7 @@ def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_
     if not is_nested(flat_sequence):
         raise TypeError(f"flat_sequence must be a sequence, it is {type(flat_sequence).__name__}: {flat_sequence}")
     flat, left = flat_sequence, list(flat_sequence)
-    result = _pack(structure, left)
+    result = _pack(_opened(structure, expand_composites), left)
     if left:
         raise ValueError(
             f"Could not pack sequence. Structure had {len(flat) - len(left)} atoms, but flat_sequence had {len(flat)} items."
@@ -102,6 +129,8 @@ def _pack(structure: Nested, left: list[Nested]) -> Nested:
 
 def with_children(structure: Nested, parts: list[Nested]) -> Nested:
     """A structure of the same kind, whose parts are others, in the order of `children`."""
+    if isinstance(structure, _Opened):
+        return structure.spec._from_components(parts)
     if isinstance(structure, Mapping):
         made = dict(zip(sorted(structure), parts, strict=True))
         ordered = [(key, made[key]) for key in structure]
@@ -123,7 +152,8 @@ def map_structure(
         func: a function of as many arguments as there are structures.
         structure: nestings of lists, tuples and dicts, all alike.
         check_types: whether the kinds of sequences must be equal too.
-        expand_composites: has no effect: sparse tensors are leaves.
+        expand_composites: whether the function gets the tensors that sparse and ragged ones and IndexedSlices are made of,
+            which are then made anew of what it returns.
 
     Raises:
         TypeError: `func` cannot be called, or kinds of sequences differ and `check_types` is true.
@@ -134,9 +164,9 @@ def map_structure(
     if not structure:
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
-    leaves = zip(*(flatten(each) for each in structure), strict=True)
-    return pack_sequence_as(structure[0], [func(*each) for each in leaves])
+        assert_same_structure(structure[0], other, check_types, expand_composites)
+    leaves = zip(*(flatten(each, expand_composites) for each in structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*each) for each in leaves], expand_composites)
 
 
 def assert_same_structure(nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False) -> None:
@@ -145,9 +175,10 @@ def assert_same_structure(nest1: object, nest2: object, check_types: bool = True
     Args:
         nest1, nest2: any nesting of lists, tuples, named tuples and dicts.
         check_types: whether the kinds of sequences must be equal too.
-        expand_composites: has no effect: sparse tensors are leaves.
+        expand_composites: whether sparse and ragged tensors and IndexedSlices must stand in the same places, of compatible
+            types and shapes.
     """
-    problem = _difference(nest1, nest2, check_types)
+    problem = _difference(_opened(nest1, expand_composites), _opened(nest2, expand_composites), check_types)
     if problem is None:
         return
     error, text = problem
@@ -164,16 +195,21 @@ def _difference(a: Nested, b: Nested, check_types: bool) -> tuple[type[Exception
         return ValueError, f'Substructure "{_described(nested)}" is a sequence, while substructure "{_described(leaf)}" is not'
     if not is_nested(a):
         return None
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
+    if isinstance(a, _Opened) and isinstance(b, _Opened) and type(a.spec) is type(b.spec):
+        try:
+            a.spec.most_specific_compatible_type(b.spec)
+        except ValueError as error:
+            return ValueError, str(error)
+    elif isinstance(a, Mapping) and isinstance(b, Mapping):
         if set(a) != set(b):
             return ValueError, (
                 "The two dictionaries don't have the same set of keys. First structure has keys "
                 f"{_described(list(a))}, while second structure has keys {_described(list(b))}"
             )
-    elif check_types and type(a) is not type(b) and not _same_fields(a, b):
+    elif check_types and _kind(a) is not _kind(b) and not _same_fields(a, b):
         return TypeError, (
             f"The two structures don't have the same sequence type. First structure {_described(a)} has type "
-            f"{type(a).__name__}, while second structure {_described(b)} has type {type(b).__name__}"
+            f"{_kind(a).__name__}, while second structure {_described(b)} has type {_kind(b).__name__}"
         )
     if len(children(a)) != len(children(b)):
         return ValueError, (
@@ -185,6 +221,10 @@ def _difference(a: Nested, b: Nested, check_types: bool) -> tuple[type[Exception
         if found is not None:
             return found
     return None
+
+
+def _kind(value: Nested) -> type:
+    return value.spec.value_type if isinstance(value, _Opened) else type(value)
 
 
 def _same_fields(a: Nested, b: Nested) -> bool:

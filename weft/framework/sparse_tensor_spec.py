@@ -8,7 +8,7 @@ from weft.framework import dtypes
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import ShapedTypeSpec, register_type_spec_from_value_converter
+from weft.framework.type_spec import CompositeTensor, ShapedTypeSpec, register_type_spec_from_value_converter
 
 
 class SparseTensorSpec(ShapedTypeSpec):
@@ -53,8 +53,11 @@ class SparseTensorSpec(ShapedTypeSpec):
 
     def _from_components(self, tensors: Sequence[Tensor]) -> SparseTensor:
         made = SparseTensor(*tensors)
-        made.set_shape(self.shape)
+        # Parts that a program has changed may be those of another shape.
+        if made.shape.is_compatible_with(self.shape):
+            made.set_shape(self.shape)
         return made
 
 
+CompositeTensor.register(SparseTensor)
 register_type_spec_from_value_converter(SparseTensor, SparseTensorSpec.from_value)

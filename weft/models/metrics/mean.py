@@ -16,7 +16,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less, maximum
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.division import div_no_nan
-from weft.ops.math.elementwise import mul, square, sub
+from weft.ops.math.elementwise import mul, squared_difference, sub
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import sqrt
 from weft.ops.variables.assign import assign_add
@@ -177,7 +177,7 @@ def mean_squared_error(
         ValueError: the shapes are known not to fit.
     """
     return _mean_of(
-        lambda p, t: square(sub(t, p)), labels, predictions, weights, metrics_collections, updates_collections,
+        lambda p, t: squared_difference(t, p), labels, predictions, weights, metrics_collections, updates_collections,
         name or "mean_squared_error",
     )  # fmt: skip
 

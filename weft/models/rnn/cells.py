@@ -13,6 +13,7 @@ from weft.models.layers.named_objects import activation_of, initializer_of
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.ops.array.joining import concat, split
 from weft.ops.math.clip import clip_by_value
+from weft.ops.math.elementwise import add, mul
 from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
@@ -237,8 +238,10 @@ class BasicLSTMCell(RNNCell):
         c, h = _pair_of(self, state) if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=1)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
         i, j, f, o = split(value=gates, num_or_size_splits=4, axis=1)
-        new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
-        new_h = self._activation(new_c) * sigmoid(o)
+        # By functions, whose nodes are named Add and Mul; operators' are add and mul.
+        kept = mul(c, sigmoid(add(f, self._forget_bias)))
+        new_c = add(kept, mul(sigmoid(i), self._activation(j)))
+        new_h = mul(self._activation(new_c), sigmoid(o))
         return new_h, _lstm_state(new_c, new_h, self._state_is_tuple)
 
 

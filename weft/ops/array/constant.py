@@ -66,7 +66,12 @@ def _constant(
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     array = tensor_util.as_array(value, wanted)
     if shape is not None:
-        array = tensor_util.fill_shape(array, as_dims(shape), verify_shape)
+        dims = as_dims(shape)
+        if dims is None or None in dims:
+            raise TypeError(
+                f"The shape of a constant must be known, got {TensorShape(dims)}: tf.fill takes sizes that a run tells."
+            )
+        array = tensor_util.fill_shape(array, dims, verify_shape)
     if isinstance(value, np.ndarray) and array is value:
         # The program may change its array later; the constant must not follow.
         array = array.copy()

@@ -337,7 +337,10 @@ def split(
                 f"Input 'split_dim' of 'Split' Op has type {axis.dtype.name} that does not match expected type of int32. "
                 f"The axis of split is {axis!r}: the tensor comes first, tf.split(value, num_or_size_splits, axis)."
             )
-        get_default_graph().node_count.total += 1  # TensorFlow has the number in a constant, and seeds by the count.
+        graph = get_default_graph()
+        # TensorFlow has the number in a constant, by whose name the next is `Const_1`; seeds go by the count.
+        graph.unique_name("Const")
+        graph.node_count.total += 1
         return split_node(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
     if sizes.dims == ():

@@ -213,8 +213,15 @@ def _margins(paddings: Array) -> list[tuple[int, int]]:
 def pad_node(xp: ArrayModule, input: Array, paddings: Array) -> Result:
     """The input within margins of zeros: `[n_i, ...], [rank, 2] -> [before_i + n_i + after_i, ...]`."""
     if input.dtype == object:
-        return np.pad(input, _margins(paddings), constant_values=b"")
+        return _padded_texts(input, _margins(paddings), b"")
     return xp.pad(input, _margins(paddings))
+
+
+def _padded_texts(texts: Array, margins: Sequence[tuple[int, int]], value: bytes) -> Array:
+    # np.pad would make the margin of NumPy's bytes.
+    padded = np.full([a + size + b for size, (a, b) in zip(texts.shape, margins, strict=True)], value, object)
+    padded[tuple(slice(a, a + size) for size, (a, _) in zip(texts.shape, margins, strict=True))] = texts
+    return padded
 
 
 def _pad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -234,7 +241,7 @@ def pad_value_grad(xp: ArrayModule, outer: Array, inner: Array) -> Result:
 def pad_v2(xp: ArrayModule, input: Array, paddings: Array, constant_values: Array) -> Result:
     """The input within margins of a value: `[n_i, ...], [rank, 2], scalar -> [before_i + n_i + after_i, ...]`."""
     if input.dtype == object:
-        return np.pad(input, _margins(paddings), constant_values=constant_values.item())
+        return _padded_texts(input, _margins(paddings), constant_values.item())
     return xp.pad(input, _margins(paddings), constant_values=constant_values)
 
 

@@ -155,9 +155,11 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, name: str = "boolean_mask
             start %= len(dims)
         if dims is not None:
             _check_mask(dims[start : start + count], mask.dims)
-        flat = values if count == 1 else _flattened(values, start, count)
-        chosen = squeeze(where_node(mask if count == 1 else reshape(mask, [-1])), axis=[1])
-        return gather(flat, chosen, axis=start)
+        # TensorFlow flattens in any case, by the shapes' parts.
+        with get_default_graph().node_count.as_many_as(27):
+            flat = values if count == 1 else _flattened(values, start, count)
+            chosen = squeeze(where_node(mask if count == 1 else reshape(mask, [-1])), axis=[1])
+            return gather(flat, chosen, axis=start)
 
 
 def _flattened(values: Tensor, start: int, count: int) -> Tensor:

@@ -143,6 +143,8 @@ def sequence_mask(
         if limit.dims not in (None, ()):
             raise ValueError(f"maxlen must be scalar for sequence_mask, but has shape {limit.shape}")
         row = range_of(constant(0, limit.dtype), limit, constant(1, limit.dtype))
+        graph = get_default_graph()
+        graph.node_count.total += sizes.dtype is limit.dtype  # TensorFlow casts in any case.
         result = less(row, cast(expand_dims(sizes, -1), limit.dtype))
         kind = dtypes.as_dtype(dtype)
         return result if kind is dtypes.bool else cast(result, kind)

@@ -184,6 +184,12 @@ def _reshaped(node: Operation) -> list[Dims]:
     dims = node.inputs[0].dims
     known = math.prod(size for size in wanted if size is not None)
     if dims is None or None in dims:
+        part = 1 if dims is None else math.prod(size for size in dims if size is not None)
+        if unknown == 0 and part and known % part:
+            text = f"Dimension size must be evenly divisible by {part} but is {known}"
+            raise ShapeMisfit(
+                text, f"No number in the place of ? gives {brackets(dims)} the {known} elements of {brackets(wanted)}."
+            )
         return [wanted]
     count = math.prod(dims)  # type: ignore[arg-type]
     if unknown == 0:

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, format_dims
 from weft.framework.dtypes import DType
@@ -65,8 +66,20 @@ def assert_that(
     """
     if not isinstance(data, list | tuple):
         raise TypeError(f"data must be a list of tensors and values, got {data!r}: of one it is [{data!r}].")
-    with get_default_graph().name_scope(name or "Assert"):
-        return assert_node(condition, list(data), summarize=3 if summarize is None else summarize, name="Assert")
+    graph = get_default_graph()
+    with graph.name_scope(name or "Assert"):
+        node = assert_node(condition, list(data), summarize=3 if summarize is None else summarize, name="Assert")
+        graph.node_count.total += _nodes_beside(node, data)
+        return node
+
+
+def _nodes_beside(node: Operation, data: Sequence[object]) -> int:
+    """How many nodes TensorFlow makes beside an Assert's own: of values two constants, and a branch around it where it prints
+    more than strings and int32, with a Switch for each tensor that comes in."""
+    values = sum(not isinstance(each, Tensor) for each in data)
+    if all(each.dtype.base_dtype in (dtypes.string, dtypes.int32) for each in node.inputs[1:]):
+        return values
+    return values + 9 + len({each for each in data if isinstance(each, Tensor)})
 
 
 class _PrintCount:

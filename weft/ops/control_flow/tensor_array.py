@@ -282,7 +282,9 @@ class TensorArray:
         with get_default_graph().name_scope(name or "TensorArraySplit"):
             self._enter()
             tensor = self._value(value)
-            sizes = cast(convert_to_tensor(lengths, name="lengths"), dtypes.int32)
+            sizes = convert_to_tensor(lengths, name="lengths")
+            with get_default_graph().node_count.as_many_as(1):  # TensorFlow's is of int64
+                sizes = cast(sizes, dtypes.int32)
             known = constant_value(sizes)
             if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor.dims is not None:
                 self._check_element((int(known[0]), *(_parts(tensor) or ())))

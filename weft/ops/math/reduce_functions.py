@@ -62,9 +62,8 @@ def _reduce(
     keepdims = keeps_dims(keepdims, keep_dims)
     if axis is not None:
         return node(tensor, axis, keep_dims=keepdims, name=name)
-    if not isinstance(tensor, Tensor):
-        tensor = convert_to_tensor(tensor, name="input")
-    dims = tensor.dims
+    # As in TensorFlow, which makes `Rank` and `range` for what is none yet, a variable or a list.
+    dims = tensor.dims if isinstance(tensor, Tensor) else None
     if dims is not None:
         return node(tensor, constant(np.arange(len(dims), dtype=np.int32)), keep_dims=keepdims, name=name)
     result = node(tensor, range_of(0, rank(tensor)), keep_dims=keepdims, name=name)

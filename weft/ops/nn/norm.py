@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import AxisLike, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -247,8 +248,10 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """
     with input_scope(name, "zero_fraction", (value,)):
         value = convert_to_tensor(value, name="value")
-        count = size_internal(value, out_type=dtypes.int64)
-        others = reduce_sum(cast(not_equal(value, value.dtype.base_dtype.as_numpy_dtype(0)), dtypes.int64))
-        with input_scope(None, "counts_to_fraction"):
-            share = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
-        return identity(share, name="fraction")
+        # TensorFlow counts by int32 or int64, in two branches.
+        with get_default_graph().node_count.as_many_as(26):
+            count = size_internal(value, out_type=dtypes.int64)
+            others = reduce_sum(cast(not_equal(value, value.dtype.base_dtype.as_numpy_dtype(0)), dtypes.int64))
+            with input_scope(None, "counts_to_fraction"):
+                share = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
+            return identity(share, name="fraction")

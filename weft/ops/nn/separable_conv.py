@@ -77,7 +77,13 @@ def depthwise_conv2d(
     with input_scope(name, "depthwise", (input, filter)) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         filter = convert_to_tensor(filter, name="filter_in")
+        _count_shape_and_rate()
         return _depthwise(input, filter, strides, padding, layout, _rates(rate, dilations, layout), scope)
+
+
+def _count_shape_and_rate() -> None:
+    """Count what TensorFlow has beside a convolution of each channel: later random nodes get their seeds by the count."""
+    get_default_graph().node_count.total += 2
 
 
 def _depthwise(
@@ -140,8 +146,7 @@ def separable_conv2d(
         pointwise_filter.shape.with_rank(4)[:2].assert_is_compatible_with([1, 1])
         rates = _rates(rate, dilations, layout)
         between = _depthwise(input, depthwise_filter, strides, padding, layout, rates, "depthwise")
-        # TensorFlow has a shape and a dilation rate here; later random nodes get their seeds by the count.
-        get_default_graph().node_count.total += 2
+        _count_shape_and_rate()
         return conv2d(between, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=layout, name=scope)
 
 

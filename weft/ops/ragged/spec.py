@@ -9,7 +9,7 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
 from weft.framework.tensor_spec import TensorSpec
-from weft.framework.type_spec import ShapedTypeSpec, register_type_spec_from_value_converter
+from weft.framework.type_spec import CompositeTensor, ShapedTypeSpec, register_type_spec_from_value_converter
 from weft.ops.ragged.tensor import RaggedTensor
 
 
@@ -91,4 +91,5 @@ class RaggedTensorSpec(ShapedTypeSpec):
         return RaggedTensor.from_nested_row_splits(tensors[0], list(tensors[1:]), validate=False)
 
 
+CompositeTensor.register(RaggedTensor)
 register_type_spec_from_value_converter(RaggedTensor, RaggedTensorSpec.from_value)

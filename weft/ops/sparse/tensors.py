@@ -18,8 +18,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
-from weft.ops.array.constant import constant
-from weft.ops.array.filling import fill_node, zero_of
+from weft.ops.array.filling import fill_node, zeros
 from weft.ops.array.gather_scatter import gather, gather_nd_node
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
@@ -152,7 +151,7 @@ def sparse_tensor_to_dense(
         validate_indices: whether to check the order of its elements, and that none repeats.
     """
     sparse = as_sparse(sp_input)
-    default = constant(zero_of(sparse.dtype.base_dtype), sparse.dtype) if default_value is None else default_value
+    default = zeros([], sparse.dtype) if default_value is None else default_value
     return sparse_to_dense(
         sparse.indices, sparse.dense_shape, sparse.values, default, validate_indices=validate_indices, name=name
     )

@@ -20,6 +20,7 @@ from weft.framework.aliases import (
     TensorLike,
 )
 from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import default_variable_store, get_variable_scope
 from weft.ops.variables.variable import Variable
@@ -28,7 +29,7 @@ from weft.ops.variables.variable_store import Reuse
 
 
 def get_variable(
-    name: str,
+    name: str | None,
     shape: ShapeLike = None,
     dtype: DTypeLike | None = None,
     initializer: Initializer | TensorLike | None = None,
@@ -47,7 +48,7 @@ def get_variable(
     """Find or make a variable by name in the open variable scope, whose settings stand in for arguments that are None.
 
     Args:
-        name: the name inside the scope.
+        name: the name inside the scope; outside of all scopes None for `Variable`, `Variable_1` and so on.
         shape: the shape; left out when `initializer` is a value.
         dtype: the type; float32 unless the scope says otherwise.
         initializer: an initializer (object, class or function of shape, dtype and partition_info), a function without
@@ -75,6 +76,8 @@ def get_variable(
     """
     if isinstance(name, bytes):
         name = name.decode()
+    if name is None and not get_variable_scope().name:
+        name = get_default_graph().unique_name("Variable", mark_as_used=False)  # as tf.Variable names it
     if not isinstance(name, str):
         raise TypeError(f"The name of a variable must be a string, got {name!r}: tf.get_variable(name, shape), the name first")
     if not name and not get_variable_scope().name:

@@ -54,6 +54,9 @@ def _guarded_tensor(name: str, tensor: Tensor, done: dict[Operation, Operation])
 
 def _guarded_op(name: str, operation: Operation, done: dict[Operation, Operation]) -> Operation:
     if operation.op_def.role in _LEFT_ALONE:
+        if operation.op_def.role is Role.BRANCH and any(each.dtype.is_ref for each in operation.inputs):
+            # TensorFlow guards the read inside as well: by a branch, and by copies of the three nodes behind that.
+            operation.graph.node_count.total += 12
         return operation
     if operation.op_def.role is Role.VARIABLE:
         value = _initialized_value_of(operation)

@@ -11,6 +11,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, ShapeLike
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.padding import pad, slice_of
@@ -69,7 +70,9 @@ class Orthogonal(Initializer):
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
         matrix = random_normal((max(rows, columns), min(rows, columns)), dtype=kind, seed=self.seed)
-        basis = orthogonal_basis(matrix)
+        # TensorFlow corrects the signs of a Qr by nodes of their own, and seeds later random nodes by the count.
+        with get_default_graph().node_count.as_many_as(4):
+            basis = orthogonal_basis(matrix)
         if rows < columns:
             basis = matrix_transpose(basis)
         whole = reshape(basis, shape)

@@ -399,6 +399,8 @@ class Optimizer:
             node = ops.resource_dense if is_resource else ops.dense
             return _operation(node(*variables, **arguments, **{update.gradient: grad}))
         node = ops.resource_sparse if is_resource else ops.sparse
+        # TensorFlow sums the rows of one index by seven nodes before the update, and seeds later random nodes by the count.
+        get_default_graph().node_count.total += 7
         return _operation(node(*variables, **arguments, grad=grad, indices=indices))
 
     def _call_if_callable(self, param: object) -> Any:
