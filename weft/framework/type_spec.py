@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -34,6 +34,14 @@ class TypeSpec(ABC):
     @classmethod
     def _deserialize(cls, serialization: tuple[object, ...]) -> TypeSpec:
         return cls(*serialization)
+
+    def _to_components(self, value: Any) -> Sequence[Any]:
+        """The tensors that a value is made of."""
+        return [value]
+
+    def _from_components(self, tensors: Sequence[Any]) -> Any:
+        """A value that is made of these tensors."""
+        return tensors[0]
 
     def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether a value, or what another spec describes, may be of this type.
