@@ -29,13 +29,14 @@ class CoreEstimator(core.Estimator):
     def __init__(
         self, build: Callable[[Features, Labels, str, RunConfig], ModelFnOps], default_output: str | None, config: RunConfig
     ) -> None:
+        self._loss_metric: tuple[Nest, Nest] | None = None  # of the model that was built last
+
         def model_fn(features: Features, labels: Labels, mode: str, config: RunConfig) -> EstimatorSpec:
             made = build(features, labels, mode, config)
             self._loss_metric = made.eval_metric_ops.get(LOSS_METRIC_KEY)
             return made.estimator_spec(default_output)
 
         super().__init__(model_fn, config=config)
-        self._loss_metric: tuple[Nest, Nest] | None = None  # of the model that was built last
 
     def _assert_members_are_not_overridden(self) -> None:
         """That one may be."""
