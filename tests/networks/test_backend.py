@@ -81,3 +81,17 @@ def test_metrics_with_options_take_them_by_place_as_tensorflow_does_and_refuse_o
     assert keras.metrics.TopKCategoricalAccuracy(3).get_config()["k"] == 3
     with pytest.raises(TypeError, match="thresh"):
         keras.metrics.BinaryAccuracy(thresh=0.5)
+
+
+def test_a_cleared_session_begins_with_the_phase_and_so_draws_what_tensorflow_draws() -> None:
+    keras.backend.clear_session()
+    tf.set_random_seed(3)
+    inputs = keras.Input((2,))
+    same = keras.layers.Lambda(lambda value: value, name="same")
+    copies = [same(inputs), same(inputs)]
+    outputs = keras.layers.Dense(3)(copies[0])
+    names = [operation.name for operation in tf.get_default_graph().get_operations()]
+    assert names[:3] == ["keras_learning_phase/input", "keras_learning_phase", "input_1"]
+    assert [copy.name for copy in copies] == ["same/same/Identity:0", "same_1/same/Identity:0"]
+    kernel = keras.backend.get_value(keras.Model(inputs, outputs).layers[-1].kernel)
+    np.testing.assert_allclose(kernel[0], [-0.3063634, -1.0531166, 0.40185642], rtol=1e-6)  # as TensorFlow 1.15.5 draws

@@ -27,6 +27,7 @@ class GraphState:
     learning_phase: Tensor | int | None = None
     # The placeholder of the phase, which stays the graph's when the phase is set and unset.
     phase_placeholder: Tensor | None = None
+    uses_phase: bool = False
     variables: list[VariableLike] = field(default_factory=list)
     known_initialized: set[str] = field(default_factory=set)
     # By the name of the tensor: the call of a layer that made it, and its mask.

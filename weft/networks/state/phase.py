@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from weft.framework.aliases import Nest, TensorLike
-from weft.framework.graph import get_default_graph
+from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.layers.core import either_branch
 from weft.networks.state.graph_state import state_of
@@ -20,11 +20,18 @@ def learning_phase() -> Tensor | int:
         graph = get_default_graph()
         state = state_of(graph)
         if state.learning_phase is None:
-            if state.phase_placeholder is None:
-                with graph.name_scope(None), graph.control_dependencies(None):
-                    state.phase_placeholder = placeholder_with_default(False, (), name="keras_learning_phase")
-            state.learning_phase = state.phase_placeholder
+            state.learning_phase = phase_placeholder(graph)
+            state.uses_phase = True
         return state.learning_phase
+
+
+def phase_placeholder(graph: Graph) -> Tensor:
+    """The scalar bool tensor of a graph that training feeds; made by the first call."""
+    state = state_of(graph)
+    if state.phase_placeholder is None:
+        with graph.as_default(), graph.name_scope(None), graph.control_dependencies(None):
+            state.phase_placeholder = placeholder_with_default(False, (), name="keras_learning_phase")
+    return state.phase_placeholder
 
 
 def set_learning_phase(value: int) -> None:
@@ -59,7 +66,8 @@ def learning_phase_scope(value: int) -> Iterator[None]:
 
 def symbolic_phase() -> Tensor | None:
     """The tensor that training feeds, if layers of the default graph have asked for one."""
-    return state_of().phase_placeholder
+    state = state_of()
+    return state.phase_placeholder if state.uses_phase else None
 
 
 def in_train_phase(x: Nest, alt: Nest, training: TensorLike | None = None) -> Nest:

@@ -10,9 +10,11 @@ import numpy as np
 
 from weft.client.session import Session, get_default_session
 from weft.framework.aliases import Array, SessionLike, VariableLike
+from weft.framework.behavior import executing_eagerly
 from weft.framework.graph import get_default_graph, reset_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.networks.state.graph_state import GraphState, forget, state_of
+from weft.networks.state.phase import phase_placeholder
 from weft.ops.variables.assign import is_variable_initialized
 from weft.ops.variables.options import VariableAggregation
 from weft.proto.messages import ConfigProto
@@ -65,9 +67,14 @@ def set_session(session: SessionLike | None) -> None:
 
 
 def clear_session() -> None:
-    """Forget the default graph with all that Keras keeps of it, and the session: names count from the beginning again."""
+    """Forget the default graph with all that Keras keeps of it, and the session: names count from the beginning again.
+
+    The new graph has the learning phase's placeholder as its first nodes, so that its random nodes have TensorFlow's seeds.
+    """
     forget(get_default_graph())
     reset_default_graph()
+    if not executing_eagerly():
+        phase_placeholder(get_default_graph())
     if isinstance(_HELD.session, Session):
         _HELD.session.close()
     _HELD.session = None

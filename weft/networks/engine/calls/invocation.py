@@ -101,8 +101,13 @@ class Invocation:
             return outputs
         own = {history.key_of(each) for each in flat}
         outputs = nest.map_structure(
-            lambda each: identity(each) if isinstance(each, Tensor) and each.name in own else each, outputs
+            lambda each: self._copy(each) if isinstance(each, Tensor) and each.name in own else each, outputs
         )
         named = dict(zip(self._parameters[1:], self._args, strict=False))
         self._layer.add_node(self._inputs, outputs, {**named, **self._kwargs})
         return outputs
+
+    def _copy(self, output: Tensor) -> Tensor:
+        with get_default_graph().name_scope(self._layer.name):
+            copy: Tensor = identity(output)
+            return copy
