@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.estimators.aliases import Features, InputFn, Labels, ModelFn, Params
 from weft.estimators.estimator_spec import EstimatorSpec
+from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.run_config import RunConfig
 from weft.framework.aliases import Nest
 from weft.framework.function_signatures import fn_args, get_func_name
@@ -15,6 +16,10 @@ from weft.framework.graph_functions import device
 from weft.platform import tf_logging
 from weft.strategies.input.iterators import InputContext
 
+_NO_LABELS: Final = (
+    "labels is None: input_fn returns features alone. To train and to evaluate it returns (features, labels), or a Dataset of "
+    "such pairs."
+)
 _MODEL_FN_ARGS: Final = frozenset(("features", "labels", "mode", "params", "self", "config"))
 
 
@@ -89,7 +94,12 @@ def call_model_fn(
         raise ValueError("model_fn does not take labels, but input_fn returns labels.")
     offered = {"labels": labels, "mode": mode, "params": params, "config": config}
     tf_logging.info("Calling model_fn.")
-    spec = model_fn(features=features, **{name: value for name, value in offered.items() if name in taken})
+    try:
+        spec = model_fn(features=features, **{name: value for name, value in offered.items() if name in taken})
+    except (AttributeError, TypeError, ValueError) as error:
+        if labels is None and "labels" in taken and mode != ModeKeys.PREDICT and "None" in str(error):
+            error.add_note(_NO_LABELS)
+        raise
     tf_logging.info("Done calling model_fn.")
     if not isinstance(spec, EstimatorSpec):
         lacking = (

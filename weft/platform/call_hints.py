@@ -104,6 +104,8 @@ def _signature_text(name: str, function: Callable[..., object]) -> str:
     taken = _taken(function)
     if not taken:
         return f"{shown} takes no arguments."
+    if len(taken) == 1 and taken[0].endswith("s"):
+        return f"{shown} takes one argument, {taken[0]}: several go into one tuple."
     needed = [p.name for p in _parameters(function) if p.default is p.empty and p.name in taken]
     rest = f"; needed: {', '.join(needed)}" if 0 < len(needed) < len(taken) else ""
     return f"{shown} takes {', '.join(taken)}{rest}."

@@ -39,7 +39,8 @@ def _stack(parts: Sequence[Array], place: int) -> Array:
         if part.shape != shape:
             raise InvalidArgumentError.of(
                 f"Cannot batch tensors with different shapes in component {place}. First element had shape "
-                f"{brackets(shape)} and element {number} had shape {brackets(part.shape)}."
+                f"{brackets(shape)} and element {number} had shape {brackets(part.shape)}. Dataset.padded_batch fills up the "
+                "smaller ones."
             )
     if not shape:
         return np.array(parts, first.dtype)

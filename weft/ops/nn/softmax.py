@@ -16,7 +16,7 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result, Tensor
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.graph import get_default_graph
-from weft.framework.node_errors import described, naming
+from weft.framework.node_errors import ShapeMisfit, described, naming
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import stop_gradient
@@ -141,9 +141,18 @@ def _with_last(axis: int | Tensor, count: Tensor) -> Tensor:
 # Cross-entropy with probabilities as labels.
 
 
+_PROBABILITIES: Final = (
+    "Labels have a probability for each class, in as many columns as the logits; class numbers are for "
+    "tf.nn.sparse_softmax_cross_entropy_with_logits."
+)
+
+
 def _cross_entropy_shapes(node: Operation) -> list[Dims]:
     features, labels = node.inputs[0].dims, node.inputs[1].dims
-    dims = broadcast_dims(features, labels)
+    try:
+        dims = broadcast_dims(features, labels)
+    except ValueError as error:
+        raise ShapeMisfit(str(error), _PROBABILITIES) from error
     if dims is None:
         known = features or labels
         if known is not None and len(known) != 2:
