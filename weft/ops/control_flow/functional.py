@@ -77,9 +77,12 @@ def _tail(tensor: Tensor) -> tuple[int | None, ...] | None:
     return None if tensor.dims is None else tensor.dims[1:]
 
 
-def _checked(function: Callable[..., Nest]) -> None:
+def _checked(function: Callable[..., Nest], infer_shape: bool | None = None) -> None:
     if not callable(function):
         raise TypeError(f"fn must be callable. {function!r} is not.")
+    if not isinstance(infer_shape, bool | None):
+        # TensorFlow's name for it.
+        raise TypeError(f"Expected bool for argument 'identical_element_shapes' not {infer_shape!r}: infer_shape is a bool.")
 
 
 def _outputs(elements: _Elements, types: Sequence[DTypeLike]) -> list[TensorArray]:
@@ -137,15 +140,15 @@ def map_fn(
         dtype: the types that `fn` returns, in its structure; those of `elems` when None.
         parallel_iterations, swap_memory: see `while_loop`.
         back_prop: whether gradients go through.
-        infer_shape: accepted.
+        infer_shape: a bool, which changes nothing.
         name: the name scope.
         fn_output_signature: another name of `dtype`.
 
     Raises:
-        TypeError: `fn` is no function.
+        TypeError: `fn` is no function, or `infer_shape` no bool.
         ValueError: `elems` are scalars, or `fn` returns another structure than `dtype`.
     """
-    _checked(fn)
+    _checked(fn, infer_shape)
     dtype = fn_output_signature if dtype is None else dtype
     with get_default_graph().name_scope(name or "map"):
         elements = _Elements(elems)
@@ -192,15 +195,15 @@ def scan(
         initializer: what `fn` gets first; the first part when None, which is then the first result.
         parallel_iterations, swap_memory: see `while_loop`.
         back_prop: whether gradients go through.
-        infer_shape: accepted.
+        infer_shape: a bool, which changes nothing.
         reverse: begin with the last part.
         name: the name scope.
 
     Raises:
-        TypeError: `fn` is no function.
+        TypeError: `fn` is no function, or `infer_shape` no bool.
         ValueError: `elems` are scalars, or `fn` returns another structure than it gets.
     """
-    _checked(fn)
+    _checked(fn, infer_shape)
     with get_default_graph().name_scope(name or "scan"):
         elements, count = _Elements(elems), get_default_graph().node_count
         start, state = elements.first(initializer, reverse)

@@ -91,7 +91,7 @@ class StagingArea:
         memory_limit: how many bytes they take at most; 0 for any number.
 
     Raises:
-        ValueError: there are not as many shapes or names as dtypes, or a limit is negative.
+        ValueError: there are not as many shapes or names as dtypes, a limit is negative, or shared_name is no str.
     """
 
     __repr__ = printed("tf.contrib.staging")
@@ -105,6 +105,8 @@ class StagingArea:
         capacity: int = 0,
         memory_limit: int = 0,
     ) -> None:
+        if shared_name and not isinstance(shared_name, str):
+            raise ValueError(f"shared_name must be a string, not {shared_name!r}: {str(shared_name)!r}")
         self._name = shared_name or get_default_graph().unique_name(type(self).__name__)
         self._dtypes = [as_dtype(each) for each in dtypes]
         if shapes is not None and len(shapes) != len(self._dtypes):

@@ -229,7 +229,7 @@ def index_table_from_tensor(
         raise TypeError("`dtype` must either be integer or string.")
     graph = get_default_graph()
     with graph.name_scope(name or "string_to_index"):
-        keys = convert_to_tensor(vocabulary_list)
+        keys = _list_of(convert_to_tensor(vocabulary_list))
         if keys.dtype.is_integer != key_dtype.is_integer:
             wanted = "integer" if key_dtype.is_integer else "non-integer"
             raise ValueError(f"Invalid `dtype`: Expected {wanted}, got {keys.dtype}.")
@@ -308,6 +308,15 @@ def _check_file(path: TensorLike | None) -> None:
         raise ValueError("`vocabulary_file` must be specified and must not be empty.")
 
 
+def _list_of(words: Tensor) -> Tensor:
+    if words.dims is not None and len(words.dims) != 1:
+        raise ValueError(
+            f"Shape must be rank 1 but is rank {len(words.dims)}: `vocabulary_list` is a list of words, such as ['a', 'b'], "
+            f"not {words!r}."
+        )
+    return words
+
+
 def index_to_string_table_from_tensor(
     vocabulary_list: TensorLike | None = None,
     default_value: TensorLike = "UNK",
@@ -328,7 +337,7 @@ def index_to_string_table_from_tensor(
     if vocabulary_list is None:
         raise ValueError("`vocabulary_list` argument must be specified.")
     with get_default_graph().name_scope(name or "index_to_string"):
-        values = convert_to_tensor(vocabulary_list, dtype=dtypes.string)
+        values = _list_of(convert_to_tensor(vocabulary_list, dtype=dtypes.string))
         keys = cast(range_of(size(values)), dtypes.int64)
         return StaticHashTable(KeyValueTensorInitializer(keys, values, name="table_init"), default_value)
 

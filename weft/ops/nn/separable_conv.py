@@ -138,7 +138,7 @@ def separable_conv2d(
     Raises:
         ValueError: the second filters are larger than 1 by 1, or don't fit the first.
     """
-    layout = data_format or "NHWC"
+    layout = "NHWC" if data_format is None else data_format
     with input_scope(name, "separable_conv2d", (input, depthwise_filter, pointwise_filter)) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")
