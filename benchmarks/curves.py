@@ -219,6 +219,20 @@ CURVES = (
         ),
     ),
     Curve(
+        "restore",
+        "growth_of_jobs:restore",
+        "parameter servers of one model",
+        (1, 2, 4, 8),
+        (
+            Panel(
+                "CPU of restoring 64 MB",
+                Unit.SECONDS,
+                {"ps_cpu": "servers", "worker_cpu": "worker"},
+                _flat("ps_cpu", 2.0),
+            ),
+        ),
+    ),
+    Curve(
         "payload",
         "growth_of_jobs:payload",
         "bytes pulled at once",

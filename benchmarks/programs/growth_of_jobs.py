@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from benchmarks.timing import Point, Points, warm_up
 LIGHT_WORKERS = 8
 FLOATS = 1000
 COUNTING_S = 3.0
+RESTORED, RESTORED_BYTES, RESTORES = 64, 64 << 20, 10
 PULLS, LEAST_PULLS_BYTES = 200, 2 << 30
 # Plans, connections and memory for what is received are made in the first steps, which are not to be counted.
 WARM_STEPS = 120
@@ -70,6 +72,29 @@ def build(nodes: int) -> Points:
     with tf.Session() as session:
         session.run(value, {x: 1.0})
         return Points([Point(nodes, {"build": built_s - begin_s, "first": time.process_time() - built_s})])
+
+
+def restore(count: int) -> Points:
+    """CPU seconds of all parameter servers together and of the worker that restores a model of 64 MB spread over so many."""
+    tf = framework()
+    cluster = free_addresses(ps=count, worker=1)
+    with Children() as children, tempfile.TemporaryDirectory() as folder:
+        ps = start_servers(children, cluster, "ps", range(count))
+        server = server_here(cluster, "worker", 0)
+        for number in range(RESTORED):
+            with tf.device(f"/job:ps/task:{number % count}"):
+                tf.get_variable(f"held{number}", [RESTORED_BYTES // RESTORED // 4], initializer=tf.ones_initializer())
+        saver = tf.train.Saver(sharded=True)
+        with tf.Session(server.target) as session:
+            session.run(tf.global_variables_initializer())
+            path = saver.save(session, os.path.join(folder, "model"))
+            saver.restore(session, path)
+            before, of_servers = time.process_time(), sum(cpu_seconds(child.pid) for child in ps)
+            for _ in range(RESTORES):
+                saver.restore(session, path)
+            worker_s = time.process_time() - before
+            servers_s = sum(cpu_seconds(child.pid) for child in ps) - of_servers
+    return Points([Point(count, {"ps_cpu": servers_s / RESTORES, "worker_cpu": worker_s / RESTORES})])
 
 
 def cpu_seconds(pid: int) -> float:
