@@ -136,10 +136,11 @@ def rank(input: _Shaped, name: str | None = None) -> Tensor:
     """
     if isinstance(input, SparseTensor | SparseTensorValue):
         return size_internal(input.dense_shape, name or "Rank")
-    tensor = convert_to_tensor(input)
-    if tensor.dims is not None:
-        return constant(len(tensor.dims), dtypes.int32, name=name or "Rank")
-    return rank_node(tensor, name=name)
+    with get_default_graph().name_scope(name or "Rank") as scope:
+        tensor = convert_to_tensor(input)
+        if tensor.dims is not None:
+            return constant(len(tensor.dims), dtypes.int32, name=scope)
+        return rank_node(tensor, name=scope)
 
 
 @dispatchable
