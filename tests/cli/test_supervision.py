@@ -13,6 +13,7 @@ from weft.cli.supervision import (
     Supervision,
     TaskEnded,
     TaskServes,
+    TaskTrains,
     exit_code_of,
 )
 
@@ -139,3 +140,39 @@ def test_a_task_that_is_being_stopped_is_not_started_again():
     job = Supervision([PS, W0], restarts=2)
     job.handle(Signalled(15))
     assert job.handle(TaskEnded(W0, -15)) == [ReportEnd(W0, -15)]
+
+
+def test_a_task_that_comes_back_when_the_training_is_over_is_not_waited_for():
+    job = Supervision([PS, W0, W1], restarts=1)
+    job.handle(TaskEnded(W1, 1))
+    job.handle(TaskEnded(W0, 0))
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0), StopTasks((W1,))]
+    job.handle(TaskEnded(W1, -15))
+    assert (job.state, job.exit_code) == (JobState.DONE, 0)
+
+
+def test_a_task_that_came_back_and_trained_is_waited_for():
+    job = Supervision([PS, W0, W1], restarts=1)
+    job.handle(TaskEnded(W1, 1))
+    job.handle(TaskTrains(W1))
+    job.handle(TaskEnded(W0, 0))
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+    assert job.handle(TaskEnded(W1, 0)) == [ReportEnd(W1, 0)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 0)
+
+
+def test_a_task_that_comes_back_while_a_server_serves_is_waited_for():
+    job = Supervision([PS, W0, W1], restarts=1)
+    job.handle(TaskEnded(W1, 1))
+    assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0)]
+
+
+def test_when_the_training_is_over_an_evaluator_alone_is_started_again():
+    evaluator = LaunchedTask("evaluator", 0, None)
+    job = Supervision([PS, W0, W1, evaluator], restarts=2)
+    assert job.handle(TaskEnded(evaluator, 1)) == [RestartTask(evaluator, 1, 1)]
+    job.handle(TaskEnded(W0, 0))
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+    assert job.handle(TaskEnded(evaluator, 1)) == [RestartTask(evaluator, 1, 0)]
+    assert job.handle(TaskEnded(W1, 1)) == [ReportFailure(W1, 1), StopTasks((evaluator,))]
+    assert job.exit_code == 1

@@ -29,6 +29,7 @@ from weft.cli.supervision import (
     Supervision,
     TaskEnded,
     TaskServes,
+    TaskTrains,
 )
 from weft.cli.task_output import TaskOutput
 from weft.jobs.description import JobError
@@ -138,6 +139,8 @@ class JobRunner:
     def _take(self, task: LaunchedTask, told: TaskNews) -> None:
         if told.serves:
             self._events.put_nowait(TaskServes(task))
+        if told.step is not None:
+            self._events.put_nowait(TaskTrains(task))
         self._progress.take(told, time.monotonic())
 
     async def _show_progress(self) -> None:

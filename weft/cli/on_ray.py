@@ -269,6 +269,8 @@ class _Run:
             self._progress.take(told, time.monotonic())
             if told.serves:
                 self._handle(supervision.TaskServes(task))
+            if told.step is not None:
+                self._handle(supervision.TaskTrains(task))
         if news.return_code is None:
             self._waiting[self._actors[task].news.remote()] = task
         else:

@@ -3,6 +3,8 @@
 Parameter servers serve until everybody else is done, and so does a task that tells that it only serves. Every other task has
 an end of its own, unless the launcher was told whose end is the job's. If there are only parameter servers, they are what is
 waited for. A task that fails is started again, as often as the job's description allows, and is then as if it had not ended.
+When the chief is done and the parameter servers have ended with the training, one that came back would wait for them for ever:
+it is not waited for, and none is started again but an evaluator, which needs no server.
 
     RUNNING ── the tasks that end by themselves have ended ──> STOPPING (exit code 0)
        │ ───── a task failed too often for a restart ────────> STOPPING (its exit code)
@@ -39,6 +41,13 @@ class TaskEnded:
 @dataclass(frozen=True)
 class TaskServes:
     """Event: a task told that from now on it only serves the others."""
+
+    task: LaunchedTask
+
+
+@dataclass(frozen=True)
+class TaskTrains:
+    """Event: a task told of a step."""
 
     task: LaunchedTask
 
@@ -94,7 +103,7 @@ class KillTasks:
     tasks: tuple[LaunchedTask, ...]
 
 
-Event = TaskEnded | TaskServes | Signalled | GraceOver
+Event = TaskEnded | TaskServes | TaskTrains | Signalled | GraceOver
 Instruction = ReportEnd | ReportFailure | RestartTask | StopTasks | KillTasks
 
 
@@ -119,6 +128,11 @@ class Supervision:
         self._until = until
         self._restarts = dict.fromkeys(tasks, restarts)
         self._awaited = [task for task in tasks if task.job != "ps"] or list(tasks)
+        self._chief = next((task for task in tasks if task.job in ("chief", "worker")), None)
+        self._servers = [task for task in tasks if task.job == "ps"]
+        self._done: set[LaunchedTask] = set()
+        self._come_back: set[LaunchedTask] = set()
+        """Tasks that were started again and have not told of a step since."""
         self._has_end = False
         """Whether a task that is waited for has come to its end."""
 
@@ -129,18 +143,26 @@ class Supervision:
                 return self._task_ended(task, return_code)
             case TaskServes(task):
                 return self._task_serves(task)
+            case TaskTrains(task):
+                self._come_back.discard(task)
+                return []
             case Signalled(number):
                 return self._signalled(number)
             case GraceOver():
                 return [KillTasks(tuple(self._alive))] if self._alive else []
 
     def _task_ended(self, task: LaunchedTask, return_code: int) -> list[Instruction]:
-        if self.state is JobState.RUNNING and return_code != 0 and self._restarts[task] > 0:
+        needs_servers = task.job != "evaluator"
+        may_restart = self._restarts[task] > 0 and not (needs_servers and self._is_trained())
+        if self.state is JobState.RUNNING and return_code != 0 and may_restart:
             self._restarts[task] -= 1
+            if needs_servers:
+                self._come_back.add(task)
             return [RestartTask(task, return_code, self._restarts[task])]
         self._alive.remove(task)
         if self.state is JobState.RUNNING and return_code != 0:
             return [ReportFailure(task, return_code), *self._stop(exit_code_of(return_code))]
+        self._done.add(task)
         self._has_end = self._has_end or task in self._awaited
         report = ReportEnd(task, return_code)
         return [report, *self._stop_when_done()]
@@ -156,9 +178,14 @@ class Supervision:
             awaited = self._awaited if self._until is None else [self._until]
             # While every task only serves, clients from elsewhere may use them.
             has_end = self._has_end if self._until is None else True
-            if not has_end or any(task in self._alive for task in awaited):
+            late = self._come_back if self._is_trained() else ()
+            if not has_end or any(task in self._alive and task not in late for task in awaited):
                 return []
         return self._stop(self.exit_code)
+
+    def _is_trained(self) -> bool:
+        """Whether chief and parameter servers have come to their ends, so that nobody can train any more."""
+        return bool(self._servers) and self._chief in self._done and self._done.issuperset(self._servers)
 
     def _signalled(self, number: int) -> list[Instruction]:
         if self.state is JobState.RUNNING:
