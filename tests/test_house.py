@@ -22,9 +22,9 @@ _WEFT = _ROOT / "weft"
 _TENSORFLOWS = frozenset(
     (
         "_add_control_inputs",
-        "_as_graph_element", "_as_ref", "_create_slots", "_deserialize", "_get_partitions",
+        "_as_graph_element", "_as_ref", "_create_slots", "_deserialize", "_from_components", "_get_partitions",
         "_get_save_slice_info", "_graph_parents", "_is_injective", "_key_op",
-        "_set_attr", "_set_device", "_serialize", "_set_save_slice_info", "_unsafe_unfinalize",
+        "_set_attr", "_set_device", "_serialize", "_set_save_slice_info", "_to_components", "_unsafe_unfinalize",
     )
 )  # fmt: skip
 _PYTHONS = frozenset(("_asdict", "_exit", "_fields", "_getframe", "_make", "_replace", "_SubParsersAction"))

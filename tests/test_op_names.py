@@ -36,7 +36,8 @@ EXCEPTIONS = {
     ("framework/subgraph.py", "CheckNumerics, Identity"): "TensorFlow says what graph_util.remove_training_nodes removes",
     ("framework/subgraph.py", "DynamicStitch, ParallelDynamicStitch"): "TensorFlow says what graph_util.must_run_on_cpu is of",
     ("framework/subgraph.py", "Cast"): "TensorFlow says what graph_util.must_run_on_cpu is of",
-    ("training/device_setter.py", "MutableDenseHashTableV2, MutableHashTableOfTensorsV2, MutableHashTableV2, "
+    ("training/device_setter.py", "BoostedTreesEnsembleResourceHandleOp, BoostedTreesQuantileStreamResourceHandleOp, "
+     "MutableDenseHashTableV2, MutableHashTableOfTensorsV2, MutableHashTableV2, "
      "ResourceConditionalAccumulator, VarHandleOp, Variable, VariableV2"): "TensorFlow's STANDARD_PS_OPS; programs may read it",
     ("api/raw_ops.py", "All, Any, EuclideanNorm, ExpandDims, Max, Mean, Min, Prod, Select, Split, SplitV, Squeeze, Sum, "
      "Where"): "TensorFlow says how its Python names the arguments of raw ops",

@@ -80,7 +80,12 @@ def _merge(*, inputs: Sequence[TensorLike], name: str | None = None) -> switchin
 
 
 # What a graph of weft has no node for, in ops that it has.
-_MADE: Final[Mapping[str, Callable[..., Any]]] = {"Switch": _switch, "RefSwitch": _switch, "Merge": _merge, "RefMerge": _merge}
+_MADE: Final[Mapping[str, Callable[..., object]]] = {
+    "Switch": _switch,
+    "RefSwitch": _switch,
+    "Merge": _merge,
+    "RefMerge": _merge,
+}
 _LOOPS: Final = ("Enter", "Exit", "NextIteration", "LoopCond")
 _LOOP_OPS: Final = frozenset((*_LOOPS, *(f"Ref{each}" for each in _LOOPS)))
 

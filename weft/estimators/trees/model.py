@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.autodiff.gradients import gradients
+from weft.client.session import Session
 from weft.estimators.aliases import Features, Labels
 from weft.estimators.canned.head import Head
 from weft.estimators.canned.head_inputs import checked_labels
@@ -18,6 +19,7 @@ from weft.estimators.trees.columns import TreeColumns
 from weft.estimators.trees.growers import AccumulatorGrower, Grower, Growth, InMemoryGrower, TreeParams
 from weft.estimators.trees.resources import EnsembleStates, QuantileAccumulator, TreeEnsemble
 from weft.framework import dtypes
+from weft.framework.aliases import VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.models.feature_columns.numeric import NumericColumn, numeric_column
@@ -36,6 +38,7 @@ from weft.ops.trees.ensemble_nodes import (
 )
 from weft.ops.trees.splits import boosted_trees_make_stats_summary
 from weft.ops.variables.assign import assign_add
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.training_util import get_or_create_global_step
 
@@ -190,7 +193,7 @@ class _Training:
             scalar(f"ensemble/{name}", getattr(self.states, name))
         self._is_bias_needed = kept_variable(params.center_bias, "center_bias_needed")
 
-    def step(self, loss: Tensor, global_step: Any) -> Operation:
+    def step(self, loss: Tensor, global_step: VariableLike) -> Operation:
         """The training operation.
 
         Args:
@@ -208,10 +211,10 @@ class _Training:
             cond(self._are_ready.value(), lambda: self._grown(gradient, hessian, global_step), find_buckets), name="grow_op"
         )
 
-    def _grow(self, loss: Tensor, global_step: Any) -> Operation:
+    def _grow(self, loss: Tensor, global_step: VariableLike) -> Operation:
         return self._grown(*self._derivatives(loss), global_step)
 
-    def _grown(self, gradient: Tensor, hessian: Tensor, global_step: Any) -> Operation:
+    def _grown(self, gradient: Tensor, hessian: Tensor, global_step: VariableLike) -> Operation:
         is_needed = self._is_bias_needed
         needs_bias = is_needed.value()
         done: list[Operation] = []
@@ -286,7 +289,7 @@ class _GrowerInitialization(SessionRunHook):
     def __init__(self, init_op: Operation) -> None:
         self._init_op = init_op
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Bring them there."""
         session.run(self._init_op)
 

@@ -7,6 +7,7 @@ one variable is updated: by one rule for all cases (`_update_for`), or by a meth
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -399,8 +400,7 @@ class Optimizer:
             node = ops.resource_dense if is_resource else ops.dense
             return _operation(node(*variables, **arguments, **{update.gradient: grad}))
         node = ops.resource_sparse if is_resource else ops.sparse
-        # TensorFlow sums the rows of one index by seven nodes before the update, and seeds later random nodes by the count.
-        get_default_graph().node_count.total += 7
+        get_default_graph().node_count.total += 7  # TensorFlow sums the rows of one index first: later seeds go by the count.
         return _operation(node(*variables, **arguments, grad=grad, indices=indices))
 
     def _call_if_callable(self, param: object) -> Any:
@@ -461,26 +461,18 @@ class Optimizer:
 
     def _get_or_make_slot(self, var: Variable, val: Tensor, slot_name: str, op_name: str) -> Any:
         """The slot of a variable, made with the initial value `val` when there is none."""
-        slots, key = self._slot_dict(slot_name), _key_of(var)
-        if key not in slots:
-            slots[key] = slot_creator.create_slot(var, val, op_name)
-        return slots[key]
+        return _found_or_made(self._slot_dict(slot_name), var, lambda: slot_creator.create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(
         self, var: Variable, initializer: Initializer | Tensor, shape: ShapeLike, dtype: DTypeLike, slot_name: str, op_name: str
     ) -> Any:
         """The slot of a variable, made by an initializer when there is none."""
-        slots, key = self._slot_dict(slot_name), _key_of(var)
-        if key not in slots:
-            slots[key] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
-        return slots[key]
+        make = functools.partial(slot_creator.create_slot_with_initializer, var, initializer, shape, dtype, op_name)
+        return _found_or_made(self._slot_dict(slot_name), var, make)
 
     def _zeros_slot(self, var: Variable, slot_name: str, op_name: str) -> Any:
         """The slot of a variable, made of zeros when there is none."""
-        slots, key = self._slot_dict(slot_name), _key_of(var)
-        if key not in slots:
-            slots[key] = slot_creator.create_zeros_slot(var, op_name)
-        return slots[key]
+        return _found_or_made(self._slot_dict(slot_name), var, lambda: slot_creator.create_zeros_slot(var, op_name))
 
     def _create_non_slot_variable(self, initial_value: object, name: str, colocate_with: Any) -> Any:
         """A variable of the optimizer itself beside another one, one of each name per graph."""
@@ -512,6 +504,12 @@ def _key_of(variable: Any) -> Any:
     whole = getattr(variable, "distributed_container", None)
     primary = variable if whole is None else whole()
     return primary.graph, primary.shared_name if isinstance(primary, Variable) else primary.op.name
+
+
+def _found_or_made(slots: dict[Any, Any], variable: Variable, make: Callable[[], Any]) -> Any:
+    if (key := _key_of(variable)) not in slots:
+        slots[key] = make()
+    return slots[key]
 
 
 def _scope_of(graph: Graph | None) -> Graph | None:
