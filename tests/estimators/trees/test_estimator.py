@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,3 +138,50 @@ def test_explanations_need_a_bias(tmp_path: Path) -> None:
     classifier = tf.estimator.BoostedTreesClassifier(_COLUMNS, 1, str(tmp_path))
     with pytest.raises(ValueError, match="center_bias must be enabled"):
         classifier.experimental_predict_with_explanations(_input(_CLASSES, _N))
+
+
+_KEPT = {
+    "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesQuantileStreamResourceHandleOp", "ConditionalAccumulator",
+    "VarHandleOp",
+}  # fmt: skip
+
+
+def test_what_branches_change_is_on_the_task_of_the_global_step(tmp_path: Path) -> None:
+    classifier = tf.estimator.BoostedTreesClassifier(_NUMERIC, 2, str(tmp_path), n_trees=2, max_depth=2, center_bias=True)
+    with tf.Graph().as_default() as graph:
+        features, labels = tf.data.make_one_shot_iterator(_input(_CLASSES, 20)()).get_next()
+        classifier.model_fn(features, labels, "train", classifier.config)
+        kept = [each for each in graph.get_operations() if each.type in _KEPT and each.name.startswith("boosted_trees")]
+        assert {each.type for each in kept} == _KEPT
+        assert {tuple(each.colocation_groups()) for each in kept} == {(b"loc:@global_step",)}
+
+
+_PROGRAM = """
+import sys
+import numpy as np
+import weft as tf
+
+features = np.random.RandomState(0).randn(2000, 3).astype(np.float32)
+labels = ((features[:, 0] > 0.3) ^ (features[:, 1] < -0.2)).astype(np.int32)
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices((dict(zip("abc", features.T)), labels)).repeat().batch(200)
+
+config = tf.estimator.RunConfig(sys.argv[1], experimental_max_worker_delay_secs=0)
+columns = [tf.feature_column.numeric_column(name) for name in "abc"]
+classifier = tf.estimator.BoostedTreesClassifier(columns, 2, n_trees=8, max_depth=3, center_bias=True, config=config)
+tf.estimator.train_and_evaluate(classifier, tf.estimator.TrainSpec(input_fn), tf.estimator.EvalSpec(input_fn, steps=10))
+if config.is_chief:
+    print("accuracy", classifier.evaluate(input_fn, steps=10)["accuracy"])
+"""
+
+
+@pytest.mark.slow
+def test_trees_grow_over_two_parameter_servers(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(_PROGRAM, encoding="utf-8")
+    tasks = ["--ps", "2", "--chief", "1", "--worker", "1"]
+    command = [sys.executable, "-m", "weft.cli", "launch", *tasks, "--no-flags", str(program), str(tmp_path / "model")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    assert float(done.stdout.partition("accuracy ")[2].split()[0]) > 0.9

@@ -203,15 +203,18 @@ class AccumulatorGrower:
         self._growth, self._quantiles, self._stamp = growth, quantiles, stamp
         self._needed, self._is_chief = n_batches_per_layer, is_chief
         splits = growth.params.max_splits
-        self._statistics = [
-            ConditionalAccumulator(
-                dtypes.float32,
-                [len(each.feature_ids), splits, each.num_buckets, 2],
-                f"numeric_stats_summary_accumulator_{number}",
+        with growth.ensemble.beside():
+            self._statistics = [
+                ConditionalAccumulator(
+                    dtypes.float32,
+                    [len(each.feature_ids), splits, each.num_buckets, 2],
+                    f"numeric_stats_summary_accumulator_{number}",
+                )
+                for number, each in enumerate(growth.groups)
+            ]
+            self._bias = (
+                ConditionalAccumulator(dtypes.float32, [2, 1], "bias_accumulator") if growth.params.center_bias else None
             )
-            for number, each in enumerate(growth.groups)
-        ]
-        self._bias = ConditionalAccumulator(dtypes.float32, [2, 1], "bias_accumulator") if growth.params.center_bias else None
         accumulators = [*self._statistics, *([] if self._bias is None else [self._bias])]
         self._init = group(*(each.set_global_step(stamp) for each in accumulators))
 

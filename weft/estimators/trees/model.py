@@ -85,8 +85,10 @@ class BoostedModel:
         """
         with get_default_graph().name_scope("boosted_trees") as scope:
             step = get_or_create_global_step()
-            ensemble = TreeEnsemble(scope)
-            inputs = _Inputs(self, features)
+            # What a branch changes has to be on one task.
+            with get_default_graph().colocate_with(step.op):
+                ensemble = TreeEnsemble(scope)
+            inputs = _Inputs(self, features, ensemble)
             if mode != ModeKeys.TRAIN:
                 logits = boosted_trees_predict(ensemble.resource_handle, inputs.buckets(), logits_dimension=1)
                 return self.head.create_estimator_spec(features, mode, logits, labels, train_op_fn=no_op_of)
@@ -109,7 +111,7 @@ class BoostedModel:
         """
         with get_default_graph().name_scope("boosted_trees") as scope:
             ensemble = TreeEnsemble(scope)
-            buckets = _Inputs(self, features).buckets()
+            buckets = _Inputs(self, features, ensemble).buckets()
             logits = boosted_trees_predict(ensemble.resource_handle, buckets, logits_dimension=1)
             spec = self.head.create_estimator_spec(features, ModeKeys.PREDICT, logits)
             paths = boosted_trees_example_debug_outputs(ensemble.resource_handle, buckets, logits_dimension=1)
@@ -140,14 +142,15 @@ def no_op_of(loss: Tensor) -> Operation:
 class _Inputs:
     """The features of a batch, and the buckets of numeric ones."""
 
-    def __init__(self, model: BoostedModel, features: Features) -> None:
+    def __init__(self, model: BoostedModel, features: Features, ensemble: TreeEnsemble) -> None:
         self._columns, params = model.columns, model.params
         numeric = model.columns.numeric
         self.quantiles: QuantileAccumulator | None = None
         self._boundaries: list[Tensor] = []
         if numeric.columns:
             epsilon = params.quantile_sketch_epsilon
-            self.quantiles = QuantileAccumulator(epsilon, numeric.num_features, params.num_quantiles, _QUANTILES)
+            with ensemble.beside():
+                self.quantiles = QuantileAccumulator(epsilon, numeric.num_features, params.num_quantiles, _QUANTILES)
             self._boundaries = self.quantiles.bucket_boundaries()
         self._most = params.num_quantiles
         self._values = model.columns.values(features)
@@ -167,7 +170,8 @@ class _Training:
     ) -> None:
         self._model, self._inputs, self._labels = model, inputs, labels
         params = model.params
-        self._are_ready = kept_variable(inputs.quantiles is None, "are_boundaries_ready")
+        with ensemble.beside():
+            self._are_ready = kept_variable(inputs.quantiles is None, "are_boundaries_ready")
         self._buckets = inputs.buckets()
         batch_size = shape(self._buckets[0])[0]
         self._cache = TrainingCache(batch_size, 1) if model.train_in_memory else None
@@ -191,7 +195,8 @@ class _Training:
             )
         for name in ("num_trees", "num_finalized_trees", "num_attempted_layers"):
             scalar(f"ensemble/{name}", getattr(self.states, name))
-        self._is_bias_needed = kept_variable(params.center_bias, "center_bias_needed")
+        with ensemble.beside():
+            self._is_bias_needed = kept_variable(params.center_bias, "center_bias_needed")
 
     def step(self, loss: Tensor, global_step: VariableLike) -> Operation:
         """The training operation.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from weft.framework.aliases import DynamicShape
@@ -55,6 +56,10 @@ class TreeEnsemble:
     def resource_handle(self) -> Tensor:
         """The handle."""
         return self._handle
+
+    def beside(self) -> AbstractContextManager[None]:
+        """A block whose nodes are on its task."""
+        return get_default_graph().colocate_with(self._handle.op)
 
     def states(self) -> EnsembleStates:
         """The counts of now."""

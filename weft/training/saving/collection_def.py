@@ -29,6 +29,9 @@ _VARIABLE_COLLECTIONS: Final = (
     GraphKeys.GLOBAL_STEP,
 )
 
+# Theirs are handles, which each process makes anew.
+_WITHOUT_FORM: Final = (GraphKeys.RESOURCES, GraphKeys.LOCAL_RESOURCES)
+
 
 def should_include(item: object, export_scope: str | None, excluded: Collection[str]) -> bool:
     """Whether a node, variable or name belongs to an export; what has no name always does."""
@@ -62,6 +65,8 @@ def add_collection_def(
         tf_logging.warning("Only collections with string type keys will be serialized. This key has %s", type(key))
         return
     name = key.decode() if isinstance(key, bytes) else key
+    if name in _WITHOUT_FORM:
+        return
     given = graph.get_collection(name) if contents is None else contents
     items = [item for item in given if should_include(item, export_scope, excluded)]
     if not items:
