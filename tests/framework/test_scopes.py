@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import threading
 from typing import Any
 
@@ -247,6 +248,18 @@ def test_device_scopes_are_left_in_order():
     outer.__enter__()
     with graph.device("/device:GPU:9"), pytest.raises(RuntimeError, match="without proper scope nesting"):
         outer.__exit__(None, None, None)
+
+
+def test_scopes_left_out_of_order_are_of_their_graph_alone():
+    for _ in range(20):
+        with tf.Graph().as_default() as graph:
+            assert tf.constant(1.0).device == ""
+        outer = graph.device("/device:GPU:8")
+        outer.__enter__()
+        with graph.device("/device:GPU:9"), pytest.raises(RuntimeError, match="nesting"):
+            outer.__exit__(None, None, None)
+        del graph, outer
+        gc.collect()
 
 
 def test_a_node_s_name_may_be_bytes():

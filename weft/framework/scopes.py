@@ -44,13 +44,14 @@ class ScopeState:
 
 
 EMPTY: Final = ScopeState()
-_STATES: Final[ContextVar[Mapping[int, ScopeState]]] = ContextVar("weft_scopes")
-_NONE: Final[Mapping[int, ScopeState]] = {}
+# By the graphs themselves: one that is gone leaves its number in memory to another, which must not get its scopes.
+_STATES: Final[ContextVar[Mapping[object, ScopeState]]] = ContextVar("weft_scopes")
+_NONE: Final[Mapping[object, ScopeState]] = {}
 
 
 def current(graph: object) -> ScopeState:
     """The scopes that are open in this graph, on this thread."""
-    return _STATES.get(_NONE).get(id(graph), EMPTY)
+    return _STATES.get(_NONE).get(graph, EMPTY)
 
 
 def apply_device_functions(functions: Sequence[DeviceFunction | None], op: Any) -> None:
@@ -66,7 +67,7 @@ def entered(graph: object, **changes: Any) -> Iterator[ScopeState]:
     """Change the open scopes of a graph for the extent of the block."""
     before = current(graph)
     state = dataclasses.replace(before, **changes)
-    _STATES.set({**_STATES.get(_NONE), id(graph): state})
+    _STATES.set({**_STATES.get(_NONE), graph: state})
     try:
         yield state
     finally:
@@ -76,9 +77,9 @@ def entered(graph: object, **changes: Any) -> Iterator[ScopeState]:
 def _restore(graph: object, before: ScopeState) -> None:
     states = dict(_STATES.get(_NONE))
     if before is EMPTY:
-        states.pop(id(graph), None)
+        states.pop(graph, None)
     else:
-        states[id(graph)] = before
+        states[graph] = before
     _STATES.set(states)
 
 

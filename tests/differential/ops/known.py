@@ -148,6 +148,15 @@ WITHOUT: Final[dict[str, str]] = {
         "SampleDistortedBoundingBoxV2", "StatelessSampleDistortedBoundingBox", "ImageSummary", "AudioSummaryV2",
         "TensorSummaryV2",
     ), _PICTURES),
+    **dict.fromkeys((
+        "BoostedTreesCenterBias", "BoostedTreesCreateEnsemble", "BoostedTreesCreateQuantileStreamResource",
+        "BoostedTreesDeserializeEnsemble", "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesExampleDebugOutputs",
+        "BoostedTreesGetEnsembleStates", "BoostedTreesPredict", "BoostedTreesQuantileStreamResourceAddSummaries",
+        "BoostedTreesQuantileStreamResourceDeserialize", "BoostedTreesQuantileStreamResourceFlush",
+        "BoostedTreesQuantileStreamResourceGetBucketBoundaries", "BoostedTreesQuantileStreamResourceHandleOp",
+        "BoostedTreesSerializeEnsemble", "BoostedTreesTrainingPredict", "BoostedTreesUpdateEnsemble",
+        "IsBoostedTreesEnsembleInitialized", "IsBoostedTreesQuantileStreamResourceInitialized",
+    ), "what they do depends on an ensemble or a stream: tests/ops/trees"),
     **dict.fromkeys(("FractionalAvgPool", "FractionalMaxPool"), "their windows and values by TensorFlow's: tests/ops/nn"),
     **dict.fromkeys(("DecodeBmp", "DecodeImage"), "it takes BMP files with other numbers of channels: tests/ops/image"),
     **dict.fromkeys((

@@ -166,12 +166,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
         left, free_a, known_a = _as_matrix(a, axes_a, is_left=True)
         right, free_b, known_b = _as_matrix(b, axes_b, is_left=False)
         dims = (*known_a, *known_b)
-        if None not in dims and len(known_a) == len(known_b) == 1:
-            # TensorFlow reshapes in any case, and its last node has the name.
-            get_default_graph().node_count.total += 2
-            return matmul(left, right, name=scope)
-        product = matmul(left, right)
-        result = reshape(product, _joined(free_a, free_b), name=scope)
+        result = reshape(matmul(left, right), _joined(free_a, free_b), name=scope)
         result.set_shape(dims)
         return result
 
