@@ -12,7 +12,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks import document, gpu, growth, growth_picture, metrics_cost, overlap, picture, profile, report, sitting, wakeups
+from benchmarks import (
+    document,
+    gpu,
+    growth,
+    growth_picture,
+    machines,
+    metrics_cost,
+    overlap,
+    picture,
+    profile,
+    report,
+    sitting,
+    wakeups,
+)
 from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
@@ -35,6 +48,13 @@ def parser() -> argparse.ArgumentParser:
     )
     mode.add_argument("--metrics", action="store_true", help="measure what it costs that tasks' metrics are read, weft only")
     mode.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
+    mode.add_argument(
+        "--machines",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="put the ratios of JSON files side by side, one for each machine",
+    )
     mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="a measure, a family or a curve; may be repeated, * matches"
@@ -82,6 +102,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _wakeups(options)
         if options.metrics:
             return _metrics(options)
+        if options.machines:
+            return _machines(options)
         return _profile(options) if options.profile else _compare(options)
     except UnknownNameError as error:
         options_parser.error(str(error))
@@ -93,14 +115,15 @@ def _leave(*_: object) -> NoReturn:
 
 def _mode(options: argparse.Namespace) -> str:
     modes = {"growth": options.growth, "overlap": options.overlap, "gpu": options.gpu, "wakeups": options.wakeups}
-    modes["metrics"] = options.metrics
+    modes |= {"metrics": options.metrics, "machines": options.machines}
     return next((mode for mode, is_chosen in modes.items() if is_chosen), "benchmarks")
 
 
 def _publish(options: argparse.Namespace) -> None:
     name, docs = _mode(options), ROOT / "docs"
-    options.json = options.json or docs / f"{name}.json"
-    if name not in ("gpu", "metrics", "wakeups"):
+    if name != "machines":
+        options.json = options.json or docs / f"{name}.json"
+    if name in ("benchmarks", "growth", "overlap"):
         options.picture = options.picture or docs / f"{name}.svg"
     options.into = options.into or (ROOT / "README.md" if name == "benchmarks" else docs / "benchmarks.md")
 
@@ -202,6 +225,14 @@ def _metrics(options: argparse.Namespace) -> int:
     _write(options, metrics_cost.as_json(held), None)
     _write_into(options, document.as_printed(words), "")
     return 1 if any(not row.plain for row in held.rows) else 0
+
+
+def _machines(options: argparse.Namespace) -> int:
+    """Print and write the ratios of sittings that were held on several machines; nothing is measured."""
+    words = machines.table([report.from_json(json.loads(file.read_text())) for file in options.machines])
+    print(words)
+    _write_into(options, words, "")
+    return 0
 
 
 def _gpu(options: argparse.Namespace) -> int:
