@@ -11,6 +11,7 @@ import pytest
 
 import weft as tf
 from weft.framework.operation import Operation, Tensor
+from weft.proto.boosted_trees_pb2 import TreeEnsemble
 
 _OPS = tf.raw_ops
 _FEATURES = [np.array([0, 1, 2, 3, 0, 1, 2, 3], np.int32), np.array([3, 2, 1, 0, 0, 0, 1, 1], np.int32)]
@@ -176,6 +177,7 @@ def test_without_trees_logits_are_zero() -> None:
         ([_update({0: [(3, 1.0, 0, 0.1, 0.1)]})], _predicted, "Node 3 is no leaf"),
         ([_update(_ROOT, pruning_mode=5)], _predicted, "pruning_mode is 0 for none"),
         ([_update(_ROOT)], _predicted_on([9] * 8), "cached_node_ids has node 9"),
+        ([_update(_ROOT)], _predicted_on([-2] * 8), "cached_node_ids has node -2; -1 stands for none"),
         ([_update({7: [(0, 1.0, 0, 0.1, 0.1)]})], _predicted, "splits by feature 7, but bucketized_features has 2"),
     ],
 )
@@ -187,5 +189,50 @@ def test_what_does_not_fit_is_refused(changes: list[_Change], ask: Callable[[Ten
 def test_an_ensemble_that_nobody_made_is_refused() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         handle = _OPS.BoostedTreesEnsembleResourceHandleOp(shared_name="none", container="")
+        with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
+            session.run(_predicted(handle))
+
+
+def _ensemble_of(*splits: tuple[int, int, int], nodes: int = 3, weights: int = 1) -> TreeEnsemble:
+    """One tree whose first nodes are split, each by a feature into two nodes."""
+    ensemble = TreeEnsemble(tree_weights=[1.0] * weights)
+    tree = ensemble.trees.add()
+    ensemble.tree_metadata.add()
+    for _ in range(nodes):
+        tree.nodes.add().leaf.scalar = 1.0
+    for node, (feature, left, right) in zip(tree.nodes, splits, strict=False):
+        split = node.bucketized_split
+        split.feature_id, split.left_id, split.right_id = feature, left, right
+    return ensemble
+
+
+def _pruned_to(node: int) -> TreeEnsemble:
+    ensemble = _ensemble_of()
+    ensemble.tree_metadata[0].post_pruned_nodes_meta.add(new_node_id=node, logit_change=[0.0])
+    return ensemble
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("ensemble", "told"),
+    [
+        (_ensemble_of((0, 0, 1)), "tree 0: node 0 has the children 0 and 1, which have to stand behind it among 3 nodes"),
+        (_ensemble_of((0, 1, 2), (0, 0, 2)), "node 1 has the children 0 and 2"),
+        (_ensemble_of((0, 1, 3)), "the children 1 and 3"),
+        (_ensemble_of((-5, 1, 2)), "node 0 splits by feature -5"),
+        (_ensemble_of(nodes=0), "tree 0: it has no nodes"),
+        (_ensemble_of(weights=2), "it has 1 trees, 2 weights and 1 metadata"),
+        (_pruned_to(3), "node 0 was pruned to node 3 of 3"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else "",
+)
+def test_a_damaged_ensemble_is_refused_before_anybody_walks_through_it(ensemble: TreeEnsemble, told: str) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        handle = _OPS.BoostedTreesEnsembleResourceHandleOp(shared_name="damaged", container="")
+        restore = _OPS.BoostedTreesDeserializeEnsemble(
+            tree_ensemble_handle=handle, stamp_token=1, tree_ensemble_serialized=ensemble.SerializeToString()
+        )
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"Unable to parse tree ensemble proto: .*{told}"):
+            session.run(restore)
         with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
             session.run(_predicted(handle))

@@ -51,3 +51,15 @@ def test_weights_of_another_number_are_refused() -> None:
     summaries = _OPS.BoostedTreesMakeQuantileSummaries(float_values=[[1.0, 2.0, 3.0]], example_weights=[1.0, 2.0], epsilon=0.1)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="2 weights for 3 examples"):
         session.run(summaries)
+
+
+def test_what_streams_cannot_take_is_refused_and_leaves_them_as_they_were() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        handle = _OPS.BoostedTreesQuantileStreamResourceHandleOp(shared_name="refused", container="")
+        streams = {"quantile_stream_resource_handle": handle}
+        with pytest.raises(tf.errors.InvalidArgumentError, match="epsilon has to be above 0"):
+            session.run(_OPS.BoostedTreesCreateQuantileStreamResource(**streams, epsilon=float("nan"), num_streams=1))
+        assert not session.run(_OPS.IsBoostedTreesQuantileStreamResourceInitialized(**streams))
+        session.run(_OPS.BoostedTreesCreateQuantileStreamResource(**streams, epsilon=0.1, num_streams=1))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected summaries of shape \[n, 4\], found \[2, 3\]"):
+            session.run(_OPS.BoostedTreesQuantileStreamResourceAddSummaries(**streams, summaries=[tf.ones([2, 3])]))

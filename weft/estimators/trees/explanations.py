@@ -20,14 +20,22 @@ def importances(serialized: bytes, names: Sequence[str], normalize: bool) -> Ord
         normalize: whether they are parts of their sum.
 
     Raises:
-        ValueError: to be normalized, a gain is negative, or there are no splits.
+        ValueError: the trees have other features; to be normalized, a gain is negative, or there are no splits.
     """
     ensemble = TreeEnsemble.FromString(serialized)
     gains = np.zeros(len(names))
-    for tree, weight in zip(ensemble.trees, ensemble.tree_weights, strict=True):
-        for node in tree.nodes:
-            if node.HasField("bucketized_split"):
-                gains[node.bucketized_split.feature_id] += weight * node.metadata.gain
+    found = [
+        (node.bucketized_split.feature_id, weight * node.metadata.gain)
+        for tree, weight in zip(ensemble.trees, ensemble.tree_weights, strict=True)
+        for node in tree.nodes
+        if node.HasField("bucketized_split")
+    ]
+    if (most := max((feature for feature, _ in found), default=-1)) >= len(names):
+        raise ValueError(
+            f"The ensemble splits by feature {most}, but there are {len(names)}: it was trained with other feature columns"
+        )
+    for feature, gain in found:
+        gains[feature] += gain
     if normalize:
         if (gains < 0).any():
             raise ValueError(f"feature_importances must be non-negative to be normalized: {_by_name(names, gains)}.")

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.ops.trees.splits import is_larger, weights_and_gains
-from weft.ops.trees.tree import Split, Walk, after_pruning, prune, split_leaf
+from weft.ops.trees.tree import Split, Walk, after_pruning, check_tree, prune, split_leaf
 from weft.proto.boosted_trees_pb2 import DebugOutput, TreeEnsemble
 
 _TREE_WEIGHT: Final = 1.0  # the learning rate is in the leaves
@@ -54,10 +54,7 @@ class Ensemble:
 
     def restore(self, stamp: int, serialized: bytes) -> None:
         """Take on the trees of a message; InvalidArgumentError when it is none."""
-        try:
-            state = TreeEnsemble.FromString(serialized)
-        except DecodeError as error:
-            raise InvalidArgumentError.of(f"Unable to parse tree ensemble proto: {error}") from error
+        state = _parsed(serialized)
         with self._lock:
             self._stamp, self._state, self._walks = stamp, state, {}
 
@@ -204,6 +201,8 @@ class Ensemble:
             raise InvalidArgumentError.of(
                 f"cached_tree_ids has {trees.min()} to {trees.max()}; the ensemble has {latest + 1} trees"
             )
+        if nodes.min(initial=_ROOT) < _ROOT:
+            raise InvalidArgumentError.of(f"cached_node_ids has node {nodes.min()}; {_ROOT} stands for none")
         for tree in np.unique(trees):
             most = nodes[trees == tree].max()
             size = len(self._state.tree_metadata[tree].post_pruned_nodes_meta) or len(self._state.trees[tree].nodes)
@@ -227,6 +226,24 @@ class Ensemble:
 
 
 _ROOT: Final = -1
+
+
+def _parsed(serialized: bytes) -> TreeEnsemble:
+    try:
+        state = TreeEnsemble.FromString(serialized)
+    except DecodeError as error:
+        raise InvalidArgumentError.of(f"Unable to parse tree ensemble proto: {error}") from error
+    counts = (len(state.trees), len(state.tree_weights), len(state.tree_metadata))
+    if len(set(counts)) > 1:
+        raise InvalidArgumentError.of(
+            "Unable to parse tree ensemble proto: it has {} trees, {} weights and {} metadata".format(*counts)
+        )
+    for number, (tree, metadata) in enumerate(zip(state.trees, state.tree_metadata, strict=True)):
+        try:
+            check_tree(tree, metadata)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError.of(f"Unable to parse tree ensemble proto: tree {number}: {error.message}") from None
+    return state
 
 
 def _best_by_node(candidates: Sequence[tuple[int, Split]]) -> dict[int, Split]:

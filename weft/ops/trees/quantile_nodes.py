@@ -13,7 +13,7 @@ from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape
-from weft.ops.trees.quantile_summary import QuantileSketch, boundaries, quantiles
+from weft.ops.trees.quantile_summary import EMPTY, QuantileSketch, boundaries, quantiles
 
 
 class QuantileStreams:
@@ -42,6 +42,8 @@ class QuantileStreams:
         """Take in the summaries of a batch, one for each stream."""
         with self._lock:
             self._check(len(summaries), "summaries")
+            if wrong := next((each.shape for each in summaries if each.shape[1] != EMPTY.shape[1]), None):
+                raise InvalidArgumentError.of(f"Expected summaries of shape [n, {EMPTY.shape[1]}], found {list(wrong)}")
             for sketch, summary in zip(self._sketches, summaries, strict=True):
                 sketch.push_summary(summary)
 
@@ -145,7 +147,7 @@ def boosted_trees_create_quantile_stream_resource(
     max_elements: int = 1 << 40,
 ) -> tuple[()]:  # fmt: skip
     """Begin streams unless they are there: `scalar resource, [], [] int64 ->`."""
-    if epsilon <= 0 or num_streams < 0:
+    if not epsilon > 0 or num_streams < 0:  # NaN is not above 0 either
         raise InvalidArgumentError.of(f"epsilon has to be above 0, num_streams no less: {epsilon} and {num_streams}")
     _streams(ctx, quantile_stream_resource_handle).create(float(epsilon), max_elements, int(num_streams))
     return ()

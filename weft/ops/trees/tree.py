@@ -74,6 +74,32 @@ def _value(node: TreeNode) -> float:
     return node.leaf.scalar if node.HasField("leaf") else node.metadata.original_leaf.scalar
 
 
+def check_tree(tree: Tree, metadata: TreeMetadata) -> None:
+    """Refuse a tree that came from elsewhere and cannot be walked to an end.
+
+    Raises:
+        InvalidArgumentError: it has no nodes, a split that no example could pass, or notes of pruning that lead nowhere.
+    """
+    count = len(tree.nodes)
+    if not count:
+        raise InvalidArgumentError.of("it has no nodes")
+    for number, node in enumerate(tree.nodes):
+        if not node.HasField("bucketized_split"):
+            continue
+        split = node.bucketized_split
+        # So no way leads back to where it came from.
+        if not all(number < child < count for child in (split.left_id, split.right_id)):
+            raise InvalidArgumentError.of(
+                f"node {number} has the children {split.left_id} and {split.right_id}, which have to stand behind it among "
+                f"{count} nodes"
+            )
+        if split.feature_id < 0:
+            raise InvalidArgumentError.of(f"node {number} splits by feature {split.feature_id}")
+    for number, noted in enumerate(metadata.post_pruned_nodes_meta):
+        if not 0 <= noted.new_node_id < count or not noted.logit_change:
+            raise InvalidArgumentError.of(f"node {number} was pruned to node {noted.new_node_id} of {count}, or by no change")
+
+
 def split_leaf(tree: Tree, node_id: int, split: Split) -> None:
     """Split a leaf; the children go behind all nodes.
 
