@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,36 +13,28 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.platform import wait_notice, wait_watch
+from tests.told_waits import ToldWaits, tell_soon
 
 
-class Told(logging.Handler):
-    """Lines about waits; each is given to `let_go`, and sets `came`."""
+class Told(ToldWaits):
+    """Lines about waits; each is given to `let_go`."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.came = threading.Event()
-        self.let_go: Callable[[str], None] = lambda text: None
+    let_go: Callable[[str], None] = staticmethod(lambda text: None)
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
         # A step hands its place to a thread that may wait, which takes as long as the notices of this test.
         if "for its turn" not in text:
-            self.texts.append(text)
-            self.came.set()
+            super().emit(record)
             self.let_go(text)
 
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
-    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
-    # The thread of an earlier test may sleep for longer.
-    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
-    handler, log = Told(), logging.getLogger("weft.waits")
-    log.addHandler(handler)
-    yield handler
-    log.removeHandler(handler)
+    tell_soon(monkeypatch)
+    handler = Told()
+    with handler.listening():
+        yield handler
 
 
 def run_next(dataset: tf.data.Dataset) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import threading
 from collections.abc import Iterator
 
 import pytest
 
+from tests.told_waits import ToldWaits, tell_soon
 from weft.channel.outbox import Outbox
 from weft.channel.transport.unix import UnixTransport
-from weft.platform import wait_notice, wait_watch
 
 LIMIT_BYTES = 1 << 20
 LARGE = bytes(8 << 20)  # more than the sockets hold
@@ -144,30 +143,16 @@ def test_what_is_held_goes_out_before_the_end(peer: Peer) -> None:
     assert not peer.outbox.is_holding
 
 
-class _Told(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.came = threading.Event()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
-        self.came.set()
-
-
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Told]:
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToldWaits]:
     """What is told of waits, which is soon here."""
-    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
-    # The thread of an earlier test may sleep for longer.
-    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
-    handler, log = _Told(), logging.getLogger("weft.waits")
-    log.addHandler(handler)
-    yield handler
-    log.removeHandler(handler)
+    tell_soon(monkeypatch)
+    handler = ToldWaits()
+    with handler.listening():
+        yield handler
 
 
-def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told, request: pytest.FixtureRequest) -> None:
+def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: ToldWaits, request: pytest.FixtureRequest) -> None:
     peer.outbox.send([LARGE], block=False)
     assert not told.came.wait(0.05)  # nobody waits yet
     sender = threading.Thread(target=lambda: peer.outbox.send([b"more"], block=True))
@@ -180,7 +165,7 @@ def test_who_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told
     )
 
 
-def test_a_stage_that_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: _Told) -> None:
+def test_a_stage_that_waits_for_a_peer_that_takes_nothing_is_told(peer: Peer, told: ToldWaits) -> None:
     peer.outbox.send([LARGE], block=False)
     assert peer.wait(1)
     assert told.came.wait(PATIENCE_S)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.platform import wait_notice, wait_watch
+from tests.told_waits import tell_soon
 
 utils = tf.keras.utils
 
@@ -69,8 +69,7 @@ def test_batches_of_a_generator_that_has_ended_can_be_asked_for_again() -> None:
 def test_who_waits_for_a_batch_that_does_not_come_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
-    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
+    tell_soon(monkeypatch)
     told = threading.Event()
     caplog.handler.addFilter(lambda record: told.set() or True)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.told_waits import ToldWaits, tell_soon
 from weft.platform import wait_notice, wait_watch
 from weft.platform.file_system import RemoteFileSystem
 from weft.platform.wait_watch import Watched
@@ -17,36 +18,23 @@ from weft.platform.wait_watch import Watched
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
-    # The thread of an earlier test may sleep for longer.
-    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
-
-
-class _Told(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.came = threading.Event()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
-        self.came.set()
+    tell_soon(monkeypatch)
 
 
 @pytest.fixture
-def told() -> _Told:
-    return _Told()
+def told() -> ToldWaits:
+    return ToldWaits()
 
 
 @pytest.fixture(autouse=True)
-def _listen(told: _Told) -> Iterator[None]:
+def _listen(told: ToldWaits) -> Iterator[None]:
     log = logging.getLogger("weft.waits")
     log.addHandler(told)
     yield
     log.removeHandler(told)
 
 
-def test_a_block_that_takes_long_is_told_of_once(told: _Told) -> None:
+def test_a_block_that_takes_long_is_told_of_once(told: ToldWaits) -> None:
     asked = threading.Semaphore(0)
 
     def describe() -> str:
@@ -60,14 +48,14 @@ def test_a_block_that_takes_long_is_told_of_once(told: _Told) -> None:
     assert re.fullmatch(r"A thing has stood for \d+ s\. Look at it\.", text)
 
 
-def test_a_short_block_is_not_told_of(told: _Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_block_is_not_told_of(told: ToldWaits, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait_notice, "FIRST_S", 100.0)
     with Watched(lambda: "A thing has stood", "Look at it."):
         pass
     assert told.texts == []
 
 
-def test_a_store_that_does_not_answer_is_named(told: _Told) -> None:
+def test_a_store_that_does_not_answer_is_named(told: ToldWaits) -> None:
     class Store:
         def info(self, path: str) -> dict[str, object]:
             told.came.wait(10)
@@ -84,7 +72,7 @@ def test_a_process_that_was_forked_begins_anew() -> None:
     assert not wait_watch._WATCH.is_running
 
 
-def test_a_read_that_a_store_does_not_answer_is_told(told: _Told) -> None:
+def test_a_read_that_a_store_does_not_answer_is_told(told: ToldWaits) -> None:
     class Slow(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
             told.came.wait(10)

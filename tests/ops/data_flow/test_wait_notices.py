@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.platform import wait_notice, wait_watch
+from tests.told_waits import tell_soon
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
-    # The thread of an earlier test may sleep for longer.
-    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
+    tell_soon(monkeypatch)
 
 
 def run_for(session: tf.Session, fetch: object, ms: int = 150) -> None:

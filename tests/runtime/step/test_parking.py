@@ -13,12 +13,13 @@ import pytest
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
+from tests.told_waits import tell_soon
 from weft.errors import AbortedError, CancelledError
 from weft.framework.op_context import Parked
 from weft.ops.data.iterator_state import IteratorState
 from weft.ops.data_flow.accumulators import accumulator_restart
 from weft.passes.partition import Partition
-from weft.platform import wait_notice, wait_watch
+from weft.platform import wait_watch
 from weft.runtime.executor import Executor
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import ResourceManager
@@ -229,8 +230,7 @@ def test_a_long_wait_without_a_thread_is_told_of(
     make_parts: MakeParts,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
-    monkeypatch.setattr(wait_watch, "_WATCH", wait_watch._Watch())
+    tell_soon(monkeypatch)
     told = threading.Event()
     monkeypatch.setattr(logging.getLogger("weft.queues"), "warning", lambda *args: told.set())
     taker = job.step(make_parts([queue.dequeue()])["a"])
