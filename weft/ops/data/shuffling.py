@@ -222,8 +222,9 @@ class ShuffleIterator(ElementIterator):
 
     def progress(self) -> str:
         """How full the buffer is, which is filled first."""
-        own = f"shuffle has {self._passes[-1][1] - self._passes[0][0]} of {self._size} elements"
-        return joined_progress(own, "" if self._input is None else self._input.progress())
+        present = self._input
+        of_input = "" if present is None else present.progress()
+        return joined_progress(f"shuffle has {self._held} of {self._size} elements", of_input)
 
     def state(self) -> State:
         """The buffer, the generators and where the input is."""
