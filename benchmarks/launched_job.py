@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from benchmarks import scraping
 from benchmarks.framework import framework
 
 FIRST_STEP = "the first step is done"
@@ -22,6 +23,7 @@ def main() -> None:
     tf = framework()
     cluster = {"ps": flags.ps_hosts.split(","), "worker": flags.worker_hosts.split(",")}
     server = tf.train.Server(tf.train.ClusterSpec(cluster), job_name=flags.job_name, task_index=flags.task_index)
+    scraping.note_threads(server)
     if flags.job_name == "ps":
         server.join()
     with tf.device(tf.train.replica_device_setter(cluster=tf.train.ClusterSpec(cluster))):
