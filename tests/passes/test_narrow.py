@@ -129,6 +129,19 @@ def test_a_loop_records_only_what_the_run_uses() -> None:
     assert _loop_node(counted).attrs["Trecorded"] == [tf.int32]
 
 
+def test_a_gradient_loop_leaves_out_what_is_only_waited_for() -> None:
+    p, w = tf.placeholder(tf.float32, [3, 2], name="p"), tf.Variable(2.0)
+    _, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, tf.sin(x * w + p[i])), [0, tf.zeros([2])])
+    # All gradients of a node wait for each other, as optimizers ask for.
+    (gradient,) = tf.gradients(x, w, gate_gradients=True)
+    assert any(op.op_def.is_loop for other in gradient.op.control_inputs for op in other.control_inputs)
+    narrowed = _narrowed([gradient], [p], [])
+    (backwards,) = (op for op in narrowed.ops if op.type == "StatelessWhile")
+    types = {op.type for op in backwards.graph.get_function(backwards.attrs["body"]).get_operations()}
+    assert "StridedSliceGrad" not in types
+    assert len(backwards.outputs) < len(narrowed.originals[backwards].outputs)
+
+
 def test_what_runs_for_itself_stays_in_a_loop_of_a_function() -> None:
     v = tf.Variable(0.0, use_resource=True)
 

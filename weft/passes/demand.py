@@ -92,8 +92,12 @@ class Demand:
                 self._want_effects(other)
 
     def _want_effects(self, op: Operation) -> None:
-        """A node that another one waits for runs; a loop that says what runs in it for itself has no more to do for that."""
-        if op.op_def.is_loop and any(function.control_outputs for function in bodies_of(op)):
+        """A node that another one waits for runs; a loop has no more to do for that than what it says runs in it for itself.
+
+        A loop without state says nothing and has nothing to do: the gradients that a loop's variables get wait for all of them,
+        and those of what is fed would be computed in each iteration.
+        """
+        if op.op_def.is_loop and (not op.op_def.stateful or any(function.control_outputs for function in bodies_of(op))):
             self._part(op)
         else:
             self._want_all(op)
