@@ -36,14 +36,14 @@ _BY_NAME = (
     ("wire", ("'send' of '_socket", "'sendall' of '_socket", "'sendmsg' of '_socket", "'recvmsg' of")),
     ("XLA", ("jaxlib", "PjitFunction", "xla_client", "ArrayImpl", "_jax.")),
 )
-_BY_PATH = (
+BY_PATH = (
     # Its thread waits for calls in compiled code, which shows as its own time.
     ("wait", ("/grpc/_server.py",)),
     ("client", ("/weft/client/", "/weft/training/")),
     ("plan", ("/weft/passes/", "/weft/framework/", "/weft/autodiff/")),
     # The border to JAX: a jitted function is no Python function, so its time shows as its caller's own.
-    ("XLA", ("/weft/runtime/ways/engine.py",)),
-    ("dispatch", ("/weft/runtime/", "/weft/distributed/master/step_plan.py", "/weft/distributed/master/direct.py")),
+    ("XLA", ("/weft/runtime/compiled/engine.py", "/weft/runtime/compiled/waiting.py")),
+    ("dispatch", ("/weft/runtime/", "/weft/distributed/master/steps/", "/weft/distributed/master/direct_session.py")),
     ("dispatch", ("/weft/distributed/worker/local_worker.py",)),
     ("kernels", ("/weft/ops/", "/numpy/")),
     ("XLA", ("/jax/", "/jaxlib/")),
@@ -71,7 +71,7 @@ def category_of(function: tuple[str, int, str]) -> str | None:
     path, _, name = function
     if path == "~":
         return next((category for category, marks in _BY_NAME if any(mark in name for mark in marks)), None)
-    return next((category for category, marks in _BY_PATH if any(mark in path for mark in marks)), "other")
+    return next((category for category, marks in BY_PATH if any(mark in path for mark in marks)), "other")
 
 
 def categories(stats: pstats.Stats) -> dict[str, float]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.profile import DIRECTORY_VARIABLE, Report, categories, category_of, lines, read_reports, steps
+from benchmarks.framework import ROOT
+from benchmarks.profile import BY_PATH, DIRECTORY_VARIABLE, Report, categories, category_of, lines, read_reports, steps
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,7 @@ from benchmarks.profile import DIRECTORY_VARIABLE, Report, categories, category_
         ("/x/weft/client/session.py", "client"),
         ("/x/weft/passes/placer.py", "plan"),
         ("/x/weft/runtime/executor.py", "dispatch"),
+        ("/x/weft/runtime/compiled/waiting.py", "XLA"),
         ("/x/weft/ops/math.py", "kernels"),
         ("/x/jax/_src/pjit.py", "XLA"),
         ("/x/weft/distributed/channel.py", "wire"),
@@ -28,6 +30,11 @@ from benchmarks.profile import DIRECTORY_VARIABLE, Report, categories, category_
 )
 def test_a_python_function_belongs_to_where_its_file_lies(path: str, category: str) -> None:
     assert category_of((path, 1, "f")) == category
+
+
+def test_each_part_of_weft_that_a_category_names_is_there() -> None:
+    own = [part for _, parts in BY_PATH for part in parts if part.startswith("/weft/")]
+    assert [part for part in own if not (ROOT / part.strip("/")).exists()] == []
 
 
 def test_a_c_function_waits_or_sends_or_belongs_to_its_caller() -> None:
