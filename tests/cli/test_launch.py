@@ -141,3 +141,36 @@ def test_a_terminal_gets_colours_and_a_status_line(launch, program):
     assert "\x1b[36mworker:0 │ \x1b[0mhello" in text
     assert "0:00   worker: 1 running" in text
     assert "worker:0 done after" in text
+
+
+_LATE = """
+server = tf.train.Server(cluster, job, index, limits=tf.train.ServerLimits(lost_job_s=1.0))
+if job == "ps":
+    try:
+        server.join()
+    finally:
+        gone.touch()
+while index == 1 and not gone.exists():
+    time.sleep(0.05)
+with tf.device("/job:ps/task:0"):
+    step = tf.train.get_or_create_global_step()
+with tf.train.MonitoredTrainingSession(server.target, index == 0) as session:
+    session.run(step)
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_that_begins_when_the_servers_have_ended_with_the_training_is_not_waited_for(launch, tmp_path):
+    program = tmp_path / "program.py"
+    lines = [
+        "import sys, time, pathlib, weft as tf",
+        f"gone = pathlib.Path({str(tmp_path / 'gone')!r})",
+        "flags = dict(a[2:].split('=', 1) for a in sys.argv[1:5])",
+        "job, index = flags['job_name'], int(flags['task_index'])",
+        "cluster = {each: flags[each + '_hosts'].split(',') for each in ('ps', 'worker')}",
+    ]
+    program.write_text("\n".join(lines) + _LATE)
+    process = launch("--ps", "1", "--worker", "2", str(program))
+    output, notes = process.communicate(timeout=150)
+    assert process.returncode == 0, notes + output
+    assert "worker:1 waits for ps:0, which has ended with the training: it is not waited for" in notes

@@ -7,13 +7,14 @@ from weft.cli.supervision import (
     KillTasks,
     ReportEnd,
     ReportFailure,
+    ReportLate,
     RestartTask,
     Signalled,
     StopTasks,
     Supervision,
     TaskEnded,
     TaskServes,
-    TaskTrains,
+    TaskWaits,
     exit_code_of,
 )
 
@@ -142,29 +143,59 @@ def test_a_task_that_is_being_stopped_is_not_started_again():
     assert job.handle(TaskEnded(W0, -15)) == [ReportEnd(W0, -15)]
 
 
-def test_a_task_that_comes_back_when_the_training_is_over_is_not_waited_for():
-    job = Supervision([PS, W0, W1], restarts=1)
-    job.handle(TaskEnded(W1, 1))
-    job.handle(TaskEnded(W0, 0))
-    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0), StopTasks((W1,))]
-    job.handle(TaskEnded(W1, -15))
-    assert (job.state, job.exit_code) == (JobState.DONE, 0)
-
-
-def test_a_task_that_came_back_and_trained_is_waited_for():
-    job = Supervision([PS, W0, W1], restarts=1)
-    job.handle(TaskEnded(W1, 1))
-    job.handle(TaskTrains(W1))
+def test_a_task_that_waits_for_servers_which_have_ended_with_the_training_is_not_waited_for():
+    # One that was started again, and one that has begun late: whoever comes to the wait first.
+    for events in ([TaskEnded(W1, 1), TaskWaits(W1, ("h:1",))], [TaskWaits(W1, ("h:1", "h:9"))]):
+        job = Supervision([PS, W0, W1], restarts=1)
+        for event in events:
+            job.handle(event)
+        job.handle(TaskEnded(W0, 0))
+        assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0), ReportLate(W1, (PS,)), StopTasks((W1,))]
+        job.handle(TaskEnded(W1, -15))
+        assert (job.state, job.exit_code) == (JobState.DONE, 0)
+    job = Supervision([PS, W0, W1])
     job.handle(TaskEnded(W0, 0))
     assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+    assert job.handle(TaskWaits(W1, ("h:1",))) == [ReportLate(W1, (PS,)), StopTasks((W1,))]
+
+
+def test_a_task_that_waits_for_nobody_has_its_time_when_the_training_is_over():
+    job = Supervision([PS, W0, W1], restarts=1)
+    job.handle(TaskEnded(W1, 1))
+    job.handle(TaskWaits(W1, ("h:1",)))
+    job.handle(TaskWaits(W1, ()))
+    job.handle(TaskEnded(W0, 0))
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+    # Nor is a wait for a worker one for a server.
+    assert job.handle(TaskWaits(W1, ("h:2",))) == []
     assert job.handle(TaskEnded(W1, 0)) == [ReportEnd(W1, 0)]
     assert (job.state, job.exit_code) == (JobState.DONE, 0)
 
 
-def test_a_task_that_comes_back_while_a_server_serves_is_waited_for():
+def test_a_task_that_is_started_again_waits_for_nobody_yet():
     job = Supervision([PS, W0, W1], restarts=1)
+    job.handle(TaskWaits(W1, ("h:1",)))
     job.handle(TaskEnded(W1, 1))
+    job.handle(TaskEnded(W0, 0))
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+
+
+def test_a_task_that_waits_while_a_server_serves_is_waited_for():
+    job = Supervision([PS, W0, W1], restarts=1)
+    job.handle(TaskWaits(W1, ("h:1",)))
     assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0)]
+
+
+def test_a_chief_that_failed_behind_the_training_and_finds_no_server_ends_the_job_with_its_code():
+    job = Supervision([PS, W0], restarts=3)
+    job.handle(TaskEnded(W0, 7))
+    job.handle(TaskEnded(PS, 0))
+    assert job.handle(TaskWaits(W0, ("h:1",))) == [ReportLate(W0, (PS,)), StopTasks((W0,))]
+    assert job.exit_code == 7
+    # One that has not failed may wait for servers which somebody has stopped, and brings back elsewhere.
+    job = Supervision([PS, W0], restarts=3)
+    job.handle(TaskEnded(PS, 0))
+    assert job.handle(TaskWaits(W0, ("h:1",))) == []
 
 
 def test_when_the_training_is_over_an_evaluator_alone_is_started_again():

@@ -22,7 +22,12 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
 
 def test_news_come_as_they_were_told(pipe: tuple[int, int]) -> None:
     assert has_launcher()
-    news = [TaskNews(serves=True), TaskNews(step=3, last_step=9, loss=0.5)]
+    news = [
+        TaskNews(serves=True),
+        TaskNews(step=3, last_step=9, loss=0.5),
+        TaskNews(waits_for=("h:1",)),
+        TaskNews(waits_for=()),
+    ]
     for each in news:
         tell_launcher(each)
     assert [TaskNews.decode(line) for line in os.read(pipe[0], 4096).splitlines()] == news
@@ -53,6 +58,8 @@ def test_without_a_pipe_there_is_no_launcher(text: str, monkeypatch: pytest.Monk
     assert not has_launcher()
 
 
-@pytest.mark.parametrize("line", [b"", b"\xff", b"3", b"[]", b'{"stap": 1}', b'{"step": "1"}', b'{"serves": 1}'])
+@pytest.mark.parametrize(
+    "line", [b"", b"\xff", b"3", b"[]", b'{"stap": 1}', b'{"step": "1"}', b'{"serves": 1}', b'{"waits_for": [1]}']
+)
 def test_a_line_that_is_no_news_is_none(line: bytes) -> None:
     assert TaskNews.decode(line) is None

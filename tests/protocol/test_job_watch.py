@@ -8,6 +8,7 @@ from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote, JobOver, Jo
 
 _PS = "/job:ps/replica:0/task:0"
 _CHIEF = "/job:worker/replica:0/task:0"
+_SECOND = "/job:worker/replica:0/task:1"
 
 
 def _note(state: str, reason: str = "", process: str = "host:1") -> JobNote:
@@ -17,17 +18,18 @@ def _note(state: str, reason: str = "", process: str = "host:1") -> JobNote:
 class _Server:
     """A server that waits at most a minute for a lost job."""
 
-    def __init__(self) -> None:
-        self.watch = JobWatch(_PS, "host:2", 60.0)
+    def __init__(self, *others: str) -> None:
+        self.watch = JobWatch(_PS, "host:2", 60.0, others)
         self.note: JobNote | None = None
         self.others: list[JobNote] = []  # of other jobs
         self.is_used = False
         self.masters: set[str] = set()
         self.there: set[str] = set()
+        self.has_state = True
 
     def look(self, now_s: float) -> JobOver | None:
         notes = [] if self.note is None else [self.note, *self.others]
-        return self.watch.look(now_s, notes, self.is_used, self.masters, self.there.__contains__)
+        return self.watch.look(now_s, notes, self.is_used, self.masters, self.there.__contains__, self.has_state)
 
     def over_after(self, begin_s: float = 0.0) -> float:
         """The first second, from one on, at which the job is over."""
@@ -87,6 +89,33 @@ def test_a_chief_that_comes_back_in_time_goes_on() -> None:
     assert server.look(200.0) is None
     server.note, server.is_used = _note(DONE), False
     assert server.over_after(200.0) == 5
+
+
+def test_a_replica_that_has_not_come_yet_is_waited_for() -> None:
+    server = _Server(_CHIEF, _SECOND, "/job:ps/replica:0/task:1", "/job:other/replica:0/task:0")
+    server.note, server.masters = _note(DONE), {_CHIEF}
+    assert server.look(0.0) is None
+    assert server.look(59.0) is None
+    assert server.look(60.0) == JobOver(), "it does not come"
+    # It comes, and has a look at the model.
+    server.masters, server.is_used = {_CHIEF, _SECOND}, True
+    assert server.look(61.0) is None
+    server.is_used = False
+    assert server.over_after(62.0) == 5
+
+
+def test_a_server_without_state_waits_for_no_replica() -> None:
+    server = _Server(_CHIEF, _SECOND)
+    server.note, server.masters, server.has_state = _note(DONE), {_CHIEF}, False
+    assert server.over_after() == 5
+
+
+def test_a_task_that_only_serves_has_come_when_it_was_connected() -> None:
+    server = _Server(_CHIEF, _SECOND)
+    server.note, server.masters, server.there = _note(TRAINING), {_CHIEF}, {_CHIEF, _SECOND}
+    assert server.look(0.0) is None
+    server.note, server.there = _note(DONE), set()
+    assert server.over_after(1.0) == 5
 
 
 def test_a_client_in_another_process_may_come_again() -> None:

@@ -55,18 +55,18 @@ class Joined:
 class Cluster:
     """Two parameter servers that are joined, of which the second holds no variable, and a worker."""
 
-    def __init__(self, ends_with_job: bool | None = None, lost_job_s: float = 1.0) -> None:
-        first, second, worker = free_addresses(3)
-        self.spec = {"ps": [first, second], "worker": [worker]}
+    def __init__(self, ends_with_job: bool | None = None, lost_job_s: float = 1.0, workers: int = 1) -> None:
+        first, second, *addresses = free_addresses(2 + workers)
+        self.spec = {"ps": [first, second], "worker": addresses}
         limits = tf.train.ServerLimits(lost_job_s=lost_job_s)
         servers = [tf.train.Server(self.spec, "ps", index, limits=limits) for index in range(2)]
         self.worker = tf.train.Server(self.spec, "worker", 0)
         self.joined = [Joined(server, ends_with_job) for server in servers]
 
-    def train(self, fail: bool = False) -> None:
+    def train(self, fail: bool = False, is_chief: bool = True) -> None:
         with tf.Graph().as_default(), tf.device("/job:ps/task:0"):
             count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
-            with tf.train.MonitoredTrainingSession(self.worker.target) as session:
+            with tf.train.MonitoredTrainingSession(self.worker.target, is_chief) as session:
                 session.run(count)
                 if fail:
                     raise ValueError("no good")
@@ -111,6 +111,22 @@ def test_a_chief_that_comes_back_to_servers_of_a_failed_job_ends_it_well() -> No
         cluster.train()
         cluster.worker.stop()
         assert [joined.end for joined in cluster.joined] == [0, 0]
+    finally:
+        cluster.stop()
+
+
+def test_a_worker_that_begins_when_the_training_is_over_finds_its_servers_and_they_end_with_it() -> None:
+    cluster = Cluster(lost_job_s=60.0, workers=2)
+    try:
+        cluster.train()
+        cluster.worker.stop()
+        # The second one holds no variable, so that nobody needs it.
+        assert cluster.joined[1].end == 0
+        assert not cluster.joined[0].ends_within(0.5)
+        cluster.worker = tf.train.Server(cluster.spec, "worker", 1)
+        cluster.train(is_chief=False)
+        cluster.worker.stop()
+        assert cluster.joined[0].end == 0
     finally:
         cluster.stop()
 

@@ -23,13 +23,14 @@ from weft.cli.supervision import (
     KillTasks,
     ReportEnd,
     ReportFailure,
+    ReportLate,
     RestartTask,
     Signalled,
     StopTasks,
     Supervision,
     TaskEnded,
     TaskServes,
-    TaskTrains,
+    TaskWaits,
 )
 from weft.cli.task_output import TaskOutput
 from weft.jobs.description import JobError
@@ -139,8 +140,8 @@ class JobRunner:
     def _take(self, task: LaunchedTask, told: TaskNews) -> None:
         if told.serves:
             self._events.put_nowait(TaskServes(task))
-        if told.step is not None:
-            self._events.put_nowait(TaskTrains(task))
+        if told.waits_for is not None:
+            self._events.put_nowait(TaskWaits(task, told.waits_for))
         self._progress.take(told, time.monotonic())
 
     async def _show_progress(self) -> None:
@@ -172,6 +173,8 @@ class JobRunner:
             case ReportFailure(task, return_code):
                 await self._drain(task)
                 self._words.failed(task, return_code, self._outputs[task].has_lines)
+            case ReportLate(task, servers):
+                self._words.late(task, servers)
             case RestartTask(task, return_code, left):
                 await self._drain(task)
                 self._words.failed(task, return_code, self._outputs[task].has_lines, left)

@@ -50,6 +50,11 @@ class JobWords:
         """Tasks are not asked any more."""
         self.note(f"killing {_names(tasks)}")
 
+    def late(self, task: LaunchedTask, servers: Sequence[LaunchedTask]) -> None:
+        """A task waits for servers that will not come back."""
+        verb = "have" if len(servers) > 1 else "has"
+        self.note(f"{task.name} waits for {_names(servers)}, which {verb} ended with the training: it is not waited for")
+
     def ended(self, task: LaunchedTask, return_code: int) -> None:
         """A task has ended as it should."""
         how = "stopped" if task in self._stopped else "done"

@@ -269,8 +269,8 @@ class _Run:
             self._progress.take(told, time.monotonic())
             if told.serves:
                 self._handle(supervision.TaskServes(task))
-            if told.step is not None:
-                self._handle(supervision.TaskTrains(task))
+            if told.waits_for is not None:
+                self._handle(supervision.TaskWaits(task, told.waits_for))
         if news.return_code is None:
             self._waiting[self._actors[task].news.remote()] = task
         else:
@@ -286,6 +286,8 @@ class _Run:
                 self._words.ended(task, return_code)
             case supervision.ReportFailure(task, return_code):
                 self._words.failed(task, return_code, task in self._has_lines)
+            case supervision.ReportLate(task, servers):
+                self._words.late(task, servers)
             case supervision.RestartTask(task, return_code, left):
                 self._words.failed(task, return_code, task in self._has_lines, left)
                 self._has_lines.discard(task)

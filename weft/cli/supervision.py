@@ -3,8 +3,9 @@
 Parameter servers serve until everybody else is done, and so does a task that tells that it only serves. Every other task has
 an end of its own, unless the launcher was told whose end is the job's. If there are only parameter servers, they are what is
 waited for. A task that fails is started again, as often as the job's description allows, and is then as if it had not ended.
-When the chief is done and the parameter servers have ended with the training, one that came back would wait for them for ever:
-it is not waited for, and none is started again but an evaluator, which needs no server.
+When the chief is done and the parameter servers have ended with the training, a task whose session waits for one of them, since
+it has begun late or come back, would wait for ever: it is not waited for, and none is started again but an evaluator, which
+needs no server. A chief that failed behind the training, and waits for them when it comes back, ends the job with its code.
 
     RUNNING ── the tasks that end by themselves have ended ──> STOPPING (exit code 0)
        │ ───── a task failed too often for a restart ────────> STOPPING (its exit code)
@@ -46,10 +47,11 @@ class TaskServes:
 
 
 @dataclass(frozen=True)
-class TaskTrains:
-    """Event: a task told of a step."""
+class TaskWaits:
+    """Event: a task told for which addresses its sessions wait; for none any more where they are empty."""
 
     task: LaunchedTask
+    addresses: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,14 @@ class RestartTask:
 
 
 @dataclass(frozen=True)
+class ReportLate:
+    """Instruction: tell that a task waits for servers that have ended with the training, so that it is not waited for."""
+
+    task: LaunchedTask
+    servers: tuple[LaunchedTask, ...]
+
+
+@dataclass(frozen=True)
 class StopTasks:
     """Instruction: ask these tasks to end, and send GraceOver when they have had the time for it."""
 
@@ -103,8 +113,8 @@ class KillTasks:
     tasks: tuple[LaunchedTask, ...]
 
 
-Event = TaskEnded | TaskServes | TaskTrains | Signalled | GraceOver
-Instruction = ReportEnd | ReportFailure | RestartTask | StopTasks | KillTasks
+Event = TaskEnded | TaskServes | TaskWaits | Signalled | GraceOver
+Instruction = ReportEnd | ReportFailure | ReportLate | RestartTask | StopTasks | KillTasks
 
 
 def exit_code_of(return_code: int) -> int:
@@ -131,8 +141,10 @@ class Supervision:
         self._chief = next((task for task in tasks if task.job in ("chief", "worker")), None)
         self._servers = [task for task in tasks if task.job == "ps"]
         self._done: set[LaunchedTask] = set()
-        self._come_back: set[LaunchedTask] = set()
-        """Tasks that were started again and have not told of a step since."""
+        self._failures: dict[LaunchedTask, int] = {}
+        """How tasks that were started again had failed."""
+        self._waits: dict[LaunchedTask, tuple[str, ...]] = {}
+        """For which addresses sessions of a task wait."""
         self._has_end = False
         """Whether a task that is waited for has come to its end."""
 
@@ -143,9 +155,9 @@ class Supervision:
                 return self._task_ended(task, return_code)
             case TaskServes(task):
                 return self._task_serves(task)
-            case TaskTrains(task):
-                self._come_back.discard(task)
-                return []
+            case TaskWaits(task, addresses):
+                self._waits[task] = addresses
+                return self._stop_when_done() if self.state is JobState.RUNNING else []
             case Signalled(number):
                 return self._signalled(number)
             case GraceOver():
@@ -156,8 +168,8 @@ class Supervision:
         may_restart = self._restarts[task] > 0 and not (needs_servers and self._is_trained())
         if self.state is JobState.RUNNING and return_code != 0 and may_restart:
             self._restarts[task] -= 1
-            if needs_servers:
-                self._come_back.add(task)
+            self._failures[task] = return_code
+            self._waits.pop(task, None)
             return [RestartTask(task, return_code, self._restarts[task])]
         self._alive.remove(task)
         if self.state is JobState.RUNNING and return_code != 0:
@@ -174,18 +186,33 @@ class Supervision:
         return []
 
     def _stop_when_done(self) -> list[Instruction]:
+        late = self._late()
         if self.state is JobState.RUNNING and self._alive:
             awaited = self._awaited if self._until is None else [self._until]
             # While every task only serves, clients from elsewhere may use them.
-            has_end = self._has_end if self._until is None else True
-            late = self._come_back if self._is_trained() else ()
+            has_end = self._has_end or bool(late) if self._until is None else True
             if not has_end or any(task in self._alive and task not in late for task in awaited):
                 return []
-        return self._stop(self.exit_code)
+        told = [ReportLate(task, tuple(self._servers)) for task in late] if self.state is JobState.RUNNING else []
+        exit_code = exit_code_of(self._failures[self._chief]) if self._chief in late else self.exit_code
+        return [*told, *self._stop(exit_code)]
+
+    def _late(self) -> list[LaunchedTask]:
+        """The tasks whose sessions wait for parameter servers that have ended with the training."""
+        if not self._has_no_server():
+            return []
+        ended = {server.address for server in self._servers}
+        late = [task for task in self._alive if ended.intersection(self._waits.get(task, ()))]
+        # One that has not failed may wait for servers that somebody has stopped, and brings back elsewhere.
+        is_chief_late = self._chief in late and self._chief in self._failures
+        return late if self._is_trained() or is_chief_late else []
+
+    def _has_no_server(self) -> bool:
+        return bool(self._servers) and self._done.issuperset(self._servers)
 
     def _is_trained(self) -> bool:
         """Whether chief and parameter servers have come to their ends, so that nobody can train any more."""
-        return bool(self._servers) and self._chief in self._done and self._done.issuperset(self._servers)
+        return self._chief in self._done and self._has_no_server()
 
     def _signalled(self, number: int) -> list[Instruction]:
         if self.state is JobState.RUNNING:

@@ -29,12 +29,14 @@ class TaskNews:
         step: the global step; None where it has not changed or there is none.
         last_step: the step at which the job ends, where that is known.
         loss: the loss of the last step, where a hook has looked at it.
+        waits_for: the addresses for which its sessions wait, none where they wait no more; None where that has not changed.
     """
 
     serves: bool = False
     step: int | None = None
     last_step: int | None = None
     loss: float | None = None
+    waits_for: tuple[str, ...] | None = None
 
     def encode(self) -> bytes:
         """The news as a line."""
@@ -48,14 +50,21 @@ class TaskNews:
             told = json.loads(line)
         except ValueError:
             return None
-        return cls(**told) if isinstance(told, dict) and _is_news(told) else None
+        if not isinstance(told, dict) or not _is_news(told):
+            return None
+        addresses = told.pop("waits_for", None)
+        return cls(**told, waits_for=None if addresses is None else tuple(addresses))
 
 
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {"serves": (bool,), "step": (int,), "last_step": (int,), "loss": (int, float)}
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "serves": (bool,), "step": (int,), "last_step": (int,), "loss": (int, float), "waits_for": (list,)
+}  # fmt: skip
 
 
 def _is_news(told: Mapping[str, object]) -> bool:
-    return all(isinstance(value, _TYPES.get(name, ())) for name, value in told.items())
+    addresses = told.get("waits_for", [])
+    has_types = all(isinstance(value, _TYPES.get(name, ())) for name, value in told.items())
+    return has_types and all(isinstance(each, str) for each in addresses)  # type: ignore[attr-defined]
 
 
 def descriptor_text(descriptor: int) -> str:

@@ -3,10 +3,11 @@
 A chief leaves a note with each task of its model when it begins to train, and another when it ends. A job is over when its
 chief has said so and everybody who had a session on the server has left, so that a program which looks at its model after the
 training, or trains once more, finds it. A chief that was killed says nothing; it, or another one, may come back for some time.
+A replica that has not come yet, since it begins late, is waited for as long: it finds the model that the others have trained.
 
     no note ─────────> goes on: nobody has trained here
     somebody is here > goes on
-    all are done ────> DONE, after a moment without anybody
+    all are done ────> DONE, after a moment without anybody, or after `lost_job_s` if a replica has never come
     one is not ──────> FAILED with the reason, when nobody has come back for `lost_job_s`
 
 Several jobs may use a server at once or one after the other; each has a note, under the address of its chief's session.
@@ -74,18 +75,22 @@ class JobWatch:
     Args:
         task: the server's task.
         process: its process.
-        lost_job_s: how long a job that has not ended well is waited for when nobody is here.
+        lost_job_s: how long a job that has not ended well is waited for when nobody is here, and replicas that never came.
+        others: the other tasks of the cluster. Those of another job, of which some train here, are replicas.
     """
 
-    def __init__(self, task: str, process: str, lost_job_s: float) -> None:
+    def __init__(self, task: str, process: str, lost_job_s: float, others: Collection[str] = ()) -> None:
         self._task = task
+        self._others = frozenset(each for each in others if _job(each) != _job(task))
+        self._come: set[str] = set()
         self._process = process
         self._lost_job_s = lost_job_s
         self._alone_since_s: float | None = None
 
     def look(
-        self, now_s: float, notes: Sequence[JobNote], is_used: bool, masters: Collection[str], is_there: Callable[[str], bool]
-    ) -> JobOver | None:
+        self, now_s: float, notes: Sequence[JobNote], is_used: bool, masters: Collection[str], is_there: Callable[[str], bool],
+        has_state: bool = True,
+    ) -> JobOver | None:  # fmt: skip
         """Whether all jobs are over now.
 
         Args:
@@ -94,7 +99,9 @@ class JobWatch:
             is_used: whether there are sessions here whose masters can be reached.
             masters: the tasks whose masters have, or had, sessions here.
             is_there: whether another task can be reached.
+            has_state: whether the server holds any part of the model; without one no replica comes to it.
         """
+        self._come.update(masters, filter(is_there, self._others - self._come))
         if not notes or is_used or any(is_there(task) for task in masters if task != self._task):
             self._alone_since_s = None
             return None
@@ -103,7 +110,9 @@ class JobWatch:
         # Of a client in another process nothing is known between its sessions.
         may_come_again = self._task in masters and any(note.process != self._process for note in notes)
         left = [note for note in notes if note.state != DONE]
-        is_patient = may_come_again or bool(left)
+        training_jobs = set(map(_job, masters))
+        may_come_late = has_state and any(_job(task) in training_jobs for task in self._others - self._come)
+        is_patient = may_come_again or may_come_late or bool(left)
         if now_s - self._alone_since_s < (max(self._lost_job_s, _MOMENT_S) if is_patient else _MOMENT_S):
             return None
         return JobOver("; ".join(map(self._told, left)))
@@ -111,3 +120,8 @@ class JobWatch:
     def _told(self, note: JobNote) -> str:
         what = f"ended with {note.reason}" if note.state == FAILED else "has left without ending it: it died or was cut off"
         return f"the {note.chief} {what}, and nobody has come back for {self._lost_job_s:g} s"
+
+
+def _job(task: str) -> str:
+    """The job of a task, as its name begins."""
+    return task.partition("/task:")[0]

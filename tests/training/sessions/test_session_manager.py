@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft.distributed.server.local_cluster import free_addresses
 from weft.training.sessions.model_readiness import ChiefWatch
 from weft.training.sessions.presence import presence_of
 
@@ -149,6 +150,18 @@ def test_waiting_tells_that_the_chief_has_not_begun(server: Any) -> None:
         manager().wait_for_session(server.target, max_wait_secs=0.05)
     assert "Session was not ready after waiting 0.05 secs" in raised.value.message
     assert "The chief has not initialized the model yet" in raised.value.message
+
+
+def test_waiting_for_a_server_that_is_not_there_ends_in_time() -> None:
+    gone, own = free_addresses(2)
+    with tf.device("/job:ps/task:0"):
+        tf.Variable(1.0)
+    server = tf.train.Server({"ps": [gone], "worker": [own]}, "worker", 0)
+    with server, pytest.raises(tf.errors.DeadlineExceededError) as raised:
+        manager().wait_for_session(server.target, max_wait_secs=0.5)
+    assert "Session was not ready after waiting 0.5 secs" in raised.value.message
+    assert f"/job:ps/replica:0/task:0 at {gone}" in raised.value.message
+    assert "Parameter servers end with the training" in raised.value.message
 
 
 def test_waiting_tells_which_variables_the_chief_does_not_have(server: Any) -> None:

@@ -14,6 +14,7 @@ from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import DeadlineExceededError, OpError
 from weft.framework import device_spec
 from weft.framework.cluster_spec import ClusterSpec
+from weft.platform.launcher_waits import ToldWait
 from weft.platform.wait_notice import WaitNotice
 
 _LOG = logging.getLogger("weft")
@@ -79,6 +80,12 @@ class WorkerCache:
             DeadlineExceededError: naming the tasks that have not answered, with the reason for each.
             UnauthenticatedError: the credentials of one do not fit this process's, for seconds on end.
         """
+        with ToldWait(None if deadline is None else deadline - time.monotonic()) as waits:
+            return self._wait_for(tasks, deadline, raise_if_cancelled, waits)
+
+    def _wait_for(
+        self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None], waits: ToldWait
+    ) -> dict[str, TaskStatus]:
         found: dict[str, TaskStatus] = {}
         reasons: dict[str, str] = {}
         notice, misfits = WaitNotice(), MisfitWatch()
@@ -96,6 +103,7 @@ class WorkerCache:
             missing = [task for task in tasks if task not in found]
             if not missing:
                 return found
+            waits.tell(self.addresses[task] for task in missing)
             raise_if_cancelled()
             now = time.monotonic()
             if deadline is not None and now >= deadline:

@@ -30,6 +30,7 @@ from weft.platform.deadline import left_s, within
 from weft.platform.grpc_modules import grpc
 from weft.platform.host_port import split_address
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
+from weft.platform.launcher_waits import ToldWait
 from weft.platform.local_address import is_of_this_host
 from weft.platform.wait_notice import WaitNotice
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
@@ -192,11 +193,11 @@ class RpcStub:
             UnauthenticatedError: the server's credentials do not fit this process's, for seconds on end.
             CancelledError: the stub is closed meanwhile.
         """
-        with self._used_channel() as channel:
-            return self._wait_until_reachable(channel, timeout_s, raise_if_cancelled)
+        with self._used_channel() as channel, ToldWait(timeout_s) as waits:
+            return self._wait_until_reachable(channel, timeout_s, raise_if_cancelled, waits)
 
     def _wait_until_reachable(
-        self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]
+        self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None], waits: ToldWait
     ) -> Answerer:
         begin = time.monotonic()
         notice, misfits = WaitNotice(), MisfitWatch()
@@ -206,6 +207,7 @@ class RpcStub:
             answerer = _answers_within(channel.grpc, max(left, 0))
             if answerer is not None:
                 return answerer
+            waits.tell([self._address])
             raise_if_cancelled()
             if waited >= _POLL_S:
                 self._look_for_misfit(misfits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from weft.errors import AbortedError, NotFoundError
@@ -30,17 +30,19 @@ class JobEnd:
     Args:
         worker: the server's; the chiefs' notes are among its resources.
         is_there: whether another task can be reached now.
-        lost_job_s: how long a job that has not ended well is waited for.
+        lost_job_s: how long a job that has not ended well is waited for, and a replica that has never come.
+        others: the other tasks of the cluster.
         look: called now and then until the first session; ends the wait by raising.
     """
 
     def __init__(
-        self, worker: Worker, is_there: Callable[[str], bool], lost_job_s: float, look: Callable[[], None] = lambda: None
-    ) -> None:
+        self, worker: Worker, is_there: Callable[[str], bool], lost_job_s: float, others: Collection[str],
+        look: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._look_around = look
         self._worker = worker
         self._is_there = is_there
-        self._watch = JobWatch(worker.task, this_process(), lost_job_s)
+        self._watch = JobWatch(worker.task, this_process(), lost_job_s, others)
 
     def wait(self, stopped: threading.Event, stop: Callable[[], None], signals: StopSignals) -> None:
         """Block until the server is stopped; see `Server.join`.
@@ -86,7 +88,8 @@ class JobEnd:
 
     def _look(self) -> JobOver | None:
         sessions = self._worker.sessions
-        return self._watch.look(time.monotonic(), self._notes(), sessions.is_used, sessions.masters, self._is_there)
+        has_state = any(container != replica_board.CONTAINER for container, _, _ in self._worker.resources.items())
+        return self._watch.look(time.monotonic(), self._notes(), sessions.is_used, sessions.masters, self._is_there, has_state)
 
     def _notes(self) -> list[JobNote]:
         try:

@@ -250,7 +250,8 @@ class Server:
         """Block until the server is stopped, or the training job that it serves has ended; then the program ends, too.
 
         A job is that of a MonitoredTrainingSession or Supervisor. It has ended when its chief has closed its session and the
-        processes of chief and workers have left. A server that nobody has trained on serves on.
+        processes of chief and workers have left; a worker that has not come yet is waited for, `lost_job_s` at most. A server
+        that nobody has trained on serves on.
 
         Args:
             ends_with_job: whether to end with the job. By default as the environment's `WEFT_ENDS_WITH_JOB` says (0 or 1);
@@ -276,7 +277,8 @@ class Server:
                 welcome = Welcome(
                     self._stubs.others if has_credentials else (), lambda task, ask_s: self._stubs.of(task).status(ask_s)
                 )
-                job_end = JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s, welcome.look)
+                lost_job_s, is_there = self._limits.lost_job_s, self._network.is_there
+                job_end = JobEnd(self._worker, is_there, lost_job_s, self._stubs.others, welcome.look)
                 job_end.wait(self._stopped, self.stop, signals)
             finally:
                 signals.disarm()

@@ -19,6 +19,7 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.platform import tf_logging
+from weft.platform.deadline import within
 from weft.platform.wait_notice import WaitNotice
 from weft.training.replica_steps import trains_in_step
 from weft.training.saving.fallback import restore_newest_whole
@@ -235,15 +236,18 @@ class SessionManager:
             max_wait_secs: how long to wait; None for ever.
 
         Raises:
-            DeadlineExceededError: the model was not ready in time; tells what is missing.
+            DeadlineExceededError: the model was not ready in time, or a task that it needs not there; tells what is missing.
             InvalidArgumentError: the chief has other variables; tells which.
         """
         limit_s = float("inf") if max_wait_secs is None else max_wait_secs
         config = filtered_config(master, self._graph, config)
         session = GatedSession(master, graph=self._graph, config=config)
+        deadline = time.monotonic() + limit_s
         try:
-            announce(session, False, config, "waiting")
-            self._wait_until_ready(session, limit_s)
+            with within(None if limit_s == float("inf") else limit_s):
+                announce(session, False, config, "waiting")
+                _open(session, limit_s)
+            self._wait_until_ready(session, limit_s, deadline)
         except BaseException:
             _close(session)
             raise
@@ -254,8 +258,7 @@ class SessionManager:
             presence.begin_job()
         return session
 
-    def _wait_until_ready(self, session: Session, limit_s: float) -> None:
-        deadline = time.monotonic() + limit_s
+    def _wait_until_ready(self, session: Session, limit_s: float, deadline: float) -> None:
         log_due = time.monotonic()
         notice = WaitNotice()
         poll_s = _FIRST_POLL_S
@@ -392,6 +395,17 @@ def _why_silent(session: Session, watch: ChiefWatch | None) -> str:
     """Why nothing is heard of a chief that is not there."""
     why = None if watch is None or watch.sees_chief else SilentTasks(session).chief()
     return "" if why is None else f": {why}"
+
+
+def _open(session: Session, limit_s: float) -> None:
+    """Have the tasks that a session needs answer, before the deadline of this thread."""
+    try:
+        session.list_devices()
+    except errors.DeadlineExceededError as error:
+        raise errors.DeadlineExceededError.of(
+            f"Session was not ready after waiting {limit_s:g} secs. {error.message}\nParameter servers end with the training: "
+            "a replica that begins later waits for them in vain."
+        ) from None
 
 
 def _lower_fence(session: Session) -> None:
