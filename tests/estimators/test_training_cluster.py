@@ -39,10 +39,12 @@ print("ended", config.task_type, flush=True)
 
 
 @pytest.mark.slow
-def test_every_kind_of_task_does_its_part_and_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("roots", ["/", "/dev/null"], ids=["open", "closed to graphs"])
+def test_every_kind_of_task_does_its_part_and_ends(tmp_path: Path, roots: str) -> None:
+    """Also where parameter servers do not open the model's folder to graphs, as those of other hosts."""
     program = tmp_path / "program.py"
     program.write_text(_PROGRAM, encoding="utf-8")
-    tasks = ["--ps", "1", "--chief", "1", "--worker", "1", "--evaluator", "1"]
+    tasks = ["--ps", "1", "--chief", "1", "--worker", "1", "--evaluator", "1", "--env", f"ps:WEFT_FILE_ROOTS={roots}"]
     command = [sys.executable, "-m", "weft.cli", "launch", *tasks, "--no-flags", str(program), str(tmp_path / "model")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]

@@ -18,7 +18,7 @@ from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.hooks.step_counter_hook import StepCounterHook
 from weft.training.hooks.stop_hooks import NanTensorHook
 from weft.training.hooks.summary_hooks import SummarySaverHook
-from weft.training.saving.saver import Saver
+from weft.training.saving.saver import DefaultSaver
 from weft.training.sessions.monitored_session import MonitoredTrainingSession
 from weft.training.training_util import get_global_step
 
@@ -65,7 +65,7 @@ def _collect(spec: EstimatorSpec, config: RunConfig) -> None:
         scalar("loss", spec.loss)
     graph.add_to_collection(GraphKeys.LOSSES, spec.loss)
     if spec.scaffold.saver is None and not graph.get_collection(GraphKeys.SAVERS):
-        saver = Saver(
+        saver = DefaultSaver(
             sharded=True,
             max_to_keep=config.keep_checkpoint_max,
             keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,

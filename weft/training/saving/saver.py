@@ -429,7 +429,7 @@ def _check_saver_def(saver_def: saver_pb2.SaverDef | None) -> None:
         raise ValueError(f"saver_def must specify the restore_op_name: {saver_def}")
 
 
-class _DefaultSaver(Saver):
+class DefaultSaver(Saver):
     """The Saver of training sessions whose program made none: it has shards, as TensorFlow's, but nobody asked for them."""
 
     _is_default = True
@@ -449,7 +449,7 @@ def get_saver_or_default() -> Saver:
         )
     if savers:
         return savers[0]  # type: ignore[no-any-return]
-    saver = _DefaultSaver(sharded=True, allow_empty=True)
+    saver = DefaultSaver(sharded=True, allow_empty=True)
     get_default_graph().add_to_collection(GraphKeys.SAVERS, saver)
     return saver
 
