@@ -74,6 +74,7 @@ JOINED = [
     Case("ConcatOffset", [1, [[2, 3], [2, 5]]], expected=lambda a, s: ([0, 0], [0, 3])),
     Case("Pack", [[X, Y]], expected=np.stack),
     Case("Pack", [[X, Y]], {"axis": -1}, expected=lambda xs: np.stack(xs, -1), variant="last"),
+    Case("Pack", [[np.float32(1), np.float32(2)]], expected=np.stack, variant="scalars"),
     Case("Unpack", [X], {"num": 2}, expected=lambda x: tuple(x)),
     Case("Unpack", [X], {"num": 3, "axis": -1}, expected=lambda x: tuple(x.T), variant="last"),
     Case("ParallelConcat", [[X[:1], Y[:1]]], {"shape": (2, 3)}, expected=np.concatenate, gradient=False, needs_shapes=True),

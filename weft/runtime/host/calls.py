@@ -167,6 +167,9 @@ class KernelCall:
         made = self._kernel(*self._gather(values))
         if type(made) is np.ndarray and made.dtype == self._wanted:
             values[self._output] = made
+        elif isinstance(made, np.generic) and made.dtype == self._wanted:
+            # NumPy's arithmetic makes numbers, and no arrays, of arrays of no dimensions, such as a loop's counter.
+            values[self._output] = np.asarray(made)
         else:
             self._store(results_of(made, len(self._instruction.outputs)), values)
 
