@@ -103,7 +103,7 @@ class Traits(TypedDict, total=False):
     reshapes: bool
     memory_bound: bool
     ufunc: np.ufunc | None
-    droppable: bool
+    droppable: OfNode[bool] | None
     ranks: Mapping[str, int]
     static: Sequence[str]
     static_members: OfNode[Sequence[int]] | None
@@ -173,9 +173,9 @@ class OpDef:
     """NumPy does it as fast as memory allows: it moves elements, or does little with each."""
     ufunc: np.ufunc | None = None
     """NumPy's function of two operands that the kernel is, but for strings."""
-    droppable: bool = False
-    """The host leaves it out where nothing takes its result, as XLA does with all that is pure: it is long, and refuses nothing
-    that the op whose gradient it is has not refused before."""
+    droppable: OfNode[bool] | None = None
+    """`droppable(op)` of an op that takes long: whether the host leaves it out where nothing takes its result, as XLA does with
+    all that is pure. It is one that refuses nothing then."""
 
     ranks: Mapping[str, int] = field(default_factory=dict)
     """The rank that an input must have, by its name, beyond what `infer` refuses; `AtLeast` and `AtMost` for a bound."""

@@ -118,3 +118,15 @@ def test_a_gradient_for_images_that_nothing_takes_is_left_out(make_parts: MakePa
     assert ("Conv2DBackpropInput" in {call.op.type for call in host.calls}) == is_fetched
     results = host.run([np.ones((1, 4, 4, 1), np.float32), np.ones((3, 3, 1, 2), np.float32)], PLAIN)
     assert (3, 3, 1, 2) in [result.shape for result in results]
+
+
+@pytest.mark.parametrize("rows", [2, None])
+def test_a_gradient_for_what_is_fed_is_left_out_where_it_surely_fits(make_parts: MakeParts, rows: int | None) -> None:
+    fed, weights = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [3, rows])
+    of_fed, of_weights = tf.gradients(tf.matmul(fed, weights), [fed, weights])
+    with tf.control_dependencies([of_fed, of_weights]):
+        made = tf.identity(of_weights)
+    host = HostProgram(program_of(make_parts, [made], [fed, weights]))
+    assert (of_fed.op.name in {call.op.name for call in host.calls}) == (rows is None)
+    (result,) = host.run([np.ones((4, 3), np.float32), np.ones((3, 2), np.float32)], PLAIN)
+    assert result.tolist() == [[4, 4]] * 3

@@ -54,6 +54,17 @@ def _product_shape(node: Operation) -> list[Dims]:
     return [(rows, columns)]
 
 
+def _fits(node: Operation) -> bool:
+    """Whether no run can find that the matrices do not fit: the gradients that only others wait for, as that for what is fed.
+
+    Without it a step of 784-100-10 takes 0.3 ms of CPU less on the host, of 1.7 (two loaded cores, November 2026).
+    """
+    left, right = (tensor.dims for tensor in node.inputs)
+    if left is None or right is None:
+        return False
+    return left[0 if node.attrs["transpose_a"] else 1] is not None and right[1 if node.attrs["transpose_b"] else 0] is not None
+
+
 def _product_gradients(
     multiply: Callable[[Tensor, Tensor, bool, bool], Tensor], x: Tensor, y: Tensor, grad: Tensor, flip_x: bool, flip_y: bool
 ) -> tuple[Tensor, Tensor]:
@@ -75,7 +86,8 @@ def _mat_mul_gradient(node: Operation, grad: Tensor) -> Gradients:
     return list(_product_gradients(multiply, a, b, grad, node.attrs["transpose_a"], node.attrs["transpose_b"]))
 
 
-@op("MatMul", "a: T, b: T -> product: T", infer=_product_shape, gradient=_mat_mul_gradient, types={"T": _MATRIX_TYPES})
+@op("MatMul", "a: T, b: T -> product: T", infer=_product_shape, gradient=_mat_mul_gradient, types={"T": _MATRIX_TYPES},
+    droppable=_fits)  # fmt: skip
 def mat_mul(
     xp: ArrayModule,
     a: Array,

@@ -114,6 +114,11 @@ def _input_shape(node: Operation) -> list[Dims]:
     return [unknown if known is None else known]
 
 
+def _refuses_nothing(node: Operation) -> bool:
+    """What this would refuse, the convolution has refused whose gradient it is."""
+    return True
+
+
 def _check_outputs(node: Operation, layout: str) -> None:
     """Refuse gradients of another number of outputs than the filters make."""
     filters, gradient = node.inputs[1].dims, node.inputs[2].dims
@@ -186,7 +191,7 @@ def conv2d_node(
 
 @op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     ranks={"input_sizes": 1, "filter": 4}, infer=_input_shape,
-    gradient=_gradients("2D", "input"), static=("input_sizes",), droppable=True, types={"T": _CONV_TYPES},
+    gradient=_gradients("2D", "input"), static=("input_sizes",), droppable=_refuses_nothing, types={"T": _CONV_TYPES},
     limits=_LIMITS_2D)  # fmt: skip
 def conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int],
@@ -248,7 +253,7 @@ def depthwise_conv2d_node(
 
 @op("DepthwiseConv2dNativeBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     ranks={"input_sizes": 1},
-    infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), droppable=True,
+    infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), droppable=_refuses_nothing,
     types={"T": FLOATS}, limits=_LIMITS_2D)  # fmt: skip
 def depthwise_conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
@@ -318,8 +323,8 @@ def conv3d_node(
 
 @op("Conv3DBackpropInputV2", "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
     ranks={"input_sizes": 1}, infer=_input_shape,
-    gradient=_gradients("3D", "input"), static=("input_sizes",), droppable=True, types={"T": FLOATS, "Tshape": INDEX},
-    defaults={"Tshape": dtypes.int32}, limits=_LIMITS_3D)  # fmt: skip
+    gradient=_gradients("3D", "input"), static=("input_sizes",), droppable=_refuses_nothing,
+    types={"T": FLOATS, "Tshape": INDEX}, defaults={"Tshape": dtypes.int32}, limits=_LIMITS_3D)  # fmt: skip
 def conv3d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
     data_format: str = "NDHWC", dilations: Sequence[int] = (1, 1, 1, 1, 1),

@@ -226,7 +226,8 @@ class _Planner:
 
     def _is_idle(self, instruction: Instruction) -> bool:
         """Whether it is left out, such as the gradient for images that are fed, which only control edges ask for."""
-        return instruction.op_def.droppable and self._taken.isdisjoint(instruction.outputs)
+        may_drop = instruction.op_def.droppable
+        return may_drop is not None and self._taken.isdisjoint(instruction.outputs) and may_drop(instruction.op)
 
     def _keep(self, constant: Instruction) -> None:
         (place,) = constant.outputs
