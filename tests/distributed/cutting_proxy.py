@@ -16,10 +16,11 @@ class CuttingProxy:
 
     Args:
         port: where to.
+        host: the address.
     """
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self._there = (host, port)
         self._lock = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -34,7 +35,7 @@ class CuttingProxy:
             except OSError:
                 return
             try:
-                far = socket.create_connection(("127.0.0.1", self._port))
+                far = socket.create_connection(self._there)
             except OSError:
                 near.close()
                 continue

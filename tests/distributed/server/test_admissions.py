@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.distributed.cutting_proxy import CuttingProxy
 from weft.channel.dial import dial
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
 from weft.credentials.credentials import FOLDER_VARIABLE
+from weft.distributed.client.server_status import server_status
 from weft.distributed.rpc import stub as rpc_stub
 from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.options import open_channel
@@ -83,6 +85,15 @@ def test_a_server_may_be_told_to_be_insecure(own_address: str) -> None:
 def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="is no address of this machine"):
         tf.train.Server({"ps": ["192.0.2.77:0"]}, insecure=True)
+
+
+def test_a_tunnel_to_a_server_of_another_host_is_told_as_one(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "a" * 64)
+    with tf.train.Server({"ps": [f"{own_address}:0"]}) as server:
+        tunnel = CuttingProxy(int(server.target.rpartition(":")[2]), own_address)
+        with pytest.raises(UnavailableError, match=r"as through a tunnel.*run this on a host of the cluster"):
+            server_status(tunnel.address.removeprefix("tcp:"), 10.0)
+        tunnel.close()
 
 
 _SERVE = """

@@ -15,7 +15,7 @@ from weft.client.session import Session
 from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.server_status import server_status
-from weft.distributed.rpc.status import STANDS_STILL, is_misfit
+from weft.distributed.rpc.status import STANDS_STILL, TUNNEL, is_misfit
 from weft.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
@@ -40,6 +40,8 @@ _CHANNEL: Final = (
 )
 _SILENT: Final = "look whether its process is stopped, or its host overloaded; or whether it is a server of weft at all"
 _CREDENTIALS: Final = f"set {FILE_VARIABLE} or WEFT_CREDENTIALS to those of its cluster, and run as its user on its own host"
+
+_TUNNEL: Final = "run weft doctor there, with the server's own address"
 
 
 def examine(address: str, timeout_s: float) -> Iterator[Finding]:
@@ -104,6 +106,8 @@ def _refused(address: str, error: OpError) -> Finding:
             return problem(address, error.message, _CREDENTIALS)
         case UnavailableError() if STANDS_STILL in error.message:
             return problem(address, f"takes connections, but does not answer: {error.message}", _SILENT)
+        case UnavailableError() if TUNNEL in error.message:
+            return problem(address, error.message, _TUNNEL)
         case UnavailableError() if is_misfit(error):
             return problem(address, error.message, _CREDENTIALS)
         case UnavailableError():

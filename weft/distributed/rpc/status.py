@@ -39,7 +39,11 @@ _MISFITS: Final = {
     r"WRONG_VERSION_NUMBER": "it has no credentials of a cluster's, and this process has; or it is no task",
 }
 # The same where the port itself was asked.
-_HAS_NONE: Final = f"it takes holders of its cluster's credentials only, and this process has none: {_CREDENTIALS}"
+HAS_NONE: Final = f"it takes holders of its cluster's credentials only, and this process has none: {_CREDENTIALS}"
+TUNNEL: Final = (
+    "the server of another host stands behind this port, as through a tunnel, and takes holders of its cluster's credentials "
+    "only, by its own address: run this on a host of the cluster (ssh HOST weft ...)"
+)
 # The same of a peer that cannot be reached, for whatever reason.
 _MEANINGS: Final = {
     r"ping timeout|before receiving SETTINGS": STANDS_STILL,
@@ -79,7 +83,7 @@ def _fail(context: Any, error: OpError) -> None:
 def is_misfit(error: OpError) -> bool:
     """Whether a call failed as the credentials of the two ends do not fit: only another start of one of them changes that."""
     return isinstance(error, UnavailableError) and any(
-        f" is unavailable: {each}" in error.message for each in (*_MISFITS.values(), _HAS_NONE)
+        f" is unavailable: {each}" in error.message for each in (*_MISFITS.values(), HAS_NONE, TUNNEL)
     )
 
 
@@ -120,20 +124,20 @@ def is_closed_in_the_making(error: grpc.RpcError) -> bool:
     return error.code() is grpc.StatusCode.UNAVAILABLE and re.search(_CLOSED, error.details() or "") is not None
 
 
-def from_rpc_error(error: Any, peer: str, method: str = "", *, wants_credentials: bool = False) -> OpError:
+def from_rpc_error(error: Any, peer: str, method: str = "", *, meant: str = "") -> OpError:
     """The OpError of a failed call: as the peer raised it, or naming the peer when gRPC itself failed.
 
     Args:
         error: gRPC's.
         peer: who was called.
         method: which of its methods.
-        wants_credentials: whether the peer is known to want credentials, of which this process has none.
+        meant: what it means, where the port itself was asked: HAS_NONE or TUNNEL.
     """
     code = error.code()
     message = error.details() or code.name
     metadata = dict(error.trailing_metadata() or ())
     if _MARK not in metadata:
-        return _transport_error(code, message, peer, method, _HAS_NONE if wants_credentials else "")
+        return _transport_error(code, message, peer, method, meant)
     name = metadata.get(_NODE_KEY, b"").decode()
     node_def = node_def_pb2.NodeDef(name=name) if name else None
     return errors.from_status(code.value[0], message.removesuffix(_bracket(name)), node_def)

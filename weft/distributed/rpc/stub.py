@@ -24,7 +24,7 @@ from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.probe import probe
-from weft.distributed.rpc.status import answer, from_rpc_error, is_closed_in_the_making
+from weft.distributed.rpc.status import HAS_NONE, TUNNEL, answer, from_rpc_error, is_closed_in_the_making
 from weft.errors import CancelledError, DeadlineExceededError, OpError, ResourceExhaustedError
 from weft.platform.deadline import left_s, within
 from weft.platform.grpc_modules import grpc
@@ -231,14 +231,16 @@ class RpcStub:
 
     def _failure(self, error: grpc.RpcError, method: str = "") -> OpError:
         """What became of a call."""
+        meant = self._what_the_port_tells() if is_closed_in_the_making(error) else ""
+        return from_rpc_error(error, f"{self._peer} at {self._address}", method, meant=meant)
+
+    def _what_the_port_tells(self) -> str:
+        """Why it may have closed a connection without credentials; "" where they were shown, or it shows none of a task's."""
         host, port = split_address(self._address)
-        wants_credentials = (
-            is_closed_in_the_making(error)
-            and not is_of_this_host(host)
-            and Credentials.find(os.environ, self._identity) is None
-            and is_task_with_credentials(host, port, _TRY_S)
-        )
-        return from_rpc_error(error, f"{self._peer} at {self._address}", method, wants_credentials=wants_credentials)
+        has_shown = Credentials.for_host(host, os.environ, self._identity) is not None
+        if has_shown or not is_task_with_credentials(host, port, _TRY_S):
+            return ""
+        return TUNNEL if is_of_this_host(host) else HAS_NONE
 
     def probe(self, timeout_s: float) -> Evidence:
         """Ask whether the server's process lives, by a channel of its own; blocks for so long at most."""
