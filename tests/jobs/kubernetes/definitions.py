@@ -14,6 +14,7 @@ Schema = dict[str, Any]
 _TEXT: Final[Schema] = {"type": "string"}
 _SWITCH: Final[Schema] = {"type": "boolean"}
 _NUMBER: Final[Schema] = {"type": "integer", "format": "int32"}
+_INTEGER: Final[Schema] = {"type": "integer"}
 _LONG: Final[Schema] = {"type": "integer", "format": "int64"}
 _OPEN: Final[Schema] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -33,21 +34,28 @@ def _one_of(*words: str) -> Schema:
 _FAILURE_RULE: Final = _of(
     "action",
     "name",
-    action=_one_of("FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts"),
+    action=_one_of(
+        "FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"
+    ),
     name=_TEXT,
+    onJobFailureMessagePatterns=_list(_TEXT),
     onJobFailureReasons=_list(_TEXT),
     targetReplicatedJobs=_list(_TEXT),
 )
 JOB_SET: Final = _of(
-    coordinator=_of("replicatedJob", jobIndex=_NUMBER, podIndex=_NUMBER, replicatedJob=_TEXT),
-    failurePolicy=_of(maxRestarts=_NUMBER, restartStrategy=_one_of("Recreate", "BlockingRecreate"), rules=_list(_FAILURE_RULE)),
+    coordinator=_of("replicatedJob", jobIndex=_INTEGER, podIndex=_INTEGER, replicatedJob=_TEXT),
+    failurePolicy=_of(
+        maxRestarts=_NUMBER,
+        restartStrategy=_one_of("Recreate", "BlockingRecreate", "InPlaceRestart"),
+        rules=_list(_FAILURE_RULE),
+    ),
     managedBy=_TEXT,
     network=_of(enableDNSHostnames=_SWITCH, publishNotReadyAddresses=_SWITCH, subdomain=_TEXT),
     replicatedJobs=_list(
         _of(
             "name",
             "template",
-            dependsOn=_list(_of("name", "status", name=_TEXT, status=_one_of("Ready", "Complete"))),
+            dependsOn={**_list(_of("name", "status", name=_TEXT, status=_one_of("Ready", "Complete"))), "maxItems": 5},
             groupName=_TEXT,
             name=_TEXT,
             replicas=_NUMBER,
@@ -58,6 +66,7 @@ JOB_SET: Final = _of(
     successPolicy=_of("operator", operator=_one_of("All", "Any"), targetReplicatedJobs=_list(_TEXT)),
     suspend=_SWITCH,
     ttlSecondsAfterFinished={**_NUMBER, "minimum": 0},
+    volumeClaimPolicies=_list(_of(retentionPolicy=_of(whenDeleted=_one_of("Delete", "Retain")), templates=_list(_OPEN))),
 )
 """The `spec` of a JobSet."""
 
@@ -68,7 +77,8 @@ TF_JOB: Final = _of(
         activeDeadlineSeconds=_LONG,
         backoffLimit=_NUMBER,
         # The schema says no more than text; these are the words that the operator compares with.
-        cleanPodPolicy=_one_of("All", "Running", "None"),
+        cleanPodPolicy=_one_of("", "All", "Running", "None"),
+        managedBy=_TEXT,
         schedulingPolicy=_of(
             minAvailable=_NUMBER,
             minResources=_OPEN,
