@@ -12,10 +12,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from weft.jobs.kubernetes.pods import ISSUED_VARIABLE
+from weft.jobs.scheduled_place import CLUSTER_VARIABLE, ROLE_VARIABLE
 
 _NODE = "weft-node"
 _GATEWAY = "10.77.0.1"
@@ -84,8 +85,8 @@ class Pods:
         self._names[f"{pod}.{self._jobs[job]['template']['spec']['subdomain']}"] = address
         self._write_names()
 
-    def start(self, pod: str, *, publish: bool = True) -> str:
-        """Start a pod, such as `train-worker-0`, under an address that none has had; return the address."""
+    def host(self) -> tuple[str, str]:
+        """Make a host that none has had yet; returns its namespace and its address."""
         self._last += 1
         address, space = f"10.77.0.{self._last}", f"weft-{self._last}"
         self._space(space)
@@ -98,16 +99,42 @@ class Pods:
             f"ip -n {space} address add {address}/24 dev eth0", f"ip -n {space} link set eth0 up",
         ):  # fmt: skip
             _run(command)
+        return space, address
+
+    def join(self, name: str, target: str, arguments: Sequence[str], like: str) -> str:
+        """Start a task of no pod's on a host of its own, which joins under its address as `name`; return the address.
+
+        Args:
+            name: the task, such as `worker:1`.
+            target: a task of the cluster.
+            arguments: the program and its arguments.
+            like: the pod whose environment it has, but for its place. Its log is that of `name`.
+        """
+        space, address = self.host()
+        job, _, _ = like.rpartition("-")
+        [container] = self._jobs[job]["template"]["spec"]["containers"]
+        told = self._environment(container, job)
+        places = (CLUSTER_VARIABLE, ROLE_VARIABLE)
+        own = {variable: value for variable, value in told.items() if variable not in places}
+        command = [sys.executable, "-m", "weft", "task", "--join", target, "--as", name, "--address", f"{address}:2222"]
+        self._run_in(space, name, [*command, *arguments], own)
+        return address
+
+    def _run_in(self, space: str, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        with (self._folder / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                ["ip", "netns", "exec", space, *command], stdout=log, stderr=log, env={**os.environ, **environment}
+            )
+
+    def start(self, pod: str, *, publish: bool = True) -> str:
+        """Start a pod, such as `train-worker-0`, under an address that none has had; return the address."""
+        space, address = self.host()
         if publish:
             self.publish(pod, address)
         job, _, index = pod.rpartition("-")
         [container] = self._jobs[job]["template"]["spec"]["containers"]
         command = [sys.executable, "-m", "weft", *container["command"][1:]]
-        with (self._folder / f"{pod}.log").open("ab") as log:
-            self.processes[pod] = subprocess.Popen(
-                ["ip", "netns", "exec", space, *command],
-                stdout=log, stderr=log, env={**os.environ, **self._environment(container, job), "JOB_COMPLETION_INDEX": index},
-            )  # fmt: skip
+        self._run_in(space, pod, command, {**self._environment(container, job), "JOB_COMPLETION_INDEX": index})
         return address
 
     def _environment(self, container: Mapping[str, object], job: str) -> dict[str, str]:

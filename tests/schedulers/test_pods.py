@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.schedulers.kinds import KINDS
 from tests.schedulers.pods import Pods, what_is_missing
 from weft.cli.command_line import main
 from weft.credentials.cluster_token import new_token
@@ -19,17 +20,17 @@ ROOT = str(Path(__file__).parents[2])
 PS, CHIEF, WORKER = "train-ps-0", "train-worker-0", "train-worker-1"
 
 
+ENVIRONMENT = {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
+
+
 @pytest.fixture
-def pods(tmp_path):
-    """Make the pods of a job that trains so many steps; none runs yet."""
+def pods_of(tmp_path):
+    """Make the pods of a job; none runs yet."""
     made = []
 
-    def make(steps, task_s=0.0, certificates=None):
+    def make(job, certificates=None):
         if reason := what_is_missing():
             pytest.skip(reason)
-        arguments = (f"--steps={steps}", f"--model={tmp_path}/model", f"--task_s={task_s}")
-        environment = {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
-        job = JobDescription(PROGRAM, (Role("ps", 1), Role("worker", 2)), arguments, environment)
         made.append(
             Pods(tmp_path, manifest(job, Placement("train", "image", new_token(), grace_s=30, certificates=certificates)))
         )
@@ -38,6 +39,28 @@ def pods(tmp_path):
     yield make
     for each in made:
         each.stop()
+
+
+@pytest.fixture
+def pods(pods_of, tmp_path):
+    """Make the pods of a job that trains so many steps; none runs yet."""
+
+    def make(steps, task_s=0.0, certificates=None):
+        arguments = (f"--steps={steps}", f"--model={tmp_path}/model", f"--task_s={task_s}")
+        job = JobDescription(PROGRAM, (Role("ps", 1), Role("worker", 2)), arguments, ENVIRONMENT)
+        return pods_of(job, certificates)
+
+    return make
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_programs_of_all_kinds_train_and_every_job_completes(pods_of, kind, tmp_path):
+    job = pods_of(kind.description((f"--model={tmp_path}/model",), ENVIRONMENT))
+    names = [f"train-{role}-{index}" for role, count in kind.counts.items() for index in range(count)]
+    for pod in names:
+        job.start(pod)
+    assert {pod: job.wait_for_end(pod) for pod in names} == dict.fromkeys(names, 0)
+    kind.check("".join(map(job.log, names)), tmp_path / "model")
 
 
 def test_names_that_come_late_are_waited_for_and_every_job_completes(pods):
@@ -72,6 +95,26 @@ def test_a_parameter_server_that_is_rescheduled_is_found_under_its_new_address(p
     job.wait_for_end(PS)
     job.start(PS)
     assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [0, 0, 0]
+
+
+def test_a_worker_joins_from_another_host_and_again_from_a_third_one_in_the_midst_of_the_training(pods_of, tmp_path):
+    kind = KINDS[0]
+    arguments = (f"--model={tmp_path}/model", "--steps=200", "--task_s=0.1")
+    job = pods_of(kind.description(arguments, ENVIRONMENT))
+    for pod in (PS, CHIEF):
+        job.start(pod)
+    target = "grpc://train-ps-0.train:2222"
+    job.wait_for(CHIEF, "worker 0 trains")
+    first = job.join("worker:1", target, (kind.program, *arguments), CHIEF)
+    job.wait_for("worker:1", "worker 1 trains")
+    job.processes["worker:1"].send_signal(signal.SIGKILL)
+    job.wait_for_end("worker:1")
+    second = job.join("worker:1", target, (kind.program, *arguments), CHIEF)
+    assert first != second
+    tasks = (CHIEF, "worker:1", PS)
+    assert [job.wait_for_end(task) for task in tasks] == [0, 0, 0]
+    assert job.log("worker:1").count("worker 1 trains") == 2
+    kind.check("".join(map(job.log, tasks)), tmp_path / "model")
 
 
 def test_a_job_whose_pods_are_all_told_to_end_saves_first(pods, tmp_path):

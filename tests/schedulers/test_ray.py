@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.schedulers.launched import ROOT, fails_with_its_words, launching
+from tests.schedulers.kinds import KINDS
+from tests.schedulers.launched import ROOT, fails_with_its_words, goes_on_after_a_kill, launching, trains_to_its_end
 
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
 
@@ -38,6 +39,16 @@ def test_the_tasks_train_as_actors_and_their_lines_come_back(launch, tmp_path):
     assert "ps:0     | ps:0 serves at grpc://" in output, notes
     assert output.count("is done after step") == 2
     assert (tmp_path / "model" / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_programs_of_all_kinds_train_and_end(launch, kind, tmp_path):
+    trains_to_its_end(launch, kind, tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS[:2], ids=str)
+def test_a_worker_that_is_killed_comes_back(launch, kind, tmp_path):
+    goes_on_after_a_kill(launch, kind, tmp_path)
 
 
 def test_a_failure_comes_back_with_its_words_and_its_exit_code(launch, tmp_path):

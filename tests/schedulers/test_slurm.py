@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.schedulers.kinds import KINDS
 from tests.schedulers.slurm_cluster import NODES, SlurmCluster, what_is_missing
 from weft.credentials.cluster_token import new_token
 from weft.platform.free_ports import free_ports
@@ -38,6 +39,24 @@ def test_a_step_of_srun_trains_on_two_nodes_and_ends_by_itself(slurm, tmp_path):
     assert hosts == {"ps:0": NODES[0], "worker:0": NODES[0], "worker:1": NODES[1], "worker:2": NODES[1]}
     assert ran.stdout.count("is done after step") == 3
     assert (tmp_path / "model" / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_programs_of_all_kinds_train_and_end(slurm, kind, tmp_path):
+    count = sum(kind.counts.values())
+    where = f"srun -N 2 -n {count} --overcommit {TASK}".split()
+    ran = slurm.run(*where, *kind.options, kind.program, f"--model={tmp_path}/model", check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    kind.check(ran.stdout + ran.stderr, tmp_path / "model")
+
+
+def test_a_program_that_fails_gives_its_traceback_and_its_code(slurm, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("raise ValueError('no such thing')\n")
+    ran = slurm.run(*f"srun -n 1 --overcommit {TASK} --worker 1 {program}".split(), check=False)
+    assert ran.returncode == 1
+    assert "Traceback (most recent call last)" in ran.stderr
+    assert "ValueError: no such thing" in ran.stderr
 
 
 def test_a_preempted_job_saves_is_put_back_and_goes_on_from_there(slurm, tmp_path):

@@ -13,7 +13,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.schedulers.launched import ROOT, fails_with_its_words, launching
+from tests.schedulers.kinds import KINDS
+from tests.schedulers.launched import ROOT, fails_with_its_words, launching, trains_to_its_end
 from weft.platform.free_ports import free_ports
 
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
@@ -65,6 +66,11 @@ def test_a_job_trains_on_two_hosts_and_its_servers_are_stopped(launch, tmp_path)
     assert "ps:0     | ps:0 serves at grpc://127.0.0.2:" in output
     assert "worker:1 | worker:1 serves at grpc://127.0.0.3:" in output
     assert output.count("is done after step") == 2
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_programs_of_all_kinds_train_and_end(launch, kind, tmp_path):
+    trains_to_its_end(launch, kind, tmp_path)
 
 
 def test_a_failure_comes_back_with_its_words_and_its_exit_code(launch, tmp_path):
