@@ -17,7 +17,8 @@ def explain_no_gradient(loss: Tensor, variables: Iterable[Tensor]) -> str:
         loss: the loss.
         variables: the variables' references or handles.
     """
-    sources = {variable.op for variable in variables}
+    given = list(variables)
+    sources = {variable.op for variable in given}
     before = _ancestors(loss.op)
     if not sources & before:
         return f"The loss does not depend on any of them: no op leads from a variable to {loss.name}."
@@ -25,7 +26,13 @@ def explain_no_gradient(loss: Tensor, variables: Iterable[Tensor]) -> str:
     if not stops:
         return ""
     told = ", ".join(_told(op) for op in stops[:3])
-    return f"The gradient stops at {told}, which passes none on."
+    whole = next((each for each in given if each.dtype.base_dtype.is_integer), None)
+    reason = (
+        ""
+        if whole is None
+        else (f" {whole.op.name} is of the type {whole.dtype.base_dtype.name}: only fractions are trained, as of tf.float32.")
+    )
+    return f"The gradient stops at {told}, which passes none on.{reason}"
 
 
 def _ancestors(op: Operation) -> set[Operation]:

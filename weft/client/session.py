@@ -21,7 +21,7 @@ from weft.client.plans import Plan
 from weft.client.session_steps import CLOSED, SessionSteps, checked_options
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
-from weft.errors import OpError
+from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Feeds, Fetches, FetchValue
 from weft.framework.default_stack import default_graphs, default_sessions
 from weft.framework.device_attributes import DeviceAttributes
@@ -169,7 +169,7 @@ class BaseSession:
                 options, run_metadata = (*args, options, run_metadata)[:2]
                 args = ()
             if self._closed:
-                raise RuntimeError(CLOSED)
+                raise CancelledError.of(f"Session has been closed. {CLOSED}")
             if len(args) > count:
                 raise ValueError(f"Must pass {count} feed values to this callable, got {len(args)}")
             if (options is not None or run_metadata is not None) and not (accept_options or count):

@@ -223,17 +223,23 @@ def group_by_window(
     scalar = TensorSpec((), dtypes.int64)
     keys = Traced(key, name, dataset.element_spec)
     if not _is_scalar_int64(keys.spec):
-        raise ValueError("`key_func` must return a single tf.int64 tensor of scalar shape.")
+        raise ValueError(f"`key_func` must return a single tf.int64 tensor of scalar shape.{_returned(keys.spec)}")
     groups = Traced(reducer, name, (scalar, DatasetSpec(dataset.element_spec)))
     if not isinstance(groups.spec, DatasetSpec):
-        raise TypeError("`reduce_func` must return a `Dataset` object.")
+        raise TypeError(f"`reduce_func` must return a `Dataset` object.{_returned(groups.spec)}")
     sizes = Traced(lambda value: convert_to_tensor(window_size(value), dtype=dtypes.int64), name, scalar)
     if not _is_scalar_int64(sizes.spec):
-        raise ValueError("`window_size_func` must return a single tf.int64 tensor of scalar shape.")
+        raise ValueError(f"`window_size_func` must return a single tf.int64 tensor of scalar shape.{_returned(sizes.spec)}")
     inputs = (dataset.variant_tensor, keys.captured, groups.captured, sizes.captured)
     names = {"key_func": keys.name, "reduce_func": groups.name, "window_size_func": sizes.name}
     build = grouping.group_by_window_dataset
     return _node(build, groups.spec.element_spec, [keys, groups, sizes], *inputs, **names)
+
+
+def _returned(spec: Nest) -> str:
+    """What a function returned, and the next step where a cast is one."""
+    is_number = isinstance(spec, TensorSpec) and (spec.dtype.is_integer or spec.dtype.is_floating)
+    return f" It returned {spec}.{' tf.cast(x, tf.int64) makes one of another number.' if is_number else ''}"
 
 
 def _is_scalar_int64(spec: Nest) -> bool:

@@ -108,7 +108,8 @@ def _converted(value: object, leaf: TensorSpec) -> Array:
     wanted: DType = leaf.dtype
     try:
         array = _array(value, wanted)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NotImplementedError):
+        # NotImplementedError is what a tensor says, which has no value here.
         raise TypeError(
             "`generator` yielded an element that could not be converted to the expected type. The expected type was "
             f"{wanted.name}, but the yielded element was {value}."

@@ -223,7 +223,10 @@ def row_of_leaf(spec: Nest) -> Nest:
     """The spec of a leaf's rows; ValueError for one without rows."""
     dims = as_dims(_shape_of(spec, "unbatched"))
     if dims == ():
-        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        raise ValueError(
+            f"Unbatching a tensor is only supported for rank >= 1. The dataset's elements have {spec}, which has no rows to "
+            "part: they are no batches."
+        )
     return _reshaped(spec, None if dims is None else dims[1:], -1)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Self
 
 from weft.framework.aliases import Nest
 from weft.framework.printed import printed
+from weft.platform.spelling import did_you_mean
 
 
 class Option:
@@ -50,7 +52,9 @@ class OptionSet:
 
     def __setattr__(self, name: str, value: object) -> None:
         if not hasattr(type(self), name):
-            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+            known = [each for each in dir(type(self)) if isinstance(inspect.getattr_static(type(self), each), Option)]
+            meant = did_you_mean(name, known) or f" It has {', '.join(known)}."
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.{meant}")
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:

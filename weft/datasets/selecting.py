@@ -158,7 +158,12 @@ def cache(dataset: DatasetLike, filename: TensorLike) -> Made:
 
 
 def concatenate(dataset: DatasetLike, other: DatasetLike) -> Made:
-    """The elements of both; TypeError where they differ in type."""
+    """The elements of both; TypeError where they differ in type, or the other is none."""
+    if not hasattr(other, "element_spec"):
+        raise TypeError(
+            f"`dataset_or_iterator` must be a Dataset or Iterator object, but got {other!r}: several follow each other as "
+            "one.concatenate(two).concatenate(three)."
+        )
     one, two = dataset.element_spec, other.element_spec
     for what, of in (("types", structure.legacy_types), ("classes", structure.legacy_classes)):
         if of(one) != of(two):

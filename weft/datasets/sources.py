@@ -57,7 +57,9 @@ def from_sparse_tensor_slices(sparse_tensor: SparseTensor) -> Made:
 def number_range(*args: TensorLike) -> Made:
     """Numbers as `range` gives them; ValueError for too few or too many arguments."""
     if not 1 <= len(args) <= 3:
-        raise ValueError(f"Invalid arguments to RangeDataset: {args}")
+        raise ValueError(
+            f"Invalid arguments to RangeDataset: {args}. Dataset.range takes (stop), (start, stop) or (start, stop, step)."
+        )
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     spec = TensorSpec((), dtypes.int64)
     bounds = int64(start, "start"), int64(stop, "stop"), int64(step, "step")

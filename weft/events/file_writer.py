@@ -190,11 +190,19 @@ class FileWriter:
 
         Args:
             event: the Event.
+
+        Raises:
+            TypeError: it is none.
         """
         if self._closed:
             warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is "
                           "explicitly reopened.", stacklevel=3)  # fmt: skip
             return
+        if getattr(getattr(event, "DESCRIPTOR", None), "name", "") != "Event":
+            raise TypeError(
+                f"add_event takes a tf.Event, got {event!r} of type {type(event).__name__!r}. A tf.Summary is written by "
+                "add_summary(summary, step)."
+            )
         self._file.add(event)
 
     def flush(self) -> None:

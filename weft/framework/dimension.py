@@ -156,16 +156,22 @@ def dimension_size(value: Any) -> int:
     if isinstance(value, Dimension):
         value = value.value
     if isinstance(value, str | bytes):
-        raise TypeError(f"Cannot convert {value!r} to Dimension")
+        raise TypeError(f"Cannot convert {value!r} to Dimension: a size is a whole number, or None where it is not known")
     try:
         size = int(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"Cannot convert {value!r} to Dimension") from error
+        raise TypeError(f"Cannot convert {value!r} to Dimension: {_size_wanted(value)}") from error
     if size != value:
         raise ValueError(f"Ambiguous dimension: {value}")
     if size < 0:
         raise ValueError(f"Dimension {size} must be >= 0")
     return size
+
+
+def _size_wanted(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "a shape is one list of sizes, whole numbers or None, such as [None, 3]"
+    return "a size is a whole number, or None where only a run knows it, as it does the value of a tensor"
 
 
 def as_dimension(value: object) -> Dimension:

@@ -7,6 +7,7 @@ allow, the annotation tells what was expected.
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import linecache
 import re
@@ -18,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from weft.platform.annotated_types import allows, in_words
-from weft.platform.failing_call import failing_call
+from weft.platform.failing_call import failing_call, resolve
 from weft.platform.function_hints import hint_for_function
 from weft.platform.program_frames import is_of_weft, is_under_weft, is_weft, levels
 
@@ -26,6 +27,8 @@ from weft.platform.program_frames import is_of_weft, is_under_weft, is_weft, lev
 _MOST_WRAPPERS: Final = 4
 _WORD: Final = re.compile(r"[\w./:-]*\w")
 _QUOTED: Final = re.compile(r"'[^']+'|\"[^\"]+\"|`[^`]+`|<tf|Tensor\(")
+# What a conversion says, which knows neither the argument nor the function.
+_UNNAMED: Final = re.compile(r"^Expected \w+, got .* of type '\w+' instead\.$")
 # A text that tells the next step is longer.
 _SHORT_TEXT: Final = 110
 _SHOWN_TEXT: Final = 60
@@ -41,6 +44,7 @@ _PYTHONS: Final = (
     OverflowError,
 )
 # Packages whose values are shown as they show themselves: no code of the program runs.
+_BUILT_IN: Final = frozenset(each for each in vars(builtins).values() if isinstance(each, type))
 _SHOWN_PACKAGES: Final = frozenset(("builtins", "weft", "numpy"))
 
 
@@ -72,6 +76,8 @@ def hint_for_arguments(error: BaseException, text: str) -> str:
 
 def _names_something(text: str, called: _Called) -> bool:
     """Whether a text that was written for the user names what it is about, or tells enough without."""
+    if _UNNAMED.search(text):
+        return False
     if len(text) > _SHORT_TEXT or "\n" in text or _QUOTED.search(text) or not called.arguments:
         return True
     words = {word.removesuffix(":0") for word in _WORD.findall(text)}
@@ -124,10 +130,14 @@ def _called(error: BaseException) -> _Called | None:
 
 
 def _written_name(error: BaseException) -> str:
-    """The function as the program names it, such as tf.train.Saver."""
-    call, _ = failing_call(error)
-    name = "" if call is None else ast.unparse(call.func)
-    return name if name.replace(".", "").replace("_", "").isalnum() else ""
+    """The function as the program names it, such as tf.train.Saver; empty where weft runs in a call of something else."""
+    call, frame = failing_call(error)
+    if call is None or frame is None:
+        return ""
+    name = ast.unparse(call.func)
+    # `list(estimator.predict(f))` runs a generator of weft.
+    is_pythons = inspect.isbuiltin(called := resolve(call.func, frame)) or (isinstance(called, type) and called in _BUILT_IN)
+    return "" if is_pythons or not name.replace(".", "").replace("_", "").isalnum() else name
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -171,6 +181,9 @@ def _arguments(frame: FrameType, function: Callable[..., object]) -> Iterator[tu
         value = frame.f_locals[name]
         if value is not defaults.get(name):
             yield name, value
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        several = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+        yield from frame.f_locals.get(code.co_varnames[several], {}).items()
 
 
 def _is_raised_on_purpose(trace: TracebackType | None) -> bool:

@@ -10,12 +10,13 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Final, Protocol
 
 from weft.platform.argument_hints import hint_for_arguments
 from weft.platform.failing_call import failing, failing_call, resolve, value_of
+from weft.platform.habit_hints import hint_for_habit
 from weft.platform.program_frames import is_of_weft
 from weft.platform.spelling import did_you_mean
 from weft.platform.value_hints import hint_for_value
@@ -25,6 +26,8 @@ _UNEXPECTED: Final = re.compile(r"([\w.]+)\(\) got an unexpected keyword argumen
 _COUNT: Final = re.compile(
     r"([\w.]+)\(\) (?:missing (?:\d+|a) required|takes .*positional argument|too many positional|got multiple)"
 )
+# The arguments in `f() missing 2 required positional arguments: 'a' and 'b'`.
+_MISSING: Final = re.compile(r"(?<=[:,d] )'(\w+)'(?=,| and|$)")
 _UNREADABLE: Final = (
     "The bytes are no such message. A text form (.pbtxt) is read by google.protobuf.text_format.Parse, a SavedModel by "
     "tf.saved_model.loader.load, a meta graph (.meta) by tf.train.import_meta_graph; or the file is damaged."
@@ -64,7 +67,7 @@ def hint_for(error: BaseException) -> str:
 
 
 def _hint_for_words(error: BaseException, text: str) -> str:
-    if meant := hint_for_value(error, text):
+    if meant := hint_for_value(error, text) or hint_for_habit(error, text):
         return meant
     if found := _NO_FIELD.search(text):
         return _field_hint(*found.groups())
@@ -81,7 +84,8 @@ def _hint_for_words(error: BaseException, text: str) -> str:
         function = _called(error, name) or _find(name)
         return "" if function is None else f"{_signature_text(name, function)}{did_you_mean(keyword, _taken(function))}"
     if found := _COUNT.search(text):
-        function = _called(error, found[1]) or (_find(found[1]) if "." in found[1] else None)
+        missing = _MISSING.findall(text)
+        function = _called(error, found[1]) or (_find(found[1], missing) if "." in found[1] else None)
         return "" if function is None else f"{_signature_text(found[1], function)}{_of_class(error)}"
     return _value_hint(error, text)
 
@@ -248,8 +252,8 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
     return found if name in names else None
 
 
-def _find(name: str) -> Callable[..., object] | None:
-    """A function of that name in weft, for a call whose line is not to be had."""
+def _find(name: str, missing: Sequence[str] = ()) -> Callable[..., object] | None:
+    """A function of that name in weft, for a call whose line is not to be had; one that cannot do without those arguments."""
     owner, _, method = name.rpartition(".")
     for module_name, module in list(sys.modules.items()):
         if not module_name.startswith("weft."):
@@ -257,5 +261,7 @@ def _find(name: str) -> Callable[..., object] | None:
         found = getattr(module, owner or method, None) if module is not None else None
         function = getattr(found, method, None) if owner and found is not None else found
         if inspect.isfunction(function) and is_of_weft(function):
-            return function
+            needed = [each.name for each in _parameters(function) if each.default is each.empty]
+            if set(missing) <= set(needed):
+                return function
     return None

@@ -35,6 +35,10 @@ _MOST_NAMES: Final = 200
 _OF_NONE: Final = (
     "None is what tf.gradients gives for what the first argument does not depend on: leave it out, or is it the wrong variable?"
 )
+_OF_TAPE: Final = (
+    "None is what a tape gives for what it has not recorded: the target is computed inside of the tape's block, from "
+    "variables or from what tape.watch(x) names before."
+)
 _RUN_ONLY: Final = (
     "A tensor has a value in a run only: session.run({0}) returns it. In the graph, ops do the work of Python's functions (`+` "
     "joins texts, tf.read_file reads), and tf.py_func calls one with the value in each run."
@@ -111,7 +115,13 @@ def _of_none(expression: ast.expr, frame: FrameType) -> str:
     values = [resolve(each, frame) for each in operands]
     known = [isinstance(each, ast.Name | ast.Subscript | ast.Call) for each in operands]
     is_none = any(value is None and is_known for value, is_known in zip(values, known, strict=True))
-    return _OF_NONE if is_none and _has_tensors(frame) else ""
+    if not is_none or not _has_tensors(frame):
+        return ""
+    return _OF_TAPE if any(map(_is_of_tape, operands)) else _OF_NONE
+
+
+def _is_of_tape(operand: ast.expr) -> bool:
+    return isinstance(operand, ast.Call) and isinstance(operand.func, ast.Attribute) and operand.func.attr == "gradient"
 
 
 def _of_list(expression: ast.expr, frame: FrameType) -> str:

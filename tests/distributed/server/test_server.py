@@ -140,3 +140,16 @@ def test_a_restarted_task_is_told_of_with_both_incarnations(caplog: pytest.LogCa
             assert session.run(v) == 1.0
             (told,) = [record.getMessage() for record in caplog.records if "was restarted" in record.getMessage()]
     assert f"/job:ps/replica:0/task:0 was restarted (incarnation {second.incarnation}, before {first.incarnation})" in told
+
+
+def test_a_server_whose_address_another_task_has_too_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with Server({"a": ["localhost:0"]}) as first:
+        shared = address(first)
+    with Server({"ps": [shared, "localhost:0"], "worker": [shared, "localhost:0"]}, "worker", 0):
+        told = f"The cluster gives the address {shared} of /job:worker/task:0 to /job:ps/task:0 as well: each task needs one"
+        assert told in caplog.text
+
+
+def test_tasks_on_any_free_port_share_no_address(caplog: pytest.LogCaptureFixture) -> None:
+    with Server({"ps": ["localhost:0"], "worker": ["localhost:0"]}, "worker", 0):
+        assert "gives the address" not in caplog.text

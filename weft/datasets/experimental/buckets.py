@@ -49,7 +49,10 @@ def bucket_by_sequence_length(
         ValueError: the numbers of boundaries and of sizes do not fit.
     """
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
-        raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
+        raise ValueError(
+            f"len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1. There are {len(bucket_boundaries)} boundaries, so "
+            f"{len(bucket_boundaries) + 1} buckets, and {len(bucket_batch_sizes)} sizes: the last bucket is of what is longer."
+        )
     with get_default_graph().name_scope("bucket_by_seq_length"):
         sizes = constant(bucket_batch_sizes, dtypes.int64)
     limits = np.iinfo(np.int32)

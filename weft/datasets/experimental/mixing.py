@@ -58,7 +58,10 @@ def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -
     """
     spec = choice_dataset.element_spec
     if not (isinstance(spec, TensorSpec) and spec.dtype is dtypes.int64 and as_dims(spec.shape) in ((), None)):
-        raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
+        raise TypeError(
+            f"`choice_dataset` must be a dataset of scalar `tf.int64` tensors. It is of {spec}; "
+            "choice_dataset.map(lambda i: tf.cast(i, tf.int64)) makes int64 of other numbers."
+        )
     return _directed(choice_dataset, datasets)
 
 
@@ -86,9 +89,15 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Nest = None, seed
     else:
         given = convert_to_tensor(weights, name="weights")
         if given.dtype not in (dtypes.float32, dtypes.float64):
-            raise TypeError("`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements.")
+            raise TypeError(
+                "`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements. They are of the type "
+                f"{given.dtype.name}."
+            )
         if not given.shape.is_compatible_with([len(datasets)]):
-            raise ValueError("`weights` must be a vector of length `len(datasets)`.")
+            raise ValueError(
+                f"`weights` must be a vector of length `len(datasets)`. There are {len(datasets)} datasets, and the weights "
+                f"are of the shape {given.shape}."
+            )
         logits = expand_dims(log(given, name="logits"), 0)
     if len(datasets) == 1:
         return datasets[0]

@@ -175,7 +175,11 @@ def group_by_window(
         ValueError: both sizes are given, or neither.
     """
     if (window_size is None) == (window_size_func is None):
-        raise ValueError("Must pass either window_size or window_size_func.")
+        found = "both are" if window_size is not None else "neither is"
+        raise ValueError(
+            f"Must pass either window_size or window_size_func. In group_by_window {found} given: one size for all keys, or a "
+            "function that gives the size for a key."
+        )
     if window_size is not None:
         size = window_size
         return lambda dataset: dataset.made_by(functions.group_by_window(dataset, key_func, reduce_func, lambda _: size))

@@ -30,6 +30,22 @@ class OwnTask:
         return sum(len(self.cluster.task_indices(job)) for job in self.cluster.jobs) == 1
 
     @property
+    def told_of_address(self) -> str:
+        """What to say of its address, where the cluster gives that to other tasks as well; else empty."""
+        tasks = ((job, index) for job in self.cluster.jobs for index in self.cluster.task_indices(job))
+        others = [
+            f"/job:{job}/task:{index}"
+            for job, index in tasks
+            if (job, index) != (self.job, self.index) and self.cluster.task_address(job, index) == self.address
+        ]
+        if not others or split_address(self.address)[1] == 0:
+            return ""
+        return (
+            f"The cluster gives the address {self.address} of /job:{self.job}/task:{self.index} to {' and '.join(others)} as "
+            "well: each task needs one of its own, on one host another port."
+        )
+
+    @property
     def tasks_on_host(self) -> int:
         """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
         jobs = [job for job in self.cluster.jobs if job != PARAMETER_SERVER]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.feature_columns.column import FeatureColumn, FeatureColumns, ParseSpec
+from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureColumns, ParseSpec, SequenceDenseColumn
 
+_FOR_SEQUENCES: Final = (
+    "A column of sequences is for tf.keras.experimental.SequenceFeatures, or tf.contrib.feature_column.sequence_input_layer."
+)
+_FOR_CATEGORIES: Final = "You can wrap a categorical column with an embedding_column or indicator_column."
 Defaults: TypeAlias = "int | float | Sequence[Defaults]"
 
 
@@ -135,7 +139,7 @@ def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[F
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
-        raise ValueError("Expected feature_columns to be iterable, found dict.")
+        raise ValueError("Expected feature_columns to be iterable, found dict. Its columns are list(columns.values()).")
     if not isinstance(feature_columns, Iterable):
         raise TypeError(f"feature_columns must be a column or an iterable of columns, found {feature_columns!r}")
     by_name: dict[str, FeatureColumn] = {}
@@ -154,6 +158,22 @@ def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[F
     if not by_name:
         raise ValueError("feature_columns must not be empty.")
     return [by_name[name] for name in sorted(by_name)]
+
+
+def dense_columns(feature_columns: object, kind: str = "DenseColumn") -> list[DenseColumn]:
+    """The columns that a program passed, where each has a dense tensor; ValueError where one has none.
+
+    Args:
+        feature_columns: one column, or several.
+        kind: what is wanted, in the words of the message.
+    """
+    columns: list[DenseColumn] = []
+    for column in column_list(feature_columns):
+        if not isinstance(column, DenseColumn):
+            remedy = _FOR_SEQUENCES if isinstance(column, SequenceDenseColumn) else _FOR_CATEGORIES
+            raise ValueError(f"Items of feature_columns must be a {kind}. {remedy} Given: {column}")
+        columns.append(column)
+    return columns
 
 
 def check_batch_sizes(tensors: Sequence[Tensor], columns: Sequence[FeatureColumn]) -> None:
@@ -194,7 +214,11 @@ def make_parse_example_spec(feature_columns: FeatureColumns) -> ParseSpec:
     spec: ParseSpec = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise ValueError(f"All feature_columns must be _FeatureColumn instances. Given: {column}")
+            is_one = isinstance(feature_columns, FeatureColumn)
+            meant = " Several are wanted: of one column it is a list, [column]." if is_one else _column_of(column)
+            raise ValueError(
+                f"All feature_columns must be _FeatureColumn instances. Given: {column}{'.' if meant else ''}{meant}"
+            )
         wanted = column.parse_example_spec
         for key, value in wanted.items():
             if spec.get(key, value) != value:

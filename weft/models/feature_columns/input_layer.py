@@ -9,7 +9,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, FeatureMap
-from weft.models.feature_columns.column_checks import check_batch_sizes, column_list, element_count
+from weft.models.feature_columns.column_checks import check_batch_sizes, dense_columns, element_count
 from weft.models.feature_columns.scope_state import ScopeStateManager
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
 from weft.ops.array.joining import concat
@@ -40,7 +40,7 @@ def input_layer(
     Raises:
         ValueError: a column is not dense, two have one name, or a feature is missing.
     """
-    columns = _dense_columns(feature_columns)
+    columns = dense_columns(feature_columns, "_DenseColumn")
     with variable_scope(None, default_name="input_layer", values=tensors_of(features)):
         return _joined(
             features, columns, ScopeStateManager(weight_collections, trainable), cols_to_vars, cols_to_output_tensors
@@ -56,7 +56,7 @@ def scoped_input_layer(
     scope: ScopeLike = None,
 ) -> Tensor:
     """`input_layer` in a variable scope that the caller names."""
-    columns = _dense_columns(feature_columns)
+    columns = dense_columns(feature_columns, "_DenseColumn")
     with variable_scope(scope, default_name="input_layer", values=tensors_of(features)):
         return _joined(features, columns, ScopeStateManager(weight_collections, trainable), cols_to_vars, None)
 
@@ -66,18 +66,6 @@ def tensors_of(features: FeatureMap) -> list[Tensor]:
     if not isinstance(features, Mapping):
         raise TypeError(f"features must be a dict of tensors by the columns' keys, such as {{'x': tensor}}, not {features!r}.")
     return [each for each in features.values() if isinstance(each, Tensor)]
-
-
-def _dense_columns(feature_columns: object) -> list[DenseColumn]:
-    columns: list[DenseColumn] = []
-    for column in column_list(feature_columns):
-        if not isinstance(column, DenseColumn):
-            raise ValueError(
-                "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
-                f"embedding_column or indicator_column. Given: {column}"
-            )
-        columns.append(column)
-    return columns
 
 
 def _joined(
@@ -121,7 +109,7 @@ class InputLayer:
         name: str = "feature_column_input_layer",
         create_scope_now: bool = True,
     ) -> None:
-        columns = _dense_columns(feature_columns)
+        columns = dense_columns(feature_columns, "_DenseColumn")
 
         def build(features: FeatureMap) -> Tensor:
             return _joined(features, columns, ScopeStateManager(weight_collections, trainable), None, None)

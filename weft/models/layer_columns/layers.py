@@ -41,7 +41,7 @@ def check_feature_columns(feature_columns: Iterable[LayerColumn]) -> None:
         ValueError: there are two such columns, or a dict.
     """
     if isinstance(feature_columns, dict):
-        raise ValueError("Expected feature_columns to be iterable, found dict.")
+        raise ValueError("Expected feature_columns to be iterable, found dict. Its columns are list(columns.values()).")
     seen: set[str] = set()
     for column in feature_columns:
         if column.key in seen:

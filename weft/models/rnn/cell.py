@@ -6,6 +6,7 @@ them again afterwards.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,6 +34,7 @@ from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
 from weft.models.layers.effects import Effects
 from weft.models.layers.scope_argument import scope_argument
+from weft.models.rnn.state_fit import misfit
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
@@ -40,6 +42,7 @@ from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, VariableScope, default_variable_store
 from weft.ops.variables.variable_scope import variable_scope
+from weft.platform.spelling import did_you_mean
 
 WEIGHTS_NAME = "kernel"
 BIAS_NAME = "bias"
@@ -68,7 +71,10 @@ class RNNCell(Effects):
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any) -> None:
         self._reuse = kwargs.pop("_reuse", None)
         if kwargs:
-            raise TypeError(f"{type(self).__name__}: unknown arguments {sorted(kwargs)}")
+            kind = type(self)
+            taken = [each for each in inspect.signature(kind).parameters if each != "kwargs"]
+            meant = did_you_mean(min(kwargs), taken)
+            raise TypeError(f"{kind.__name__}: unknown arguments {sorted(kwargs)}. It takes {', '.join(taken)}.{meant}")
         super().__init__()
         self.trainable = trainable
         self._base_name = name or _snake_case(type(self).__name__)
@@ -143,7 +149,13 @@ class RNNCell(Effects):
                     self._check_floats(inputs)
                 self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
                 self.built = True
-            outputs = self.call(inputs, state, **scope_argument(self.call, entered))
+            try:
+                outputs = self.call(inputs, state, **scope_argument(self.call, entered))
+            except (TypeError, ValueError) as error:
+                told = misfit(self.name, self.state_size, state)
+                if told and f"The state of {self.name!r} " not in str(error):
+                    raise type(error)(told) from None
+                raise
         self.note_call(inputs, outputs)
         return outputs
 

@@ -60,7 +60,7 @@ def static_rnn(
             f"inputs must be a sequence, a tensor [batch, depth] for each step; got {inputs!r}: tf.unstack(inputs, axis=1)"
         )
     if not inputs:
-        raise ValueError("inputs must not be empty")
+        raise ValueError("inputs must not be empty: they are a tensor [batch, depth] for each step")
     with variable_scope(scope or "rnn") as opened:
         if opened.caching_device is None:
             opened.set_caching_device(lambda op: op.device)
@@ -174,7 +174,7 @@ def static_bidirectional_rnn(
             f"inputs must be a sequence, a tensor [batch, depth] for each step; got {inputs!r}: tf.unstack(inputs, axis=1)"
         )
     if not inputs:
-        raise ValueError("inputs must not be empty")
+        raise ValueError("inputs must not be empty: they are a tensor [batch, depth] for each step")
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as forward:
             outputs, state = static_rnn(cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=forward)

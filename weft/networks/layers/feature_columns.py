@@ -8,7 +8,7 @@ from weft.framework.aliases import DTypeLike, Initializer, Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.column import DenseColumn, FeatureColumn, SequenceDenseColumn
-from weft.models.feature_columns.column_checks import column_list, element_count
+from weft.models.feature_columns.column_checks import dense_columns, element_count
 from weft.models.feature_columns.sequence_layer import common_length, sequence_columns
 from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
 from weft.networks.config import Config, KerasObject, Options
@@ -83,15 +83,7 @@ class DenseFeatures(_ColumnLayer):
 
     def __init__(self, feature_columns: object, trainable: bool = True, name: str | None = None, **kwargs: Options) -> None:
         super().__init__(trainable=trainable, name=name, **kwargs)
-        columns: list[DenseColumn] = []
-        for column in column_list(feature_columns):
-            if not isinstance(column, DenseColumn):
-                raise ValueError(
-                    "Items of feature_columns must be a DenseColumn. You can wrap a categorical column with an "
-                    f"embedding_column or indicator_column. Given: {column}"
-                )
-            columns.append(column)
-        self._columns: list[DenseColumn] = columns
+        self._columns: list[DenseColumn] = dense_columns(feature_columns)
         self._state = _LayerState(self)
 
     def call(self, features: Nest, cols_to_output_tensors: dict[FeatureColumn, Tensor] | None = None) -> Tensor:

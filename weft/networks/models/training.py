@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -25,6 +26,12 @@ from weft.networks.optimizers import catalog as optimizers
 from weft.networks.state.session_arguments import NOTHING, SessionArguments
 from weft.networks.state.sessions import batch_get_value
 from weft.ops.array.placeholder import placeholder
+from weft.platform.spelling import did_you_mean
+
+_COMPILE_TAKES: Final = (
+    *("optimizer", "loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors"),
+    "run_eagerly",
+)
 
 
 class Trainable(Network):
@@ -60,16 +67,20 @@ class Trainable(Network):
 
         Raises:
             NotImplementedError: `distribute` was given.
-            TypeError: there is an argument that nothing takes.
-            ValueError: `run_eagerly=True`, or a loss or metric is unknown or does not fit the outputs.
+            ValueError: there is an argument that nothing takes, `run_eagerly=True`, or a loss or metric is unknown or does not
+                fit the outputs.
         """
         if distribute is not None:
             raise NotImplementedError(
                 "compile(distribute=...): make the model under a strategy's scope, or train by an Estimator"
             )
         self.run_eagerly = kwargs.pop("run_eagerly", False)
-        for unknown in kwargs.keys() - {"experimental_run_tf_function", "cloning"} - SessionArguments.names():
-            raise TypeError("Invalid keyword argument(s) in `compile`:", unknown)
+        for unknown in sorted(kwargs.keys() - {"experimental_run_tf_function", "cloning"} - SessionArguments.names()):
+            taken = [*_COMPILE_TAKES, *sorted(SessionArguments.names())]
+            raise ValueError(
+                f"Invalid argument {unknown!r} passed to `compile` of {self.name!r}. It takes {', '.join(taken)}."
+                f"{did_you_mean(unknown, taken)}"
+            )
         session_arguments = SessionArguments.of({name: kwargs[name] for name in kwargs.keys() & SessionArguments.names()})
         self.strategy = self.strategy or placement.strategy_in_scope()
         placement.check_made_in_scope(self.strategy, self.weights if self.built else ())

@@ -69,6 +69,9 @@ def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
     if isinstance(pred_fn_pairs, OrderedDict):
         pairs: Sequence[Nest] = list(pred_fn_pairs.items())
     elif isinstance(pred_fn_pairs, Mapping):
+        for key in pred_fn_pairs:
+            if not isinstance(key, Tensor):
+                raise AttributeError(f"{type(key).__name__!r} object has no attribute 'name': {_no_pred(key)}")
         pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
     else:
         pairs = pred_fn_pairs
@@ -77,7 +80,7 @@ def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
             raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}. It is (condition, function).")
         pred, function = pair
         if not isinstance(pred, Tensor):
-            raise TypeError(f"pred must be a Tensor, got: {pred}")
+            raise TypeError(f"pred must be a Tensor, got: {pred}. {_no_pred(pred)}")
         if pred.dtype.base_dtype is not dtypes.bool:
             raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
         if not callable(function):
@@ -85,6 +88,13 @@ def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
                 f"fn for pred {pred.name} must be callable, not {function!r}: `lambda: value` makes a function of a value."
             )
     return list(pairs)
+
+
+def _no_pred(pred: object) -> str:
+    return (
+        f"{pred!r} in 'pred_fn_pairs' is no scalar bool tensor; a comparison such as tf.equal(x, 1) makes one, and what Python "
+        "knows while the graph is built it can decide by `if`."
+    )
 
 
 def _names(pairs: Sequence[_Branch]) -> str:

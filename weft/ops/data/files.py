@@ -170,7 +170,9 @@ class BareFileIterator(FileIterator):
 def compression_of(compression_type: Array) -> str:
     found = bytes(compression_type.item()).decode()
     if found not in ("", "GZIP", "ZLIB"):
-        raise InvalidArgumentError.of(f"Unsupported compression_type: {found}")
+        raise InvalidArgumentError.of(
+            f"Unsupported compression_type: {found!r}. Files are plain with '', or compressed as 'GZIP' or 'ZLIB' says"
+        )
     return found
 
 
@@ -254,7 +256,7 @@ def fixed_length_record_dataset_v2(
     """
     header, size, footer = int(header_bytes), int(record_bytes), int(footer_bytes)
     if size <= 0:
-        raise InvalidArgumentError.of("`record_bytes` must be greater than zero")
+        raise InvalidArgumentError.of(f"`record_bytes` must be greater than zero. It is {size}: how long each record is")
     if header < 0 or footer < 0:
         raise InvalidArgumentError.of("`header_bytes` and `footer_bytes` must not be negative")
     compression = compression_of(compression_type)

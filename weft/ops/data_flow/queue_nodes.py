@@ -117,6 +117,11 @@ def random_shuffle_queue_v2(
 
     `-> scalar resource`
     """
+    if 0 <= capacity <= min_after_dequeue:
+        raise InvalidArgumentError.of(
+            f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}: so many elements stay in the queue while it "
+            "is open, and nothing could be taken out"
+        )
     signature = QueueSignature(
         "RandomShuffleQueue", capacity, tuple(component_types), _dims(shapes), min_after_dequeue, (seed, seed2)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -222,11 +223,15 @@ def sparse_merge(
 
     Raises:
         ValueError: there are not as many sizes as there are ids.
+        TypeError: a size is neither a whole number nor a tensor.
     """
     several: Any = sp_ids if isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "dense_shape") else None
     given: list[Any] = [sp_ids] if several is None else several
     ids = [as_sparse(each) for each in given]
     limits: Any = [vocab_size] if several is None else vocab_size
+    for limit in limits:
+        if not isinstance(limit, Tensor | Integral):
+            raise TypeError(f"vocab_size has to be a Tensor or Python int. Found {limit!r} of {type(limit)}")
     values = as_sparse(sp_values)
     if len(ids) != len(limits):
         raise ValueError("sp_ids and vocab_size have to have equal lengths.")

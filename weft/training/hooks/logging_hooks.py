@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.client.session import Session
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
 from weft.platform import tf_logging
 from weft.training.hooks.hook_timer import NeverTriggerTimer, SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -43,6 +44,8 @@ class LoggingTensorHook(SessionRunHook):
             raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
+        if isinstance(tensors, Tensor | str):
+            raise TypeError(f"LoggingTensorHook takes a list or a dict of tensors, of one of them [tensor]; got {tensors!r}.")
         if isinstance(tensors, Mapping):
             self._tensors = {tag: tensors[tag] for tag in sorted(tensors)}
         else:
