@@ -157,9 +157,11 @@ def test_a_closed_session_says_so_and_may_be_closed_again(open_session: OpenSess
     function = session.make_callable(constant)
     session.close()
     session.close()
-    for use in (lambda: session.run(constant), session.list_devices, function, lambda: session.make_callable(constant)):
+    for use in (lambda: session.run(constant), session.list_devices, lambda: session.make_callable(constant)):
         with pytest.raises(RuntimeError, match=CLOSED):
             use()
+    with pytest.raises(tf.errors.CancelledError, match=rf"Session has been closed\. {CLOSED}"):
+        function()
 
 
 def test_closing_ends_runs_that_are_blocked(open_session: OpenSession, gate: Gate) -> None:

@@ -22,6 +22,7 @@ from weft.ops.process import python_functions
 from weft.ops.process.eager_script import Recording, Tape, has_gradient
 from weft.ops.process.script import Types
 from weft.ops.variables.variable import Variable
+from weft.platform.function_wait import shown
 
 
 class _Function:
@@ -42,7 +43,7 @@ class _Function:
         return len(self._wanted)
 
     def __str__(self) -> str:
-        return python_functions.shown(self._function)
+        return shown(self._function)
 
     def call(self, ctx: OpContext, arrays: Sequence[Array], keeps_tape: bool) -> tuple[list[Array], Tape | None]:
         """Call the function on tensors of these values."""

@@ -14,6 +14,7 @@ from weft.framework.aliases import Nest
 from weft.framework.function_signatures import fn_args, get_func_name
 from weft.framework.graph_functions import device
 from weft.platform import tf_logging
+from weft.platform.function_wait import call_watched
 from weft.strategies.input.iterators import InputContext
 
 _NO_LABELS: Final = (
@@ -58,7 +59,7 @@ def call_input_fn(
         offered["input_context"] = input_context
     _check_input_fn(input_fn, offered)
     with device("/cpu:0"):
-        return input_fn(**{name: value for name, value in offered.items() if name in taken})
+        return call_watched(input_fn, **{name: value for name, value in offered.items() if name in taken})
 
 
 def _check_input_fn(input_fn: InputFn, offered: Mapping[str, object]) -> None:

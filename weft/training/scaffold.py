@@ -21,6 +21,7 @@ from weft.ops.variables.collections import (
     report_uninitialized_variables,
 )
 from weft.platform import tf_logging
+from weft.platform.function_wait import call_watched
 from weft.training.resources import Resource, local_resources, report_uninitialized_resources, shared_resources
 from weft.training.saving.saver import Saver, get_saver_or_default
 
@@ -124,7 +125,7 @@ class Scaffold:
     def init_fn(self) -> Callable[[Any], None] | None:
         """The function that initializes a session further, or None."""
         function = self._user_init_fn
-        return None if function is None else lambda session: function(self, session)
+        return None if function is None else lambda session: call_watched(function, self, session)
 
     @property
     def init_op(self) -> Operation | OrNone:

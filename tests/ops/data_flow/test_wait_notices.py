@@ -55,6 +55,14 @@ def test_a_dequeue_that_had_elements_before_says_so(caplog: pytest.LogCaptureFix
     assert "FIFOQueue 'games', which has 0. Those that came before are taken" in told
 
 
+def test_a_dequeue_of_a_shuffling_queue_says_how_many_it_keeps(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
+        queue = tf.RandomShuffleQueue(10, 5, tf.float32, shapes=[[]], name="games")
+        session.run(queue.enqueue(1.0))
+        told = told_while_it_runs(caplog, session, queue.dequeue())
+    assert "RandomShuffleQueue 'games', which has 1 and keeps 5 to choose from (min_after_dequeue)." in told
+
+
 def test_an_enqueue_that_nobody_makes_room_for_says_so(caplog: pytest.LogCaptureFixture) -> None:
     with tf.Graph().as_default(), tf.Session() as session, caplog.at_level(logging.WARNING, "weft"):
         put = tf.FIFOQueue(1, tf.float32, shapes=[[]], name="jobs").enqueue(1.0, name="put")

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
+from typing import Final
 
 from weft.credentials.credentials import Credentials
+from weft.distributed.server.server_def import OwnTask
 from weft.errors import InvalidArgumentError, UnknownError
 from weft.platform.grpc_modules import grpc
 from weft.platform.host_port import split_address
 from weft.platform.local_address import interfaces_of
 from weft.platform.peer_owner import is_loopback
+
+_LOG: Final = logging.getLogger("weft")
+
+
+def bind_task(server: grpc.Server, task: OwnTask, credentials: Credentials | None) -> int:
+    """Let a gRPC server listen at its task's address, and tell where the cluster has given that to another task as well.
+
+    Raises:
+        InvalidArgumentError, UnknownError: as `bind` does.
+    """
+    shared = task.told_of_address
+    if not shared:
+        return bind(server, task.address, credentials)
+    _LOG.warning("%s", shared)
+    try:
+        return bind(server, task.address, credentials)
+    except UnknownError as error:
+        raise UnknownError.of(f"{error.message}. {shared}") from None
 
 
 def bind(server: grpc.Server, address: str, credentials: Credentials | None = None) -> int:

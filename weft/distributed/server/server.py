@@ -22,7 +22,7 @@ from weft.distributed.rpc.master import methods as master_methods
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.announcements import Announcements, announcer_of
-from weft.distributed.server.binding import bind
+from weft.distributed.server.binding import bind_task
 from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.job_end import VARIABLE as ENDS_WITH_JOB
@@ -40,7 +40,7 @@ from weft.distributed.worker import worker_service
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
-from weft.errors import AbortedError, UnavailableError, UnknownError
+from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterLike
 from weft.framework.graph import Graph
 from weft.platform.grpc_modules import grpc
@@ -145,15 +145,10 @@ class Server:
         self._stop_probes: Callable[[], object] = lambda: None
         swept = (self._close_overdue_sessions, self._taskers.close_orphans, self._worker.give_up_late_steps)
         self._sweeper = Sweeper(f"weft-sweep-{task.name}", swept)
-        shared = task.told_of_address
-        if shared:
-            _LOG.warning("%s", shared)
         try:
-            self._port = bind(self._rpc, task.address, self._admissions.credentials)
-        except BaseException as error:
+            self._port = bind_task(self._rpc, task, self._admissions.credentials)
+        except BaseException:
             self._rpc.stop(None)
-            if shared and isinstance(error, UnknownError):
-                raise UnknownError.of(f"{error.message}. {shared}") from None
             raise
         if start:
             self.start()

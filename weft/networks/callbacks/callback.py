@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from weft.framework.aliases import Nest
 from weft.framework.printed import printed
 from weft.networks.config import Config, KerasObject, Options
+from weft.platform.function_wait import call_watched
 
 Logs = Config
 _OF_FUNCTION: Final = "tf.keras.callbacks.LambdaCallback(on_epoch_end=...) makes one of a function."
@@ -198,7 +199,7 @@ class CallbackList:
     def call(self, what: str, *args: Options) -> None:
         """Call the method `what` of each."""
         for each in self.callbacks:
-            getattr(each, what)(*args)
+            call_watched(getattr(each, what), *args)
 
 
 class History(Callback):

@@ -14,7 +14,7 @@ from weft.framework import nest
 from weft.framework.aliases import Array, Nest
 from weft.framework.operation import Tensor
 from weft.networks.state.sessions import get_session
-from weft.ops.process.python_functions import shown
+from weft.platform.function_wait import shown
 from weft.platform.wait_watch import Watched
 
 _OF_BATCHES: Final = "The model waits for the batch: look at what it reads and waits for."

@@ -271,9 +271,10 @@ class QueueState:
         if now_s < self._quiet_until_s:
             return
         self._quiet_until_s = now_s + (RARELY_S if self._quiet_until_s else SECOND_S - FIRST_S) - 1
+        kept = f" and keeps {self._kept} to choose from (min_after_dequeue)" if self._kept and len(self._store) else ""
         _LOG.warning(
-            "%s has waited %.0f s for elements of %s, which has %d. %s",
-            _where(ctx.op), waited_s, self._description, len(self._store), self._advice(),
+            "%s has waited %.0f s for elements of %s, which has %d%s. %s",
+            _where(ctx.op), waited_s, self._description, len(self._store), kept, self._advice(),
         )  # fmt: skip
 
     def _tell_of_room(self, ctx: OpContext, waited_s: float, taken: int, asker: str) -> None:

@@ -7,12 +7,11 @@ instead of running whichever function of its own has the same number.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import os
 import secrets
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from weft.errors import (
@@ -26,7 +25,7 @@ from weft.errors import (
 from weft.framework.graph import Graph, get_default_graph
 from weft.platform import short_traceback
 from weft.platform.interrupts import is_main_thread
-from weft.platform.program_frames import is_under_weft, is_weft, shown_name
+from weft.platform.program_frames import is_under_weft, is_weft
 from weft.platform.wait_watch import Watched
 
 
@@ -78,14 +77,6 @@ def register(function: object) -> str:
         graph = graph.outer_graph  # type: ignore[attr-defined]
     _OF_GRAPH.setdefault(graph, []).append(entry)
     return token
-
-
-def shown(function: Callable[..., Any] | Iterator[Any]) -> str:
-    """A function, or a generator that one made, in a message: its name, and the line of the program where it is."""
-    function = inspect.unwrap(function) if callable(function) else function
-    code = getattr(function, "__code__", None) or getattr(function, "gi_code", None)
-    place = f" ({shown_name(code.co_filename)}:{code.co_firstlineno})" if code is not None else ""
-    return f"{getattr(function, '__qualname__', repr(function))}{place}"
 
 
 def find(token: str) -> Any:

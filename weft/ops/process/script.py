@@ -25,6 +25,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process import python_functions
 from weft.platform.file_access import limited_to
+from weft.platform.function_wait import shown
 
 
 def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, ...]:
@@ -33,7 +34,7 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     arguments = [value if np.ndim(value) else value[()] for value in inputs]
     try:
         # The function is this process's own, whatever the graphs of others may touch here.
-        with limited_to(None), python_functions.watched(lambda: python_functions.shown(function)):
+        with limited_to(None), python_functions.watched(lambda: shown(function)):
             result = function(*arguments)
     except BaseException as error:
         raise python_functions.translated(error) from error
@@ -47,14 +48,14 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     if len(outputs) != len(wanted):
         raise InvalidArgumentError.of(
             f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values.\n  The function is "
-            f"{python_functions.shown(function)}: it returns a list with a value for each type in Tout."
+            f"{shown(function)}: it returns a list with a value for each type in Tout."
         )
     for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):
         found = dtypes.as_dtype(value.dtype)
         if found is not dtype:
             raise InvalidArgumentError.of(
                 f"{index}-th value returned by {name} is {datatype_name(found)}, but expects {datatype_name(dtype)}\n"
-                f"  The function is {python_functions.shown(function)}: return np.asarray(value, np.{dtype.name}), or say "
+                f"  The function is {shown(function)}: return np.asarray(value, np.{dtype.name}), or say "
                 f"tf.{found.name} in "
                 "Tout."
             )

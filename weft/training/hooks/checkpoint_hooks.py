@@ -15,6 +15,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.graph_file import write_graph
 from weft.framework.printed import printed
 from weft.platform import tf_logging
+from weft.platform.function_wait import call_watched
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
@@ -106,7 +107,7 @@ class CheckpointSaverHook(SessionRunHook):
         self._summary_writer = FileWriterCache.get(self._checkpoint_dir)
         self._global_step_tensor = global_step_read("CheckpointSaverHook")
         for listener in self._listeners:
-            listener.begin()
+            call_watched(listener.begin)
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Write the graph, and the model as it is now."""
@@ -142,19 +143,19 @@ class CheckpointSaverHook(SessionRunHook):
         if step != self._timer.last_triggered_step():
             self._save(session, step)
         for listener in self._listeners:
-            listener.end(session, step)
+            call_watched(listener.end, session, step)
         self._summary_writer.flush()
 
     def _save(self, session: Any, step: Any) -> bool:
         tf_logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
-            listener.before_save(session, step)
+            call_watched(listener.before_save, session, step)
         self._get_saver().save(session, self._save_path, global_step=step)
         log = event_pb2.SessionLog(status=event_pb2.SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
         should_stop = False
         for listener in self._listeners:
-            if listener.after_save(session, step):
+            if call_watched(listener.after_save, session, step):
                 tf_logging.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
                 should_stop = True
         return should_stop

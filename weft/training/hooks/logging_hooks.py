@@ -27,6 +27,7 @@ class LoggingTensorHook(SessionRunHook):
 
     Raises:
         ValueError: both of runs and seconds are given, or neither and not `at_end`, or `every_n_iter` is not positive.
+        TypeError: `tensors` is one tensor.
 
     >>> hook = tf.train.LoggingTensorHook({"loss": "loss:0"}, every_n_iter=100)
     """

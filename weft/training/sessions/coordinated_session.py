@@ -11,6 +11,7 @@ from weft.framework.aliases import Feeds, Fetches
 from weft.framework.collections import GraphKeys
 from weft.framework.run_signature import typed_run
 from weft.platform import tf_logging
+from weft.platform.function_wait import call_watched
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -108,7 +109,7 @@ class CoordinatedSession:
         if self._stop_requested:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
-        requests = [(hook, hook.before_run(context)) for hook in self._hooks]
+        requests = [(hook, call_watched(hook.before_run, context)) for hook in self._hooks]
         wanted: dict[object, object] = {_CALLER: fetches}
         try:
             wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)
@@ -124,7 +125,7 @@ class CoordinatedSession:
             results = self._sess.run(wanted, feeds, options, metadata)
         shown = RunOptions() if options is None else options
         for hook in self._hooks:
-            hook.after_run(context, SessionRunValues(results.get(hook), shown, metadata))
+            call_watched(hook.after_run, context, SessionRunValues(results.get(hook), shown, metadata))
         self._stop_requested = self._stop_requested or context.stop_requested
         return results[_CALLER]
 
@@ -200,7 +201,7 @@ class CoordinatedSessionCreator:
             if self.tf_sess.graph.get_collection(GraphKeys.QUEUE_RUNNERS):
                 start_queue_runners(sess=self.tf_sess, coord=self.coord)
             for hook in self._hooks:
-                hook.after_create_session(self.tf_sess, self.coord)
+                call_watched(hook.after_create_session, self.tf_sess, self.coord)
         except BaseException:
             session.close(at_once=True)
             raise

@@ -18,6 +18,7 @@ from weft.framework.printed import printed
 from weft.framework.run_signature import typed_run
 from weft.framework.value_types import OrNone
 from weft.platform import tf_logging
+from weft.platform.function_wait import call_watched
 from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
@@ -57,7 +58,7 @@ class _MonitoredSession:
         self._hooks = checked_hooks(hooks)
         self._hooks += [*progress_hooks(self._hooks), *stop_signal_hooks(self._signals)]
         for hook in self._hooks:
-            hook.begin()
+            call_watched(hook.begin)
         self._drain_s = min(stop_grace_period_secs, LONGEST_DRAIN_S)
         self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
         self._sess: CoordinatedSession | RecoverableSession | None = None
@@ -185,12 +186,12 @@ class _MonitoredSession:
         # Replicas that wait for this one go on; then what they still do is over before the hooks save the model.
         for hook in self._hooks:
             if _releases_replicas(hook):
-                hook.end(session)
+                call_watched(hook.end, session)
         if not self._signals.exit_code:
             drain(session, self._drain_s)
         for hook in self._hooks:
             if not _releases_replicas(hook):
-                hook.end(session)
+                call_watched(hook.end, session)
 
     def _open_graph_again(self) -> None:
         if not self._graph_was_finalized:

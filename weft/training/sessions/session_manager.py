@@ -20,6 +20,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.platform import tf_logging
 from weft.platform.deadline import within
+from weft.platform.function_wait import call_watched
 from weft.platform.wait_notice import WaitNotice
 from weft.training.replica_steps import trains_in_step
 from weft.training.saving.fallback import restore_newest_whole
@@ -157,7 +158,7 @@ class SessionManager:
         if init_op is not None:
             session.run(init_op, feed_dict=init_feed_dict)
         if init_fn:
-            init_fn(session)
+            call_watched(init_fn, session)
 
     def _check_initialized(self, session: Session, init_op: Operation | None, init_fn: object) -> None:
         missing = self._try_local_init(session)
