@@ -8,7 +8,8 @@ import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Final
+from itertools import chain
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -44,22 +45,41 @@ def _free_ports(count: int) -> list[int]:
         return [each.getsockname()[1] for each in found]
 
 
+class Started(NamedTuple):
+    """A server of TensorFlow's: its target and the process that it has for itself."""
+
+    target: str
+    process_id: int
+
+
 @contextmanager
 def servers(version: str, jobs: Mapping[str, int]) -> Iterator[dict[str, list[str]]]:
     """Servers of TensorFlow's, so many tasks of each job, each in a process of its own; yields their targets by job."""
+    with started_servers(version, jobs) as started:
+        yield {job: [each.target for each in of_job] for job, of_job in started.items()}
+
+
+@contextmanager
+def started_servers(version: str, jobs: Mapping[str, int]) -> Iterator[dict[str, list[Started]]]:
+    """The same with their processes, for tests in which something happens to one."""
     python = interpreter(version)
     ports = iter(_free_ports(sum(jobs.values())))
     cluster = {job: [f"localhost:{next(ports)}" for _ in range(count)] for job, count in jobs.items()}
     with ExitStack() as stack:
-        started = [
-            stack.enter_context(_process([python, "-c", _SERVE, json.dumps(cluster), job, str(task)]))
+        processes = {
+            job: [
+                stack.enter_context(_process([python, "-c", _SERVE, json.dumps(cluster), job, str(task)]))
+                for task in range(len(addresses))
+            ]
             for job, addresses in cluster.items()
-            for task in range(len(addresses))
-        ]
-        for each in started:
+        }
+        for each in chain.from_iterable(processes.values()):
             assert each.stdout is not None
             assert each.stdout.readline() == "up\n"
-        yield {job: [f"grpc://{address}" for address in addresses] for job, addresses in cluster.items()}
+        yield {
+            job: [Started(f"grpc://{address}", each.pid) for address, each in zip(addresses, processes[job], strict=True)]
+            for job, addresses in cluster.items()
+        }
 
 
 @contextmanager

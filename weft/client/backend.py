@@ -51,7 +51,7 @@ class Backend(Protocol):
     ) -> PreparedStep:
         """Make the plan for these feeds, fetches and targets; new nodes of the graph are taken over first.
 
-        DeadlineExceededError when the tasks that it waits for are not there in time.
+        DeadlineExceededError when opening the session, sending nodes or planning takes longer than `timeout_s`, each alone.
         """
         ...
 

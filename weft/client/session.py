@@ -108,7 +108,7 @@ class BaseSession:
         plan = None if feed_dict else self._steps.plans.find(fetches, ())
         if plan is not None and options is None and run_metadata is None:
             return plan.results(self._steps.run(plan, (), None)[0], (), self._handle_of)
-        plan, values, options = self._steps.look_up(fetches, feed_dict, options)
+        plan, values = self._steps.look_up(fetches, feed_dict, options)
         return self._run_plan(plan, values, options, run_metadata)
 
     def _run_plan(
@@ -296,8 +296,9 @@ class Session(BaseSession):
         target: '' for this process, or the `grpc://host:port` of a server.
         graph: the graph to run; the default graph when None.
         config: a ConfigProto.
-        timeout: how many seconds anything that the session does may take: each run, with the opening of the session and the
-            planning that the first one begins with, and closing. It takes the place of the config's `operation_timeout_in_ms`.
+        timeout: how many seconds anything may take that the session asks of its server: each step, and, before the first one of
+            its kind, opening the session, sending nodes and planning, each for itself; and closing. It takes the place of the
+            config's `operation_timeout_in_ms`.
 
     >>> with tf.Session() as session:
     ...     print(session.run(tf.constant(2) * 3))

@@ -13,13 +13,12 @@ from weft.client.backend import Backend
 from weft.client.growth_watch import GrowthWatch
 from weft.client.plans import Plan, Plans
 from weft.client.tensor_handle import KeptTensors, TensorHandle
-from weft.distributed.master.steps.step_metadata import with_timeout
 from weft.errors import InternalError, OpError
 from weft.framework.aliases import Array, Fetches
 from weft.framework.graph import Graph
 from weft.framework.node_errors import operand_lines
 from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import left_s, within
+from weft.platform.deadline import within
 from weft.platform.short_traceback import is_full
 from weft.runtime.step.spans import spans
 from weft.runtime.xla.xla_process import ForkedProcessError
@@ -67,10 +66,8 @@ class SessionSteps:
             )
         return backend
 
-    def look_up(
-        self, fetches: Fetches, feed_dict: object, options: config_pb2.RunOptions | None
-    ) -> tuple[Plan, list[object], config_pb2.RunOptions | None]:
-        """The plan of a run, the values that are fed, and the options: for a plan that had to be made, with the time left."""
+    def look_up(self, fetches: Fetches, feed_dict: object, options: config_pb2.RunOptions | None) -> tuple[Plan, list[object]]:
+        """The plan of a run, made if there is none, and the values that are fed."""
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
             if TensorHandle in map(type, pairs.values()):
@@ -80,19 +77,14 @@ class SessionSteps:
         else:
             fed, values = [], []
         plan = self.plans.find(fetches, fed)
-        if plan is None:
-            with within(self.limit_s(options)):
-                plan = self.make(fetches, fed)
-                options = with_timeout(options, left_s())
-        return plan, values, options
+        return plan or self.make(fetches, fed, options), values
 
-    def make(self, fetches: Fetches, fed: list[Tensor]) -> Plan:
-        """Plan a step, unless it is planned already."""
+    def make(self, fetches: Fetches, fed: list[Tensor], options: config_pb2.RunOptions | None = None) -> Plan:
+        """Plan a step, unless it is planned already. What the tasks are asked before a step takes nothing from its own time."""
         backend = self.open_backend(fetches)
         self._growth.look()
         try:
-            with within(self.limit_s(None) if left_s() is None else None):
-                return self.plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=left_s()))
+            return self.plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=self.limit_s(options)))
         except OpError as error:
             raise self.located(error) from None
 
@@ -122,7 +114,7 @@ class SessionSteps:
         raise self.located(error) from error.__cause__
 
     def limit_s(self, options: config_pb2.RunOptions | None) -> float | None:
-        """How long a run may take, in seconds, with the planning, and the opening of the session if it is the first."""
+        """How many seconds a step may take, and before it each of what the tasks are asked for it."""
         checked = checked_options(options)
         timeout_ms = 0 if checked is None else checked.timeout_in_ms
         timeout_ms = timeout_ms or (self._config.operation_timeout_in_ms if self._config is not None else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -15,6 +16,7 @@ import pytest
 import weft as tf
 from tests import tensorflows
 from tests.promptness import LATE_S
+from tests.told_waits import ToldWaits, tell_soon
 from weft.ops.data_flow.replica_board import replica_board_read
 
 pytestmark = [pytest.mark.oracle, pytest.mark.timeout(120)]
@@ -247,6 +249,57 @@ def test_the_sessions_own_deadline_holds_for_every_step(target: str) -> None:
     taken = tf.FIFOQueue(1, [tf.float32], [[]]).dequeue()
     with tf.Session(target, timeout=1) as session, pytest.raises(tf.errors.DeadlineExceededError):
         session.run(taken)
+
+
+def test_a_server_that_stands_still_is_told_of_and_a_step_ends_at_its_deadline(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tf.reset_default_graph()
+    x = tf.constant(1.0) + 1.0
+    with tensorflows.started_servers(version, {"a": 1}) as started:
+        server = started["a"][0]
+        with tf.Session(server.target, timeout=5) as session:
+            session.run(x)
+            os.kill(server.process_id, signal.SIGSTOP)
+            tell_soon(monkeypatch)
+            told = ToldWaits()
+            with told.listening(), pytest.raises(tf.errors.DeadlineExceededError, match="its process stands still"):
+                session.run(x)
+            assert server.target.removeprefix("grpc://") in told.texts[0]
+            assert "running a step for 'add:0'" in told.texts[0]
+            assert "its process stands still" in told.texts[0]
+
+
+def test_a_step_whose_server_is_killed_ends_at_once(version: str) -> None:
+    tf.reset_default_graph()
+    queue = tf.FIFOQueue(1, [tf.float32], [[]])
+    taken = queue.dequeue()
+    with tensorflows.started_servers(version, {"a": 1}) as started:
+        server = started["a"][0]
+        with tf.Session(server.target) as session:
+            session.run(queue.size())
+            threading.Timer(0.3, os.kill, (server.process_id, signal.SIGKILL)).start()
+            began_s = time.monotonic()
+            for _ in range(2):
+                with pytest.raises(tf.errors.UnavailableError, match=server.target.removeprefix("grpc://")):
+                    session.run(taken)
+            assert time.monotonic() - began_s < 0.3 + LATE_S
+
+
+def test_a_deadline_names_the_tasks_for_which_the_server_may_wait(version: str) -> None:
+    tf.reset_default_graph()
+    with tf.device("/job:ps/task:0"):
+        v = tf.Variable([1.0, 2.0], name="v", use_resource=False)
+    with tf.device("/job:worker/task:0"):
+        y = v * 3
+    with (
+        tensorflows.started_servers(version, {"ps": 1, "worker": 1}) as started,
+        tf.Session(started["worker"][0].target, timeout=5) as session,
+    ):
+        session.run(v.initializer)
+        os.kill(started["ps"][0].process_id, signal.SIGSTOP)
+        with pytest.raises(tf.errors.DeadlineExceededError, match=r"its process lives.*/job:ps/task:0, /job:worker/task:0"):
+            session.run(y)
 
 
 def test_closing_the_session_ends_a_step_that_waits(target: str) -> None:

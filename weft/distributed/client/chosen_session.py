@@ -65,8 +65,7 @@ class ChosenSession:
         timeout_s: float | None = None,
     ) -> RemoteStep | TensorFlowStep:
         """Prepare a run; the first one waits for the server and opens the session."""
-        with within(timeout_s):
-            return self._session(timeout_s).prepare(feeds, fetches, targets, left_s())
+        return self._session(timeout_s).prepare(feeds, fetches, targets, left_s(timeout_s))
 
     def prepare_partial(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]

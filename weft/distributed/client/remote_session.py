@@ -19,6 +19,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from weft.channel.heartbeats import Watch
 from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
+from weft.distributed.client.unanswered import OF_OPENING
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.master.methods import METHODS, SERVICE, SESSION_KEY, WEFT_CLIENT
@@ -38,10 +39,6 @@ from weft.platform.wait_watch import Watched
 from weft.proto import explain_pb2, master_pb2
 from weft.runtime.choice.stage_report import StageReport
 
-_OF_OPENING: Final = (
-    "It waits for tasks of its cluster that do not answer, and its log names them: look whether they run. A session that needs "
-    "few tasks names them in ConfigProto(device_filters=[...])."
-)
 _ANSWER_S: Final = 2.0  # how long a server may take to end a session, or to take it up again
 
 
@@ -87,14 +84,16 @@ class RemoteSession:
         timeout_s: float | None = None,
     ) -> RemoteStep:
         """Send new nodes and prepare the run; the first one opens the session, which waits for all tasks."""
-        calls = self._synchronise(timeout_s)
+        with within(timeout_s):
+            calls = self._synchronise()
         self._release_retired()
         options = CallableOptions(
             feed=[t.name for t in feeds], fetch=[t.name for t in fetches], target=[op.name for op in targets]
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
         # Ctrl-C may come when the server has prepared the run and nobody here knows its number yet.
-        number = self._call("MakeCallable", request, lambda response: self._retired.append(response.handle)).handle
+        with within(timeout_s):
+            number = self._call("MakeCallable", request, lambda response: self._retired.append(response.handle)).handle
         return RemoteStep(calls, self._handle, number, self._retired.append, self._explain, [*fetches, *targets])
 
     def _explain(self, number: int) -> list[StageReport]:
@@ -136,7 +135,7 @@ class RemoteSession:
             raise
         return [tensor_util.make_ndarray(named.tensor) for named in response.tensor]
 
-    def _synchronise(self, timeout_s: float | None = None) -> CallChannel:
+    def _synchronise(self) -> CallChannel:
         """Send the nodes that are new, with the session's opening at first; returns the way for calls."""
         with holding(self._lock, f"the session on {self._target}, which another thread opens or extends"):
             self._raise_if_closed()
@@ -149,7 +148,7 @@ class RemoteSession:
             again = [op for op in operations[: self._sent] if op in grown]
             graph_def = graph_def_of(self._graph, again + operations[self._sent :])
             if self._calls is None:
-                self._calls = self._open(graph_def, timeout_s)
+                self._calls = self._open(graph_def)
                 if self._closed is not None:
                     # Whoever closed it meanwhile found nothing open yet.
                     self._close_there()
@@ -172,9 +171,9 @@ class RemoteSession:
             self._sent, self._sent_version = sent, version
             self._extension = None
 
-    def _open(self, graph_def: GraphDef, timeout_s: float | None) -> CallChannel:
+    def _open(self, graph_def: GraphDef) -> CallChannel:
         request = master_pb2.CreateSessionRequest(graph_def=graph_def, config=self._config, target=self._target)
-        response = self._wait_for_server(request, timeout_s)
+        response = self._wait_for_server(request)
         self._handle, self._version = response.session_handle, response.graph_version
         admission = as_admission(response.channel)
         self._key = admission.token
@@ -192,16 +191,12 @@ class RemoteSession:
         request = master_pb2.CloseSessionRequest(session_handle=self._handle)
         return as_admission(self._rpc.call("ResumeSession", request, _ANSWER_S, self._shown_key()).channel)
 
-    def _wait_for_server(self, request: master_pb2.CreateSessionRequest, timeout_s: float | None) -> Any:
-        """Create the session; a server that is started later is waited for, as its cluster is.
-
-        `timeout_s` is what the run allows that opens the session; the session's own timeout counts too.
-        """
-        limits_s = [limit for limit in (self._timeout_s, timeout_s) if limit is not None]
-        with within(min(limits_s, default=None)):
+    def _wait_for_server(self, request: master_pb2.CreateSessionRequest) -> Any:
+        """Create the session; a server that is started later is waited for, as its cluster is."""
+        with within(self._timeout_s):
             self._rpc.wait_until_reachable(left_s(), self._raise_if_closed)
             # The master gives up by itself at the same time, and can say which tasks it has waited for.
-            with Watched(lambda: f"The master at {self._target} has been opening a session", _OF_OPENING):
+            with Watched(lambda: f"The master at {self._target} has been opening a session", OF_OPENING):
                 return self._rpc.call("CreateSession", request, metadata=((WEFT_CLIENT, b"1"),))
 
     def _raise_if_closed(self) -> None:

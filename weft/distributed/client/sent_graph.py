@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
@@ -27,18 +27,13 @@ class SentGraph:
 
     def missing(self, elements: Iterable[Tensor | Operation]) -> list[Operation]:
         """The nodes that these need and that were not sent, in the graph's order."""
-        graph = self._graph
-        waiting = [element.op if isinstance(element, Tensor) else element for element in elements]
-        found: dict[str, Operation] = {}
-        while waiting:
-            op = waiting.pop()
-            if op.name in self._names or op.name in found:
-                continue
-            found[op.name] = op
-            waiting.extend(tensor.op for tensor in op.inputs)
-            waiting.extend(op.control_inputs)
-            waiting.extend(graph.operations[name] for name in _colocated(op) if name in graph.operations)
-        return sorted(found.values(), key=lambda op: op.id)
+        operations = (element.op if isinstance(element, Tensor) else element for element in elements)
+        return _needed(self._graph, operations, self._names)
+
+    def needed(self, names: Iterable[str]) -> list[Operation]:
+        """The nodes that a run needs of tensors and operations with these names. For any thread."""
+        operations = self._graph.operations
+        return _needed(self._graph, [operations[name.partition(":")[0]] for name in names], ())
 
     def has_grown(self) -> bool:
         """Whether nodes that were sent have other outputs or functions since, which a server cannot be told of."""
@@ -62,6 +57,21 @@ class SentGraph:
         """The server has nothing any more."""
         self._names.clear()
         self._version = 0
+
+
+def _needed(graph: Graph, operations: Iterable[Operation], known: Container[str]) -> list[Operation]:
+    """These nodes and those that they need, but for what is known by its name, in the graph's order."""
+    waiting = list(operations)
+    found: dict[str, Operation] = {}
+    while waiting:
+        op = waiting.pop()
+        if op.name in known or op.name in found:
+            continue
+        found[op.name] = op
+        waiting.extend(tensor.op for tensor in op.inputs)
+        waiting.extend(op.control_inputs)
+        waiting.extend(graph.operations[name] for name in _colocated(op) if name in graph.operations)
+    return sorted(found.values(), key=lambda op: op.id)
 
 
 def _colocated(op: Operation) -> Iterator[str]:

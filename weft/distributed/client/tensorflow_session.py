@@ -19,15 +19,17 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from weft import errors
 from weft.distributed.client.sent_graph import SentGraph
+from weft.distributed.client.unanswered import Unanswered
 from weft.distributed.rpc.master.methods import METHODS, SERVICE
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
-from weft.errors import CancelledError, NotFoundError, OpError, UnimplementedError
+from weft.errors import CancelledError, DeadlineExceededError, NotFoundError, OpError, UnimplementedError
 from weft.framework import tensor_util
 from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 from weft.platform.deadline import holding, within
+from weft.platform.wait_watch import Watched
 from weft.proto import master_pb2
 from weft.runtime.choice.stage_report import StageReport
 
@@ -57,6 +59,7 @@ class TensorFlowSession:
         # To a server of TensorFlow's, frequent pings are an attack: it cuts the connection.
         self._rpc = RpcStub(SERVICE, METHODS, target, "The TensorFlow server", heartbeat_timeout_s=math.inf, answer_s=ANSWER_S)
         self._timeout_s = max(config.operation_timeout_in_ms, 0) / 1000 or None
+        self._unanswered = Unanswered(self._peer, self._rpc.probe)
         self._lock = threading.Lock()
         self._sent = SentGraph(graph)
         self._handle = ""
@@ -151,11 +154,20 @@ class TensorFlowSession:
         """Call a method about the session; `sent` are the nodes that go with it."""
         self._raise_if_closed()
         try:
-            with within(timeout_s):
+            with within(timeout_s), self._watched(request):
                 return self._rpc.call(name, request)
         except OpError as error:
             self._raise_if_closed()
+            if isinstance(error, DeadlineExceededError):
+                operations = self._sent.needed(_wanted(request))
+                raise DeadlineExceededError.of(f"{error.message}: {self._unanswered.why(operations)}") from error.__cause__
             raise self._known(error, sent) from error.__cause__
+
+    def _watched(self, request: Message) -> Watched:
+        """The wait for the answer to a request."""
+        if isinstance(request, master_pb2.CreateSessionRequest):
+            return self._unanswered.watched(lambda: "opening a session", None)
+        return self._unanswered.watched(lambda: _doing(request), lambda: self._sent.needed(_wanted(request)))
 
     def _known(self, error: OpError, sent: GraphDef | None = None) -> OpError:
         """The error with the node that TensorFlow names at the end of the text, and with the nodes of an op that it lacks."""
@@ -220,6 +232,19 @@ class TensorFlowSession:
     def abandon(self) -> None:
         """Let the connection end. TensorFlow's servers keep a session that nobody closed."""
         self._rpc.close()
+
+
+def _wanted(request: Message) -> list[str]:
+    """The tensors and operations that a request is there for."""
+    return [*request.fetch, *request.target] if isinstance(request, master_pb2.RunStepRequest) else []
+
+
+def _doing(request: Message) -> str:
+    wanted = _wanted(request)
+    if not wanted:
+        return f"answering a {type(request).__name__}"
+    more = len(wanted) - _NAMED
+    return f"running a step for {', '.join(map(repr, wanted[:_NAMED]))}{f' and {more} more' if more > 0 else ''}"
 
 
 class TensorFlowStep:

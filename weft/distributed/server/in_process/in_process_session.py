@@ -14,7 +14,7 @@ from weft.errors import CancelledError, OpError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import holding
+from weft.platform.deadline import holding, within
 from weft.runtime.xla import engine_options
 
 
@@ -49,7 +49,10 @@ class InProcessSession:
     ) -> StepPlan:
         """Make the plan for these feeds, fetches and targets."""
         self._raise_if_closed()
-        return (self._session or self._open(timeout_s)).prepare(feeds, fetches, targets)
+        with within(timeout_s):
+            session = self._session or self._open(timeout_s)
+        with within(timeout_s):
+            return session.prepare(feeds, fetches, targets)
 
     def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialRun:
         """Begin a step that is run in pieces."""
