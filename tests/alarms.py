@@ -5,6 +5,7 @@ The tests that run the examples and the guides' programs to a good end look for 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -30,3 +31,12 @@ def unexpected(lines: Iterable[str], more: Iterable[str] = ()) -> list[str]:
     """
     allowed = re.compile("|".join([*_EXPECTED, *more]))
     return [line for line in lines if _ALARM.search(line) and not allowed.search(line)]
+
+
+def logged(records: Iterable[logging.LogRecord]) -> list[str]:
+    """The lines of a log as a program's stderr has them.
+
+    Args:
+        records: those of a test's `caplog`.
+    """
+    return [f"{each.levelname}:{each.name}:{line}" for each in records for line in each.getMessage().splitlines()]

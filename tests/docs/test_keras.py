@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import weft as tf
+from tests import alarms
 
 _PAGE = (Path(__file__).parents[2] / "docs" / "keras.md").read_text(encoding="utf-8")
 _PROGRAMS = re.findall(r"(?:<!-- needs (\w+) -->\n)?```python\n(.*?)```", _PAGE, flags=re.S)
@@ -27,7 +28,8 @@ def test_the_page_has_programs() -> None:
 
 
 @pytest.mark.parametrize(("needs", "program"), _PROGRAMS, ids=range(len(_PROGRAMS)))
-def test_a_program_of_the_page_runs(needs: str, program: str) -> None:
+def test_a_program_of_the_page_runs_and_alarms_nobody(needs: str, program: str, caplog: pytest.LogCaptureFixture) -> None:
     if needs and importlib.util.find_spec(needs) is None:
         pytest.skip(f"the program needs {needs}, which is not installed")
     exec(compile(program, "keras.md", "exec"), {})
+    assert alarms.unexpected(alarms.logged(caplog.records)) == []

@@ -44,8 +44,7 @@ def test_the_programs_of_a_page_run_and_alarm_nobody(
         exec(compile(program, f"{page.name}, program {number}", "exec"), names)
     tf.summary.FileWriterCache.clear()
     tf.reset_default_graph()
-    logged = [f"{each.levelname}:{each.name}:{line}" for each in caplog.records for line in each.getMessage().splitlines()]
-    assert alarms.unexpected(logged) == []
+    assert alarms.unexpected(alarms.logged(caplog.records)) == []
 
 
 def test_the_first_program_of_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
