@@ -106,6 +106,10 @@ def _at_least(name: str, least: float) -> Claim:
     return Claim(f"at least {least:g}", lambda points: min(_figures(points, name)) >= least)
 
 
+def _at_least_in_the_end(name: str, least: float) -> Claim:
+    return Claim(f"at least {least:g} for the most", lambda points: points[-1].figures[name] >= least)
+
+
 def _at_most_bytes(name: str, most: int) -> Claim:
     return Claim(f"at most {most // MB} MB", lambda points: max(_figures(points, name)) <= most)
 
@@ -240,6 +244,28 @@ CURVES = (
         (
             Panel(
                 "CPU of a pull", Unit.SECONDS, {"ps_cpu": "server", "worker_cpu": "worker"}, _no_faster_than_size("worker_cpu")
+            ),
+        ),
+    ),
+    Curve(
+        "checkpoint",
+        "growth_of_files:checkpoint",
+        "bytes of a model",
+        (1 << 24, 1 << 27, 1 << 30),
+        (
+            Panel(
+                "Saving, over a plain write with fsync",
+                Unit.SHARE,
+                {"saved": "share"},
+                _at_least_in_the_end("saved", 0.7),
+                is_logarithmic=False,
+            ),
+            Panel(
+                "Restoring, over a plain read",
+                Unit.SHARE,
+                {"restored": "share"},
+                _at_least_in_the_end("restored", 0.8),
+                is_logarithmic=False,
             ),
         ),
     ),
