@@ -14,7 +14,7 @@ from benchmarks.programs.overlap import Span
 
 SMALL = {
     "tasks": 2, "variables": 3, "nodes": 20, "clients": 3, "steps": 200, "messages": 1024, "workers": 2, "servers": 2,
-    "payload": 1024, "build": 20, "model": 3,
+    "restore": 2, "payload": 1024, "checkpoint": 4096, "build": 20, "model": 3,
 }  # fmt: skip
 
 
