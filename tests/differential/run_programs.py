@@ -178,7 +178,9 @@ def _run_apart(library: str, tf: Any, catalogue: Path, result: Path) -> int:
     """Run a catalogue in a copy of this process, where the result will lie; returns the exit code of that."""
     process_id = os.fork()
     if process_id:
-        return os.waitstatus_to_exitcode(os.waitpid(process_id, 0)[1])
+        status = os.waitpid(process_id, 0)[1]
+        # Python 3.7, which TensorFlow 1.15 needs, has no `waitstatus_to_exitcode`.
+        return os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
     code = 1
     try:
         os.chdir(result.parent)  # programs leave files where they are run
