@@ -48,6 +48,27 @@ EXCEPTIONS = {
     ("ops/nn/conv_op.py", "Conv2DBackpropInput"): "a shape rule that the module's own ops share",
     ("ops/nn/conv_op.py", "Conv3D"): "a shape rule that the module's own ops share",
     ("testing/environment.py", "Const"): "TensorFlow's tests compare serial graphs so",
+    **{
+        (f"training/quantization/{module}.py", names): "TensorFlow says by these what a graph's rewrite for quantization is of"
+        for module, names in (
+            ("edges", "HistogramSummary, ScalarSummary"),
+            ("folded_layers", "Conv2D, DepthwiseConv2dNative, MatMul"),
+            ("folded_layers", "DepthwiseConv2dNative"),
+            ("fused_batch_norms", "DepthwiseConv2dNative"),
+            ("fused_batch_norms", "MatMul"),
+            ("insertion", "FakeQuantWithMinMaxArgs, FakeQuantWithMinMaxVars, FakeQuantWithMinMaxVarsPerChannel"),
+            ("insertion", "Identity, Reshape"),
+            ("layers", "Identity"),
+            ("layers", "Identity, Relu, Relu6"),
+            ("layers", "Relu, Relu6"),
+            ("quantize", "FakeQuantWithMinMaxVars"),
+            ("quantize", "Add, AddV2, Mul"),
+            ("quantize", "BatchToSpaceND, Identity, Max, MaxPool, Reshape, SpaceToBatchND"),
+            ("unfused_batch_norms", "BatchToSpaceND"),
+            ("unfused_batch_norms", "Mul"),
+            ("unfused_batch_norms", "Identity, Relu, Relu6"),
+        )
+    },
 }  # fmt: skip
 
 ROOMS = (

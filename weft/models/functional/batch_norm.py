@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from weft.framework import dtypes
 from weft.framework.aliases import (
@@ -12,6 +13,7 @@ from weft.framework.aliases import (
     Collections,
     DTypeLike,
     Initializer,
+    Nest,
     TensorLike,
     VariableCollections,
     VariableLike,
@@ -19,6 +21,7 @@ from weft.framework.aliases import (
 from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.nest import map_structure
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_outputs import collected, variable_collections
@@ -100,19 +103,19 @@ def batch_norm(
         gamma, beta = state.parameters(scale, center, trainable, gamma_first)
         averages = state.variable("moving_mean", Zeros(), False), state.variable("moving_variance", Ones(), False)
         use_node = rank in (2, 4) and fused is not False and batch_weights is None
-        rule = _by_node if use_node else _by_formula
-        outputs, mean, variance = rule(inputs, axis, beta, gamma, averages, epsilon, is_training, batch_weights)
-        outputs.set_shape(inputs.shape)
-        outputs = _updated(
-            outputs,
-            averages,
-            (mean, variance),
-            decay,
-            is_training,
-            zero_debias_moving_mean,
-            updates_collections,
-            use_node and rank == 4,
-        )
+        if use_node:
+            outputs, *batch = _by_node(inputs, axis, beta, gamma, averages, epsilon, is_training)
+            outputs.set_shape(inputs.shape)
+            updates = _Updates(averages, batch, decay, is_training, zero_debias_moving_mean, updates_collections, rank == 4)
+            outputs = updates.before(outputs)
+        else:
+            if plain:
+                # TensorFlow's class opens a scope of its own here: by the case of letters "batchnorm" is taken then.
+                get_default_graph().unique_name(opened.name.rpartition("/")[2])
+            statistics = _statistics(inputs, axis, averages, is_training, batch_weights)
+            updates = _Updates(averages, statistics, decay, is_training, zero_debias_moving_mean, updates_collections, False)
+            outputs = _by_formula(inputs, axis, beta, gamma, updates.before(statistics), epsilon)
+            outputs.set_shape(inputs.shape)
         if activation_fn is not None:
             outputs = activation_fn(outputs)
         return collected(outputs_collections, opened.name, outputs)
@@ -161,13 +164,10 @@ class _State:
         )  # fmt: skip
 
 
-Normalized = tuple[Tensor, Tensor, Tensor]
-
-
 def _by_node(
     inputs: Tensor, axis: int, beta: TensorLike | None, gamma: TensorLike | None, averages: tuple[Variable, Variable],
-    epsilon: float, is_training: TensorLike, _: TensorLike | None,
-) -> Normalized:  # fmt: skip
+    epsilon: float, is_training: TensorLike,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     size, flat = averages[0].shape[0].value, inputs.shape.ndims == 2
     images = reshape(inputs, [-1, 1, 1, size]) if flat else inputs
     layout = "NCHW" if axis == 1 and not flat else "NHWC"
@@ -181,70 +181,102 @@ def _by_node(
     return (reshape(outputs, shape(inputs)) if flat else outputs), mean, variance
 
 
+def _statistics(
+    inputs: Tensor, axis: int, averages: tuple[Variable, Variable], is_training: TensorLike, weights: TensorLike | None
+) -> Sequence[TensorLike]:
+    """Mean and variance: the batch's in training, the moving ones otherwise."""
+    assert inputs.dims is not None
+    axes = [each for each in range(len(inputs.dims)) if each != axis]
+
+    def of_batch() -> list[Tensor]:
+        if weights is None:
+            return list(moments(inputs, axes))
+        return list(weighted_moments(inputs, axes, reshape(weights, [-1] + [1] * len(axes))))
+
+    if _known(is_training) is False:
+        return list(averages)
+    return list(either_branch(is_training, of_batch, lambda: [identity(each) for each in averages]))
+
+
 def _by_formula(
-    inputs: Tensor, axis: int, beta: TensorLike | None, gamma: TensorLike | None, averages: tuple[Variable, Variable],
-    epsilon: float, is_training: TensorLike, weights: TensorLike | None,
-) -> Normalized:  # fmt: skip
+    inputs: Tensor,
+    axis: int,
+    beta: TensorLike | None,
+    gamma: TensorLike | None,
+    statistics: Sequence[TensorLike],
+    epsilon: float,
+) -> Tensor:
     assert inputs.dims is not None
     rank = len(inputs.dims)
-    axes = [each for each in range(rank) if each != axis]
 
-    def batch() -> tuple[Tensor, Tensor]:
-        if weights is None:
-            return moments(inputs, axes)
-        return weighted_moments(inputs, axes, reshape(weights, [-1] + [1] * (rank - 1)))
+    def wide(vector: TensorLike | None) -> TensorLike | None:
+        if vector is None or axis == rank - 1:
+            return vector
+        return reshape(vector, [-1 if each == axis else 1 for each in range(rank)])
 
-    mean, variance = either_branch(is_training, batch, lambda: (identity(averages[0]), identity(averages[1])))
-
-    def wide(vector: TensorLike | None) -> Tensor | None:
-        return None if vector is None else reshape(vector, [-1 if each == axis else 1 for each in range(rank)])
-
-    made = batch_normalization(inputs, wide(mean), wide(variance), wide(beta), wide(gamma), epsilon)
-    return made, mean, variance
+    mean, variance = statistics
+    return batch_normalization(inputs, wide(mean), wide(variance), wide(beta), wide(gamma), epsilon)
 
 
-def _updated(
-    outputs: Tensor,
-    averages: tuple[Variable, Variable],
-    batch: tuple[Tensor, Tensor],
-    decay: float | Tensor,
-    is_training: TensorLike,
-    debias: bool,
-    collections: Collections,
-    fused: bool,
-) -> Tensor:
-    """The outputs, after the updates of the averages were added to collections or made part of the layer."""
-    known = constant_value(is_training) if isinstance(is_training, Tensor) else bool(is_training)
-    graph = get_default_graph()
-    # As many nodes as TensorFlow makes, so that later random nodes get the seeds that they get there.
-    if known is not None and not known:
-        graph.node_count.total += int(fused)
-        return outputs
+def _known(is_training: TensorLike) -> bool | None:
+    """Whether this is training; None where a step says so."""
+    known = constant_value(is_training) if isinstance(is_training, Tensor) else is_training
+    return None if known is None else bool(known)
 
-    if fused and collections is not None:
-        decay = convert_to_tensor(decay)
 
-    def move() -> list[Tensor]:
-        return [
-            assign_moving_average(average, value, decay, zero_debias=debias and place == 0)
-            for place, (average, value) in enumerate(zip(averages, batch, strict=True))
+_Values = TypeVar("_Values")
+
+
+@dataclass(frozen=True)
+class _Updates:
+    """The updates of a layer's averages of mean and variance.
+
+    Attributes:
+        averages: the variables.
+        batch: what they move towards.
+        decay: how slowly.
+        is_training: whether they move at all.
+        debias: whether the mean is corrected for having begun at zero.
+        collections: where the updates are added; they run with the layer when None.
+        is_node: whether one node normalizes images.
+    """
+
+    averages: tuple[Variable, Variable]
+    batch: Sequence[TensorLike]
+    decay: float | Tensor
+    is_training: TensorLike
+    debias: bool
+    collections: Collections
+    is_node: bool
+
+    def before(self, values: _Values) -> _Values:
+        """What the layer goes on with, after the updates were added to collections or come before it.
+
+        Args:
+            values: a tensor, or several.
+        """
+        graph = get_default_graph()
+        # As many nodes as TensorFlow makes, so that later random nodes get the seeds that they get there.
+        if _known(self.is_training) is False:
+            graph.node_count.total += int(self.is_node)
+            return values
+        decay = convert_to_tensor(self.decay) if self.is_node and self.collections is not None else self.decay
+        moves = [
+            functools.partial(assign_moving_average, average, value, decay, zero_debias=self.debias and place == 0)
+            for place, (average, value) in enumerate(zip(self.averages, self.batch, strict=True))
         ]
+        if self.collections is not None:
+            for average, move in zip(self.averages, moves, strict=True):
+                update = either_branch(self.is_training, move, functools.partial(identity, average))
+                graph.add_to_collections(self.collections, update)
+            return values
 
-    if collections is None:
+        def after_moving() -> Nest:
+            with get_default_graph().control_dependencies([move() for move in moves]):
+                return map_structure(identity, values)
 
-        def after_moving() -> Tensor:
-            with get_default_graph().control_dependencies(move()):
-                return identity(outputs)
-
-        return either_branch(is_training, after_moving, lambda: identity(outputs))
-    for place, (average, value) in enumerate(zip(averages, batch, strict=True)):
-        update = either_branch(
-            is_training,
-            functools.partial(assign_moving_average, average, value, decay, zero_debias=debias and place == 0),
-            functools.partial(identity, average),
-        )
-        graph.add_to_collections(collections, update)
-    return outputs
+        chosen: _Values = either_branch(self.is_training, after_moving, lambda: map_structure(identity, values))
+        return chosen
 
 
 @add_arg_scope

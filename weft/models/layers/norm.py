@@ -166,7 +166,15 @@ class BatchNormalization(Layer):
         """
         if isinstance(training, int):
             training = bool(training)
-        made, mean, variance = self._fused(inputs, training) if self.fused else self._by_formula(inputs, training)
+        if self.fused:
+            made, mean, variance = self._fused(inputs, training)
+            self._move_averages(mean, variance, training)
+            return made
+        mean, variance = self._statistics(inputs, training)
+        self._move_averages(mean, variance, training)
+        return self._by_formula(inputs, mean, variance)
+
+    def _move_averages(self, mean: Tensor, variance: Tensor, training: TensorLike) -> None:
         is_training = constant_value(training) if isinstance(training, Tensor) else training
         if is_training is None or is_training:
             momentum = self.momentum
@@ -178,7 +186,6 @@ class BatchNormalization(Layer):
             self.add_update(_moved(self.moving_variance, variance, momentum))
         elif self.fused:  # TensorFlow makes the momentum here, too; later random nodes get their seeds by the count.
             get_default_graph().node_count.total += 1
-        return made
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The shape of the outputs for a shape of inputs, which is theirs.
@@ -204,10 +211,10 @@ class BatchNormalization(Layer):
             ),
         )
 
-    def _by_formula(self, inputs: Tensor, training: TensorLike) -> tuple[Tensor, Tensor, Tensor]:
-        dims = inputs.dims
-        assert dims is not None
-        axes = [axis for axis in range(len(dims)) if axis != self.axis]
+    def _statistics(self, inputs: Tensor, training: TensorLike) -> tuple[Tensor, Tensor]:
+        """Mean and variance: the batch's in training, the moving ones otherwise."""
+        assert inputs.dims is not None
+        axes = [axis for axis in range(len(inputs.dims)) if axis != self.axis]
 
         def batch() -> tuple[Tensor, Tensor]:
             return moments(cast(inputs, self.moving_mean.dtype.base_dtype), axes)
@@ -215,7 +222,14 @@ class BatchNormalization(Layer):
         def moving() -> tuple[Tensor, Tensor]:
             return identity(self.moving_mean), identity(self.moving_variance)
 
-        mean, variance = either_branch(training, batch, moving)
+        known = constant_value(training) if isinstance(training, Tensor) else training
+        if known is not None and not known:
+            return self.moving_mean, self.moving_variance
+        return either_branch(training, batch, moving)
+
+    def _by_formula(self, inputs: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        dims = inputs.dims
+        assert dims is not None
 
         def broadcast(vector: VariableLike) -> VariableLike:
             if vector is None or self.axis == len(dims) - 1:
@@ -225,7 +239,7 @@ class BatchNormalization(Layer):
         wide_mean, wide_variance, offset, scale = (broadcast(each) for each in (mean, variance, self.beta, self.gamma))
         made = normalize(inputs, wide_mean, wide_variance, offset, scale, self.epsilon)
         made.set_shape(dims)
-        return made, mean, variance
+        return made
 
 
 def _moved(variable: Variable, value: Tensor, momentum: Array) -> Tensor:

@@ -203,8 +203,8 @@ def batch_normalization(
         if scale is not None:
             inverse *= scale
         kind = x.dtype.base_dtype
-        start = -mean * inverse if offset is None else offset - mean * inverse
-        return x * cast(inverse, kind) + cast(start, kind)
+        scaled = x * cast(inverse, kind)
+        return scaled + cast(-mean * inverse if offset is None else offset - mean * inverse, kind)
 
 
 def batch_norm_with_global_normalization(

@@ -69,7 +69,8 @@ def _assign_debiased(variable: VariableLike, value: TensorLike, rate: Tensor, sc
         biased = get_variable(_free_name("biased"), variable.get_shape(), dtype, initializer=Zeros(), trainable=False)
         steps = get_variable(_free_name("local_step"), [], dtype, initializer=Zeros(), trainable=False)
     total = assign_sub(biased, (biased - value) * rate)
-    weight = power(1.0 - rate, assign_add(steps, 1))
+    count = assign_add(steps, 1)
+    weight = power(1.0 - rate, count)
     return assign(variable, total / (1 - weight), name=scope)
 
 
