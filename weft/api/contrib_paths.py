@@ -46,6 +46,7 @@ _PATHS: Final = {
     "legacy_seq2seq": "ops ops.seq2seq",
     "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",
     "metrics": "metrics metrics.classification ops ops.confusion_matrix_ops ops.histogram_ops ops.metric_ops ops.set_ops",
+    "model_pruning": "layers layers.layers layers.rnn_cells learning pruning strip_pruning_vars_lib",
     "nn": "ops ops.alpha_dropout ops.cross_entropy ops.fwd_gradients ops.sampling_ops ops.scaled_softplus",
     "opt": (
         "training training.adam_gs_optimizer training.adamax training.addsign training.agn_optimizer training.ggt "

@@ -31,6 +31,7 @@ from weft.api.contrib import losses as losses
 from weft.api.contrib import memory_stats as memory_stats
 from weft.api.contrib import metrics as metrics
 from weft.api.contrib import mixed_precision as mixed_precision
+from weft.api.contrib import model_pruning as model_pruning
 from weft.api.contrib import nn as nn
 from weft.api.contrib import opt as opt
 from weft.api.contrib import predictor as predictor

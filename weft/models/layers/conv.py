@@ -96,14 +96,15 @@ class Convolution(Convolving):
         channels = None if dims is None else dims[self.layout.index("C")]
         if channels is None:
             raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
-        initializer, regularizer, constraint = self._kernel_options
-        self.kernel = self.add_variable(
-            "kernel", self._kernel_shape(channels), None, initializer, regularizer, constraint=constraint
-        )
+        self._make_kernel(self._kernel_shape(channels))
         if self.use_bias:
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.filters], None, initializer, regularizer, constraint=constraint)
         self.built = True
+
+    def _make_kernel(self, shape: list[int]) -> None:
+        initializer, regularizer, constraint = self._kernel_options
+        self.kernel = self.add_variable("kernel", shape, None, initializer, regularizer, constraint=constraint)
 
     def _spare_nodes(self) -> None:
         """Count TensorFlow's nodes that spread a window: later random nodes get their seeds by the count."""

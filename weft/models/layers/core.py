@@ -111,21 +111,30 @@ class Dense(Layer):
         if dims is None or not dims or dims[-1] is None:
             raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
         self.input_axis = (-1, dims[-1])
-        initializer, regularizer, constraint = self._kernel_options
-        self.kernel = self.add_variable("kernel", [dims[-1], self.units], None, initializer, regularizer, constraint=constraint)
+        self._make_kernel([dims[-1], self.units])
         if self.use_bias:
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.units], None, initializer, regularizer, constraint=constraint)
         self.built = True
 
+    def _make_kernel(self, shape: list[int]) -> None:
+        initializer, regularizer, constraint = self._kernel_options
+        self.kernel = self.add_variable("kernel", shape, None, initializer, regularizer, constraint=constraint)
+
+    @property
+    def _factor(self) -> TensorLike:
+        """What the inputs are multiplied by."""
+        factor: TensorLike = self.kernel
+        return factor
+
     def call(self, inputs: Tensor) -> Tensor:
         """The activated product."""
         dims = inputs.dims
         if dims is not None and len(dims) > 2:
-            outputs: Any = tensordot(inputs, self.kernel, [[len(dims) - 1], [0]])
+            outputs: Any = tensordot(inputs, self._factor, [[len(dims) - 1], [0]])
             outputs.set_shape([*dims[:-1], self.units])
         else:
-            outputs = matmul(inputs, self.kernel)
+            outputs = matmul(inputs, self._factor)
         if self.use_bias:
             outputs = bias_add(outputs, self.bias)
         return activated(self.activation, outputs)

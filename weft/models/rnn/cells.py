@@ -11,6 +11,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.named_objects import activation_of, initializer_of
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
+from weft.ops.array.constant import constant
 from weft.ops.array.joining import concat, split
 from weft.ops.math.clip import clip_by_value
 from weft.ops.math.elementwise import add, mul
@@ -235,11 +236,14 @@ class BasicLSTMCell(RNNCell):
 
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
-        c, h = _pair_of(self, state) if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=1)
+        # One node for all splits: later random nodes get their seeds by the count.
+        one = constant(1)
+        c, h = _pair_of(self, state) if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=one)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
-        i, j, f, o = split(value=gates, num_or_size_splits=4, axis=1)
+        i, j, f, o = split(value=gates, num_or_size_splits=4, axis=one)
+        forget_bias = constant(self._forget_bias, f.dtype)
         # By functions, whose nodes are named Add and Mul; operators' are add and mul.
-        kept = mul(c, sigmoid(add(f, self._forget_bias)))
+        kept = mul(c, sigmoid(add(f, forget_bias)))
         new_c = add(kept, mul(sigmoid(i), self._activation(j)))
         new_h = mul(self._activation(new_c), sigmoid(o))
         return new_h, _lstm_state(new_c, new_h, self._state_is_tuple)
