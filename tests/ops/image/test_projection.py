@@ -59,3 +59,13 @@ def test_an_image_without_pixels_is_refused(size: list[int]) -> None:
 def test_a_size_below_minus_one_is_refused_as_the_graph_is_built() -> None:
     with pytest.raises(ValueError, match="Dimension -2 must be >= 0"):
         tf.contrib.image.transform(tf.constant(_IMAGE), [1.0, 0, 0, 0, 1, 0, 0, 0], output_shape=[3, -2])
+
+
+@pytest.mark.parametrize(("interpolation", "fill_mode"), [("CUBIC", "CONSTANT"), ("NEAREST", "MIRROR")])
+def test_an_unknown_mode_is_refused_while_the_graph_is_built(interpolation: str, fill_mode: str) -> None:
+    wrong = interpolation if interpolation == "CUBIC" else fill_mode
+    with pytest.raises(ValueError, match=f"Invalid .* {wrong}. Supported types are"):
+        tf.raw_ops.ImageProjectiveTransformV2(
+            images=tf.constant(_IMAGE), transforms=tf.ones([1, 8]), output_shape=[3, 3], interpolation=interpolation,
+            fill_mode=fill_mode,
+        )  # fmt: skip

@@ -35,10 +35,14 @@ _PIXELS: Final = (
 )  # fmt: skip
 
 
+# TensorFlow declares neither, and refuses others when a kernel is made.
 _MODES: Final = {"interpolation": ("NEAREST", "BILINEAR"), "fill_mode": ("CONSTANT", "REFLECT", "WRAP", "NEAREST")}
 
 
 def _projected_shape(node: Operation) -> list[Dims]:
+    for attr, known in _MODES.items():
+        if node.attrs[attr] not in known:
+            raise ValueError(f"Invalid {attr} {node.attrs[attr]}. Supported types are {', '.join(known)}.")
     images, size = node.inputs[0].dims, constant_value(node.inputs[2])
     if images is not None and len(images) != 4:
         raise ValueError(f"Shape must be rank 4 but is rank {len(images)}")
@@ -77,8 +81,7 @@ def _filled_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 -> transformed_images: dtype",
     ranks={"output_shape": 1},
-    infer=_projected_shape, gradient=_projected_gradient, static=("output_shape",), types={"dtype": _PIXELS},
-    limits=_MODES)  # fmt: skip
+    infer=_projected_shape, gradient=_projected_gradient, static=("output_shape",), types={"dtype": _PIXELS})  # fmt: skip
 def project(
     xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, *, interpolation: str,
     fill_mode: str = "CONSTANT", dtype: DType = dtypes.float32,
@@ -92,7 +95,7 @@ def project(
 
 @op("ImageProjectiveTransformV3", "images: dtype, transforms: float32, output_shape: int32, fill_value: float32 -> "
     "transformed_images: dtype", ranks={"output_shape": 1, "fill_value": 0}, infer=_projected_shape,
-    gradient=_filled_gradient, static=("output_shape",), types={"dtype": _PIXELS}, limits=_MODES)  # fmt: skip
+    gradient=_filled_gradient, static=("output_shape",), types={"dtype": _PIXELS})  # fmt: skip
 def project_filled(
     xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, fill_value: Array, *, interpolation: str,
     fill_mode: str = "CONSTANT", dtype: DType = dtypes.float32,

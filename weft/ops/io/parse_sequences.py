@@ -25,6 +25,11 @@ from weft.ops.io.sequence_features import Parsed, SequenceFeatures
 from weft.proto import example_pb2
 
 _SPLITS: Final = (dtypes.int32, dtypes.int64)
+_KEY_LISTS: Final = (
+    "feature_list_dense_missing_assumed_empty", "context_sparse_keys", "context_dense_keys", "feature_list_sparse_keys",
+    "feature_list_dense_keys",
+)  # fmt: skip
+_SPLIT_LISTS: Final = ("context_ragged_split_types", "feature_list_ragged_split_types")
 _RAGGED_LISTS: Final = ("context_ragged_value_types", "feature_list_ragged_value_types")
 
 _Sparse: TypeAlias = tuple[Array, Array, Array]
@@ -183,8 +188,8 @@ def _shapes(node: Operation) -> list[Dims]:
     "feature_list_sparse_indices: Nfeature_list_sparse*int64, feature_list_sparse_values: [feature_list_sparse_types], "
     "feature_list_sparse_shapes: Nfeature_list_sparse*int64, feature_list_dense_values: [feature_list_dense_types], "
     "feature_list_dense_lengths: Nfeature_list_dense*int64",
-    infer=_shapes, gradient=None, ranks={"serialized": 1, "debug_name": 1},
-    types=dict.fromkeys(TYPE_LISTS, EXAMPLE_TYPES))  # fmt: skip
+    infer=_shapes, gradient=None, ranks={"serialized": 1, "debug_name": 1}, types=dict.fromkeys(TYPE_LISTS, EXAMPLE_TYPES),
+    limits=dict.fromkeys(_KEY_LISTS, 0))  # fmt: skip
 def parse_sequence_example_node(
     ctx: OpContext, serialized: Array, debug_name: Array, context_dense_defaults: Array, *,
     feature_list_dense_missing_assumed_empty: list[str], context_sparse_keys: list[str], context_dense_keys: list[str],
@@ -230,8 +235,8 @@ def parse_sequence_example_node(
     "feature_list_ragged_outer_splits: [feature_list_ragged_split_types], "
     "feature_list_ragged_inner_splits: [feature_list_ragged_split_types]",
     infer=_shapes, gradient=None,
-    types=dict.fromkeys((*TYPE_LISTS, *_RAGGED_LISTS), EXAMPLE_TYPES)
-    | dict.fromkeys(("context_ragged_split_types", "feature_list_ragged_split_types"), _SPLITS))  # fmt: skip
+    types=dict.fromkeys((*TYPE_LISTS, *_RAGGED_LISTS), EXAMPLE_TYPES) | dict.fromkeys(_SPLIT_LISTS, _SPLITS),
+    limits=dict.fromkeys((*_RAGGED_LISTS, *_SPLIT_LISTS), 0))  # fmt: skip
 def parse_sequence_example_v2(
     ctx: OpContext, serialized: Array, debug_name: Array, context_sparse_keys: Array, context_dense_keys: Array,
     context_ragged_keys: Array, feature_list_sparse_keys: Array, feature_list_dense_keys: Array,
