@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, Regularizer, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.reachable import get_reachable_from_inputs
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
@@ -19,16 +19,33 @@ from weft.ops.variables.scopes import VariableScope
 from weft.ops.variables.variable_store import penalty_of
 
 _Node = TypeVar("_Node", Operation, Tensor)
+# No string, so that neither the graph's keys nor a MetaGraph show it.
+_VARIABLES: Final = cast("str", ("variables of layers",))
+
+
+def variables_of_layers(graph: Graph) -> list[VariableLike]:
+    """The variables that layers and cells have made in a graph.
+
+    Args:
+        graph: the graph.
+    """
+    return list(graph.get_collection_ref(_VARIABLES))
 
 
 class Effects(CallRecord):
     """Keeps a layer's updates and losses, which are in the graph's collections, too; its calls tell the inputs."""
+
+    # Whether its variables are resource variables whatever the scope says; what holds it sets it, before the first call.
+    makes_resource_variables = False
 
     def __init__(self) -> None:
         super().__init__()
         self._updates: list[Operation] = []
         self._losses: list[Tensor] = []
         self._penalties: list[Tensor] = []
+        # Layers and wrappers of programs' own add to these, and read them.
+        self._trainable_weights: list[VariableLike] = []
+        self._non_trainable_weights: list[VariableLike] = []
 
     def add_update(self, updates: Nest, inputs: Nest = None) -> None:
         """Add operations that training must run to the collection UPDATE_OPS.
@@ -67,6 +84,20 @@ class Effects(CallRecord):
             loss = _as_loss(made)
             self._losses.append(loss)
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+
+    def note_variable(self, variable: VariableLike, is_trained: bool) -> None:
+        """Keep a variable of the layer's own.
+
+        Args:
+            variable: what was made or found.
+            is_trained: whether optimizers train it.
+        """
+        (self._trainable_weights if is_trained else self._non_trainable_weights).append(variable)
+        parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+        # A getter of the program's may give a tensor in the variable's place.
+        for each in parts:
+            if hasattr(each, "initializer"):
+                each.graph.get_collection_ref(_VARIABLES).append(each)
 
     def add_penalty(self, name: str, variable: VariableLike, regularizer: Regularizer, scope: VariableScope | None) -> None:
         """Add the loss of a variable's regularizer, one for each part of a variable of several.

@@ -72,9 +72,6 @@ class Layer(Effects):
         self._given_scope = (_scope if scope is None else scope) or None
         self._reuse = _reuse if reuse is None else reuse
         self._scope: VariableScope | None = None
-        # Layers and wrappers of programs' own add to these, and read them.
-        self._trainable_weights: list[VariableLike] = []
-        self._non_trainable_weights: list[VariableLike] = []
 
     # What subclasses write.
 
@@ -128,6 +125,7 @@ class Layer(Effects):
             The variable.
         """
         wanted = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+        use_resource = use_resource or self.makes_resource_variables or None
         is_trained = self.trainable and wanted
         store = default_variable_store()
         existing = len(store.variables)
@@ -137,7 +135,7 @@ class Layer(Effects):
                 constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
                 aggregation=aggregation,
             )  # fmt: skip
-        (self._trainable_weights if is_trained else self._non_trainable_weights).append(made)
+        self.note_variable(made, is_trained)
         if regularizer and len(store.variables) > existing:
             self.add_penalty(name, made, regularizer, self._scope)
         return made

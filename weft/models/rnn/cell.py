@@ -80,8 +80,6 @@ class RNNCell(Effects):
         self._base_name = name or _snake_case(type(self).__name__)
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
-        self._trainable_weights: list[VariableLike] = []
-        self._non_trainable_weights: list[VariableLike] = []
         self._first_values: Callable[[str], Initializer] | None = None
         self.built = False
 
@@ -245,6 +243,7 @@ class RNNCell(Effects):
         if self._first_values is not None:
             initializer = self._first_values(name)
         wanted = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+        use_resource = use_resource or self.makes_resource_variables or None
         store = default_variable_store()
         existing = len(store.variables)
         variable = get_variable(
@@ -252,7 +251,7 @@ class RNNCell(Effects):
             constraint=constraint, partitioner=partitioner, use_resource=use_resource, synchronization=synchronization,
             aggregation=aggregation,
         )  # fmt: skip
-        (self._trainable_weights if self.trainable and wanted else self._non_trainable_weights).append(variable)
+        self.note_variable(variable, self.trainable and wanted)
         if regularizer and len(store.variables) > existing:
             self.add_penalty(name, variable, regularizer, self._variable_scope)
         return variable

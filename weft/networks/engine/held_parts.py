@@ -1,4 +1,4 @@
-"""HeldParts: the layers and variables that an object has among its attributes, also inside lists and dicts."""
+"""HeldParts: the layers, cells and variables that an object has among its attributes, also inside lists and dicts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from weft.framework.aliases import Nest
+from weft.models.layers.effects import Effects
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config
 from weft.ops.variables.variable import Variable
@@ -18,8 +19,8 @@ _OWN: Final = frozenset(
 
 
 def parts_in(value: object) -> Iterator[Any]:
-    """The layers and variables in a value, those in lists and dicts too."""
-    if isinstance(value, GraphLayer | Variable):
+    """The layers, cells and variables in a value, those in lists and dicts too."""
+    if isinstance(value, Effects | Variable):
         yield value
     elif isinstance(value, Mapping):
         for each in value.values():
@@ -46,8 +47,12 @@ class HeldParts(GraphLayer):
             object.__setattr__(self, "_parts", parts := {})
         if parts is not None and name not in _OWN and not name.startswith("_added_"):
             parts.pop(name, None)
-            if isinstance(value, GraphLayer | Variable | list | tuple | Mapping):
+            if isinstance(value, Effects | Variable | list | tuple | Mapping):
                 parts[name] = value
+                for each in parts_in(value):
+                    # The variables of a graph's layers and cells are of Keras' kind in a layer of Keras.
+                    if isinstance(each, Effects):
+                        each.makes_resource_variables = True
         object.__setattr__(self, name, value)
 
     def _check_begun(self) -> None:
@@ -63,8 +68,8 @@ class HeldParts(GraphLayer):
         return trackable
 
     def _inner_layers(self) -> list[Nest]:
-        """The layers that this one holds, in the order in which it got them."""
-        found = (each for value in self._parts.values() for each in parts_in(value) if isinstance(each, GraphLayer))
+        """The layers and cells that this one holds, in the order in which it got them."""
+        found = (each for value in self._parts.values() for each in parts_in(value) if isinstance(each, Effects))
         return [*dict.fromkeys(found)]
 
     def _from_inner(self, name: str) -> list[Nest]:

@@ -11,8 +11,9 @@ import numpy as np
 from weft.client.session import Session, get_default_session
 from weft.framework.aliases import Array, SessionLike, VariableLike
 from weft.framework.behavior import executing_eagerly
-from weft.framework.graph import get_default_graph, reset_default_graph
+from weft.framework.graph import Graph, get_default_graph, reset_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.models.layers.effects import variables_of_layers
 from weft.networks.state.graph_state import GraphState, forget, state_of
 from weft.networks.state.phase import phase_placeholder
 from weft.ops.variables.assign import is_variable_initialized
@@ -99,7 +100,7 @@ def initialize_variables(session: SessionLike) -> None:
     if graph.finalized:
         return
     state = state_of(graph)
-    asked = [each for each in _candidates(state) if each.name not in state.known_initialized]
+    asked = [each for each in _candidates(graph, state) if each.name not in state.known_initialized]
     if not asked:
         return
     with graph.as_default(), graph.control_dependencies(None):
@@ -110,9 +111,9 @@ def initialize_variables(session: SessionLike) -> None:
     state.known_initialized.update(each.name for each in asked)
 
 
-def _candidates(state: GraphState) -> list[VariableLike]:
+def _candidates(graph: Graph, state: GraphState) -> list[VariableLike]:
     from_optimizers = [each for optimizer in state.optimizers for each in optimizer.variables()]
-    return [*dict.fromkeys((*state.variables, *from_optimizers))]
+    return [*dict.fromkeys((*state.variables, *variables_of_layers(graph), *from_optimizers))]
 
 
 def batch_get_value(tensors: Sequence[VariableLike]) -> list[Array]:

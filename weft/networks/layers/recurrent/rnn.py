@@ -11,6 +11,7 @@ from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.input_spec import InputSpec
+from weft.models.rnn.cell import RNNCell
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells, deserialize_cell, zeros_like_batch
@@ -79,7 +80,7 @@ class RNN(Layer):
         """Build the cell."""
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         given = TensorShape(shape).as_list()
-        if isinstance(self.cell, Layer) and not self.cell.built:
+        if isinstance(self.cell, Layer | RNNCell) and not self.cell.built:
             self.cell.build(TensorShape([given[1] if self.time_major else given[0], *given[2:]]))
             self.cell.built = True
         if self.stateful and self._states is None:
@@ -119,14 +120,16 @@ class RNN(Layer):
     @property
     def weights(self) -> list[Nest]:
         """The weights of the cell; the states are none."""
-        return [*self.cell.trainable_weights, *self.cell.non_trainable_weights] if isinstance(self.cell, Layer) else []
+        return (
+            [*self.cell.trainable_weights, *self.cell.non_trainable_weights] if isinstance(self.cell, Layer | RNNCell) else []
+        )
 
     @property
     def non_trainable_weights(self) -> list[Nest]:
         """The weights of the cell that are not trained."""
         return (
             list(self.cell.non_trainable_weights if self.trainable else self.cell.weights)
-            if isinstance(self.cell, Layer)
+            if isinstance(self.cell, Layer | RNNCell)
             else []
         )
 
@@ -185,7 +188,11 @@ class RNN(Layer):
             return lambda each, now: cell.step(each, now, masks)
 
         def step(each: Tensor, now: list[Tensor]) -> Nest:
-            output, new = cell.call(each, now)
+            # A cell of tf.nn.rnn_cell has the only state as it is, and several in a structure of its own.
+            own = isinstance(cell, RNNCell)
+            output, new = cell.call(each, nest.pack_sequence_as(cell.state_size, now) if own else now)
+            if own:
+                return output, nest.flatten(new)
             return output, list(new) if isinstance(new, list | tuple) else [new]
 
         return step
@@ -232,5 +239,5 @@ def _zero_states(cell: KerasObject, sizes: Sequence[int], first: Tensor) -> list
         return cell.zero_states(first)
     if not isinstance(cell, StackedRNNCells) and hasattr(cell, "get_initial_state"):
         made = cell.get_initial_state(inputs=first, batch_size=None, dtype=None)
-        return list(made) if isinstance(made, list | tuple) else [made]
+        return nest.flatten(made) if isinstance(cell, RNNCell) else list(made) if isinstance(made, list | tuple) else [made]
     return zeros_like_batch(first, sizes)
