@@ -129,6 +129,6 @@ def test_a_panel_without_points_is_left_out() -> None:
 
 
 def test_curves_are_chosen_by_name_or_pattern() -> None:
-    assert [each.name for each in select_curves(["c*", "nodes"])] == ["nodes", "clients"]
+    assert [each.name for each in select_curves(["cl*", "nodes"])] == ["nodes", "clients"]
     with pytest.raises(ValueError, match="no curve is called nonsense"):
         select_curves(["nonsense"])

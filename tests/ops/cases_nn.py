@@ -611,3 +611,7 @@ CELLS = [
 CASES = [*ACTIVATIONS, *BIAS, *SOFTMAX, *LOSSES, *TOP, *CONVOLUTIONS, *POOLING, *NORMALIZATION, *CTC, *CELLS]
 
 OWN_OPS = {"WeightsFit": "TensorFlow compares shapes of unknown rank by a conditional and a set difference"}
+
+WITHOUT_CASE = dict.fromkeys(
+    ("FractionalAvgPool", "FractionalMaxPool"), "each kernel draws where its windows lie; tests/ops/nn/test_fractional_pool.py"
+)

@@ -8,6 +8,7 @@ import unittest
 
 import numpy as np
 import pytest
+from absl import flags
 
 import weft as tf
 
@@ -225,3 +226,10 @@ def test_what_is_written_to_a_stream_is_captured(case):
         os.write(2, "also from C: ä".encode())
     assert written.contents() == "also from C: ä"
     assert "CapturedWrites" in repr(written)
+
+
+def test_the_folder_that_a_flag_names_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(flags.FLAGS["test_tmpdir"], "value", str(tmp_path / "named"))
+    monkeypatch.setattr(type(flags.FLAGS), "is_parsed", lambda flag_values: True)
+    assert tf.test.get_temp_dir() == str(tmp_path / "named")
+    assert (tmp_path / "named").is_dir()

@@ -169,7 +169,8 @@ class BaseSession:
                 options, run_metadata = (*args, options, run_metadata)[:2]
                 args = ()
             if self._closed:
-                raise CancelledError.of(f"Session has been closed. {CLOSED}")
+                # With feeds TensorFlow's goes through `run`, without them it asks the session itself.
+                raise RuntimeError(CLOSED) if count else CancelledError.of(f"Session has been closed. {CLOSED}")
             if len(args) > count:
                 raise ValueError(f"Must pass {count} feed values to this callable, got {len(args)}")
             if (options is not None or run_metadata is not None) and not (accept_options or count):

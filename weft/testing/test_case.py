@@ -6,6 +6,7 @@ Each test gets a new default graph and the same random seeds, so that what it se
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 import tempfile
@@ -36,8 +37,12 @@ _SEED = 87654321
 
 def get_temp_dir() -> str:
     """A directory for the files of this process's tests: `--test_tmpdir` where flags are parsed, else a new one."""
-    parsed = flags.FLAGS.is_parsed() and "test_tmpdir" in flags.FLAGS
-    return str(flags.FLAGS["test_tmpdir"].value) if parsed else tempfile.mkdtemp()
+    if not (flags.FLAGS.is_parsed() and "test_tmpdir" in flags.FLAGS):
+        return tempfile.mkdtemp()
+    named = str(flags.FLAGS["test_tmpdir"].value)
+    # Only absl's own `main` makes it.
+    os.makedirs(named, exist_ok=True)
+    return named
 
 
 class CheckedThread:

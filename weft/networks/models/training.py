@@ -78,7 +78,8 @@ class Trainable(Network):
         for unknown in sorted(kwargs.keys() - {"experimental_run_tf_function", "cloning"} - SessionArguments.names()):
             taken = [*_COMPILE_TAKES, *sorted(SessionArguments.names())]
             raise ValueError(
-                f"Invalid argument {unknown!r} passed to `compile` of {self.name!r}. It takes {', '.join(taken)}."
+                f'Invalid argument "{unknown}" passed to K.function with TensorFlow backend, by `compile` of {self.name!r}: '
+                f"it takes {', '.join(taken)}."
                 f"{did_you_mean(unknown, taken)}"
             )
         session_arguments = SessionArguments.of({name: kwargs[name] for name in kwargs.keys() & SessionArguments.names()})

@@ -70,7 +70,7 @@ def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
     if xp is np and shape and axis == 0:
         # One call for all of them, where np.stack looks at each.
         return np.concatenate(values).reshape(len(values), *shape)
-    if xp is np and not shape and values[0].dtype != object:
+    if xp is np and not shape and values[0].dtype.kind not in "OSU":
         # As the bounds of x[i] are packed: 0.3 µs instead of 7.
         return np.array(values, values[0].dtype)
     return xp.stack(values, axis)

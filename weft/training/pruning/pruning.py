@@ -60,6 +60,9 @@ class Pruning:
         self._last_update_step = self._step_of_last_update()
         self._blocks, self._sparsities = block_dims(self._spec), sparsities(self._spec)
 
+    def __repr__(self) -> str:
+        return f"<Pruning {self._spec.name!r}: {len(get_masks())} masks>"
+
     def mask_update_op(self) -> Operation:
         """An operation that changes all masks and thresholds.
 
