@@ -59,13 +59,8 @@ def _write(path: Path, values: np.ndarray) -> None:
 
 
 def _read(path: Path, floats: int) -> None:
-    with path.open("rb", buffering=0) as file:
-        # Kept until all are read, as a model's variables are.
-        _ = [_filled(file.readinto, np.empty(floats, np.float32)) for _ in range(VARIABLES)]
-
-
-def _filled(read_into: Callable[[memoryview], int], array: np.ndarray) -> np.ndarray:
-    view = memoryview(array).cast("B")
-    while view:
-        view = view[read_into(view) :]
-    return array
+    # All are there at once, as a model's variables are.
+    arrays = [np.empty(floats, np.float32) for _ in range(VARIABLES)]
+    with path.open("rb") as file:
+        for array in arrays:
+            file.readinto(array)

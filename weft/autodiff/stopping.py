@@ -27,12 +27,10 @@ def explain_no_gradient(loss: Tensor, variables: Iterable[Tensor]) -> str:
         return ""
     told = ", ".join(_told(op) for op in stops[:3])
     whole = next((each for each in given if each.dtype.base_dtype.is_integer), None)
-    reason = (
-        ""
-        if whole is None
-        else (f" {whole.op.name} is of the type {whole.dtype.base_dtype.name}: only fractions are trained, as of tf.float32.")
-    )
-    return f"The gradient stops at {told}, which passes none on.{reason}"
+    said = f"The gradient stops at {told}, which passes none on."
+    if whole is None:
+        return said
+    return f"{said} {whole.op.name} is of the type {whole.dtype.base_dtype.name}: only fractions are trained, as of tf.float32."
 
 
 def _ancestors(op: Operation) -> set[Operation]:

@@ -43,8 +43,8 @@ _PYTHONS: Final = (
     ZeroDivisionError,
     OverflowError,
 )
-# Packages whose values are shown as they show themselves: no code of the program runs.
 _BUILT_IN: Final = frozenset(each for each in vars(builtins).values() if isinstance(each, type))
+# Packages whose values are shown as they show themselves: no code of the program runs.
 _SHOWN_PACKAGES: Final = frozenset(("builtins", "weft", "numpy"))
 
 

@@ -10,7 +10,7 @@ from typing import Final, Self
 from weft.platform.launcher_link import TaskNews, tell_launcher
 
 _LOCK: Final = threading.Lock()
-_WAITS: Final[dict[int, frozenset[str]]] = {}
+_WAITS: Final[dict[ToldWait, frozenset[str]]] = {}
 
 # A wait that is over by itself so soon, as for a server that may not be there, is nobody's business.
 _SOON_S: Final = 60.0
@@ -36,11 +36,10 @@ class ToldWait:
         """Say what it waits for now; tells nothing where that is as before."""
         now = frozenset(addresses if self._is_long else ())
         with _LOCK:
-            before = _WAITS.get(id(self), frozenset())
-            if now == before:
+            if now == _WAITS.get(self, frozenset()):
                 return
             if now:
-                _WAITS[id(self)] = now
+                _WAITS[self] = now
             else:
-                del _WAITS[id(self)]
+                del _WAITS[self]
             tell_launcher(TaskNews(waits_for=tuple(sorted(frozenset().union(*_WAITS.values())))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from weft.contrib import model_pruning
@@ -68,3 +70,18 @@ def test_the_loop_returns_the_loss_of_the_last_step() -> None:
         train = tf.contrib.slim.learning.create_train_op(loss, tf.train.GradientDescentOptimizer(0.1))
         made = model_pruning.train(train, None, model_pruning.Pruning().conditional_mask_update_op(), number_of_steps=2)
     assert np.isfinite(made)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("weight_sparsity_map=[layer]", "weight_sparsity_map has 'layer': each of its texts is NAME:SPARSITY"),
+        ("weight_sparsity_map=[layer:much]", "weight_sparsity_map has 'much' for 'layer': a sparsity is a number"),
+        ("weight_sparsity_map=[(layer:0.5]", "is no regular expression"),
+        ("block_dims_map=[layer:4xa]", "block_dims_map has '4xa' for 'layer': HEIGHTxWIDTH are whole numbers"),
+    ],
+)
+def test_lists_by_name_say_what_they_take(text: str, told: str) -> None:
+    tf.train.get_or_create_global_step()
+    with pytest.raises(ValueError, match=re.escape(told)):
+        model_pruning.Pruning(model_pruning.get_pruning_hparams().parse(text))

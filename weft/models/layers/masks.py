@@ -18,8 +18,8 @@ _MASKS: Final = "masks"
 _THRESHOLDS: Final = "thresholds"
 _MASKED_WEIGHTS: Final = "masked_weights"
 _WEIGHTS: Final = "kernel"
-# By this name the graph of a pruned model is found out of its masks.
-MASKED_WEIGHT: Final = "weights/masked_weight"
+# By this name `strip_pruning_vars_fn` finds the products.
+_MASKED_WEIGHT: Final = "weights/masked_weight"
 
 
 class _MakesVariables(Protocol):
@@ -57,7 +57,7 @@ def masked(weights: VariableLike, mask: VariableLike, threshold: VariableLike) -
         mask: zeros and ones.
         threshold: below which weights are taken out.
     """
-    left = mul(mask, weights, name=MASKED_WEIGHT)
+    left = mul(mask, weights, name=_MASKED_WEIGHT)
     graph = get_default_graph()
     if not any(each is mask for each in graph.get_collection(_MASKS)):
         for collection, each in ((_THRESHOLDS, threshold), (_MASKS, mask), (_MASKED_WEIGHTS, left), (_WEIGHTS, weights)):

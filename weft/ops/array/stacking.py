@@ -67,7 +67,7 @@ def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
                 f"Shapes of all inputs must match: values[0].shape = {brackets(shape)} != "
                 f"values[{index}].shape = {brackets(value.shape)}"
             )
-    if xp is np and shape and axis == 0:
+    if xp is np and axis == 0 and shape:
         # One call for all of them, where np.stack looks at each.
         return np.concatenate(values).reshape(len(values), *shape)
     if xp is np and not shape and values[0].dtype.kind not in "OSU":

@@ -88,7 +88,10 @@ class ByName:
 
     def __init__(self, what: str, values: dict[str, Any]) -> None:
         self._what = what
-        self._values = {re.compile(name): value for name, value in values.items()}
+        try:
+            self._values = {re.compile(name): value for name, value in values.items()}
+        except re.error as error:
+            raise ValueError(f"{what} has {error.pattern!r}, which is no regular expression: {error}") from None
 
     def of(self, weights: str) -> Any:
         """The value for weights; None where none fits.
@@ -115,8 +118,11 @@ def sparsities(spec: Specification) -> ByName:
         ValueError: a target is not below 1.
     """
     found = {}
-    for name, text in _pairs(spec.weight_sparsity_map):
-        found[name] = float(text)
+    for name, text in _pairs("weight_sparsity_map", spec.weight_sparsity_map, "SPARSITY"):
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise ValueError(f"weight_sparsity_map has {text!r} for {name!r}: a sparsity is a number, such as 0.9") from None
         if found[name] >= 1.0:
             raise ValueError(f"Weight sparsity can not exceed 1.0. That of {name!r} is {text}.")
     return ByName("weight_sparsity_map", found)
@@ -132,13 +138,20 @@ def block_dims(spec: Specification) -> ByName:
         ValueError: there are not two numbers.
     """
     found = {}
-    for name, text in _pairs(spec.block_dims_map):
+    for name, text in _pairs("block_dims_map", spec.block_dims_map, "HEIGHTxWIDTH"):
         sizes = text.split("x")
         if len(sizes) != 2:
             raise ValueError(f"Expected 2 values for block dim for {name}, got {sizes}")
-        found[name] = [int(size) for size in sizes]
+        try:
+            found[name] = [int(size) for size in sizes]
+        except ValueError:
+            raise ValueError(f"block_dims_map has {text!r} for {name!r}: HEIGHTxWIDTH are whole numbers, as 4x4") from None
     return ByName("block_dims_map", found)
 
 
-def _pairs(values: list[str]) -> list[list[str]]:
-    return [value.split(":") for value in values if value]
+def _pairs(what: str, values: list[str], wanted: str) -> list[list[str]]:
+    pairs = [value.split(":") for value in values if value]
+    wrong = next((value for value in pairs if len(value) != 2), None)
+    if wrong is not None:
+        raise ValueError(f"{what} has {':'.join(wrong)!r}: each of its texts is NAME:{wanted}")
+    return pairs

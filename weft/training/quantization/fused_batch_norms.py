@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -98,14 +99,25 @@ def _folded_name(op: Operation) -> str:
 
 def _batch_norms(graph: Graph) -> list[_BatchNorm]:
     by_layer: dict[Operation, _BatchNorm] = {}
+    averages = _averages(graph)
     for found in matches((_BACK, _NORM), graph):
-        norm = _batch_norm(graph, found)
+        norm = _batch_norm(found, averages)
         if norm is not None:
             by_layer.setdefault(norm.layer, norm)
     return list(by_layer.values())
 
 
-def _batch_norm(graph: Graph, found: Found) -> _BatchNorm | None:
+def _averages(graph: Graph) -> dict[Tensor, Average]:
+    """The moving averages of batch norms, by what they follow: a mean or a variance."""
+    averages = {}
+    for found in matches(_MOVE, graph):
+        distance = found.op(_DISTANCE)
+        assert distance is not None
+        averages[distance.inputs[1]] = Average(distance.inputs[0], _there(found.tensor(_DECAY)))
+    return averages
+
+
+def _batch_norm(found: Found, averages: Mapping[Tensor, Average]) -> _BatchNorm | None:
     layer, node, back = found.op(_LAYER), found.op(_NORM), found.op(_BACK)
     assert layer is not None
     assert node is not None
@@ -121,7 +133,7 @@ def _batch_norm(graph: Graph, found: Found) -> _BatchNorm | None:
     if node.attrs["is_training"]:
         node.attrs["_gradient_op_type"] = _GRADIENT
         mean, variance = node.outputs[1], _biased(node, _there(found.tensor(_LAYER)))
-        statistics = _statistics(graph, node, gamma, variance)
+        statistics = _statistics(node, gamma, variance, averages)
     return _BatchNorm(
         layer, node, output, inputs, weights, gamma, beta, mean, variance, found.op(_DILATED), statistics
     )  # fmt: skip
@@ -140,13 +152,7 @@ def _biased(node: Operation, layer: Tensor) -> Tensor:
         return mul(node.outputs[2], (count - 1) / count, name="Undo_Bessel_Correction")
 
 
-def _statistics(graph: Graph, node: Operation, gamma: Tensor, variance: Tensor) -> Statistics:
-    averages: dict[Tensor, Average] = {}
-    for found in matches(_MOVE, graph):
-        distance = found.op(_DISTANCE)
-        assert distance is not None
-        if distance.inputs[1].op is node:
-            averages[distance.inputs[1]] = Average(distance.inputs[0], _there(found.tensor(_DECAY)))
+def _statistics(node: Operation, gamma: Tensor, variance: Tensor, averages: Mapping[Tensor, Average]) -> Statistics:
     mean, spread = averages.get(node.outputs[1]), averages.get(node.outputs[2])
     if mean is None or spread is None:
         raise ValueError(
