@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.told_waits import ToldWaits, tell_soon
+from tests.told_waits import ToldWaits, told_soon
 
 
 class Told(ToldWaits):
@@ -31,10 +31,7 @@ class Told(ToldWaits):
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
-    tell_soon(monkeypatch)
-    handler = Told()
-    with handler.listening():
-        yield handler
+    yield from told_soon(monkeypatch, Told())
 
 
 def run_next(dataset: tf.data.Dataset) -> None:

@@ -6,10 +6,20 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator
+from typing import TypeVar
 
 import pytest
 
 from weft.platform import wait_notice, wait_watch
+
+_Handler = TypeVar("_Handler", bound="ToldWaits")
+
+
+def told_soon(monkeypatch: pytest.MonkeyPatch, handler: _Handler) -> Iterator[_Handler]:
+    """What a fixture yields from: a handler of the lines about waits, which are told soon."""
+    tell_soon(monkeypatch)
+    with handler.listening():
+        yield handler
 
 
 def tell_soon(monkeypatch: pytest.MonkeyPatch) -> None:

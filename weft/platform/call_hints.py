@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Final, Protocol
 
 from weft.platform.argument_hints import hint_for_arguments
-from weft.platform.failing_call import failing, failing_call, resolve, value_of
+from weft.platform.failing_call import failing, failing_call, named_in_weft, resolve, value_of
 from weft.platform.habit_hints import hint_for_habit
 from weft.platform.program_frames import is_of_weft
 from weft.platform.spelling import did_you_mean
@@ -255,11 +255,8 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
 def _find(name: str, missing: Sequence[str] = ()) -> Callable[..., object] | None:
     """A function of that name in weft, for a call whose line is not to be had; one that cannot do without those arguments."""
     owner, _, method = name.rpartition(".")
-    for module_name, module in list(sys.modules.items()):
-        if not module_name.startswith("weft."):
-            continue
-        found = getattr(module, owner or method, None) if module is not None else None
-        function = getattr(found, method, None) if owner and found is not None else found
+    for found in named_in_weft(owner or method):
+        function = getattr(found, method, None) if owner else found
         if inspect.isfunction(function) and is_of_weft(function):
             needed = [each.name for each in _parameters(function) if each.default is each.empty]
             if set(missing) <= set(needed):

@@ -9,6 +9,8 @@ import ast
 import builtins
 import inspect
 import linecache
+import sys
+from collections.abc import Iterator
 from itertools import islice
 from types import FrameType, ModuleType, TracebackType
 
@@ -90,6 +92,13 @@ def value_of(expression: ast.expr, frame: FrameType) -> object:
     if isinstance(owner, ModuleType | type) or hasattr(type(owner), "DESCRIPTOR"):
         return getattr(owner, expression.attr, None)
     return None
+
+
+def named_in_weft(name: str) -> Iterator[object]:
+    """What the modules of weft that are loaded have by a name, those of weft's doors too."""
+    for module_name, module in list(sys.modules.items()):
+        if module_name.startswith("weft.") and module is not None and name in vars(module):
+            yield vars(module)[name]
 
 
 def _item(owner: object, key: object) -> object:

@@ -23,9 +23,18 @@ def shown(function: Callable[..., object] | Iterator[object]) -> str:
     return f"{getattr(function, '__qualname__', repr(function))}{place}"
 
 
-def call_watched(function: Callable[_P, _Result], *args: _P.args, **kwargs: _P.kwargs) -> _Result:
-    """Call a function, and tell of it when it takes long; weft's own tell of their waits themselves."""
+def watched(function: Callable[_P, _Result]) -> Callable[_P, _Result]:
+    """The function, so that it is told of when it takes long; one of weft's itself, since these tell of their waits."""
     if is_of_weft(function):
-        return function(*args, **kwargs)
-    with Watched(lambda: f"The function {shown(function)} has run", _ADVICE):
-        return function(*args, **kwargs)
+        return function
+
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _Result:
+        with Watched(lambda: f"The function {shown(function)} has run", _ADVICE):
+            return function(*args, **kwargs)
+
+    return call
+
+
+def call_watched(function: Callable[_P, _Result], *args: _P.args, **kwargs: _P.kwargs) -> _Result:
+    """Call a function once, and tell of it when it takes long."""
+    return watched(function)(*args, **kwargs)

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from weft.platform.failing_call import failing, resolve
+from weft.platform.failing_call import failing, named_in_weft, resolve
 from weft.platform.program_frames import is_of_weft
 
 _ELEMENTS: Final = (
@@ -106,8 +106,4 @@ def _is_method(kind: type, name: str) -> bool:
 
 def _class_named(name: str) -> type | None:
     """A class of weft."""
-    for module_name, module in list(sys.modules.items()):
-        found = vars(module).get(name) if module_name.startswith("weft.") and module is not None else None
-        if isinstance(found, type) and is_of_weft(found):
-            return found
-    return None
+    return next((found for found in named_in_weft(name) if isinstance(found, type) and is_of_weft(found)), None)

@@ -11,7 +11,7 @@ from weft.framework.aliases import Feeds, Fetches
 from weft.framework.collections import GraphKeys
 from weft.framework.run_signature import typed_run
 from weft.platform import tf_logging
-from weft.platform.function_wait import call_watched
+from weft.platform.function_wait import call_watched, watched
 from weft.proto.messages import RunMetadata, RunOptions
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -64,7 +64,9 @@ class CoordinatedSession:
         self, session: Session, hooks: Sequence[SessionRunHook], coord: Coordinator, stop_grace_period_secs: float
     ) -> None:
         self._sess = session
-        self._hooks = hooks
+        # Whose these are is found out once and not in each step.
+        self._before_run = [(hook, watched(hook.before_run)) for hook in hooks]
+        self._after_run = [(hook, watched(hook.after_run)) for hook in hooks]
         self._coord = coord
         self._stop_grace_period_secs = stop_grace_period_secs
         self._stop_requested = False
@@ -109,7 +111,7 @@ class CoordinatedSession:
         if self._stop_requested:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
-        requests = [(hook, call_watched(hook.before_run, context)) for hook in self._hooks]
+        requests = [(hook, before_run(context)) for hook, before_run in self._before_run]
         wanted: dict[object, object] = {_CALLER: fetches}
         try:
             wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)
@@ -124,8 +126,8 @@ class CoordinatedSession:
         else:
             results = self._sess.run(wanted, feeds, options, metadata)
         shown = RunOptions() if options is None else options
-        for hook in self._hooks:
-            call_watched(hook.after_run, context, SessionRunValues(results.get(hook), shown, metadata))
+        for hook, after_run in self._after_run:
+            after_run(context, SessionRunValues(results.get(hook), shown, metadata))
         self._stop_requested = self._stop_requested or context.stop_requested
         return results[_CALLER]
 
