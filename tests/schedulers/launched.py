@@ -23,10 +23,12 @@ def launching(*options, **variables):
         started.append(subprocess.Popen(command, cwd=ROOT, env=environment, **pipes))
         return started[-1]
 
-    yield start
-    for each in started:
-        each.kill()
-        each.communicate()
+    try:
+        yield start
+    finally:
+        for each in started:
+            each.kill()
+            each.communicate()
 
 
 def trains_to_its_end(launch, kind, folder):
