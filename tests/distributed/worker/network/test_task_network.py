@@ -16,6 +16,8 @@ import weft as tf
 from tests.distributed.fake_workers import device, on_both, task
 from weft.channel.listener import Listener, has_token
 from weft.distributed.worker.network import link_repair
+from weft.distributed.worker.network.asked_parts import AskedParts
+from weft.distributed.worker.network.lost_links import LostLinks
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.errors import CancelledError, InvalidArgumentError, OpError, UnavailableError
@@ -356,6 +358,35 @@ def test_a_master_that_is_there_again_and_does_not_ask_has_given_the_part_up(
     wait_until(lambda: b.worker.live_steps == 1)
     cut(a, b)
     wait_until(lambda: b.worker.live_steps == 0)
+
+
+def test_a_part_that_comes_by_another_connection_outlives_the_one_that_was_cut_before(
+    tasks: tuple[Task, Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = tasks
+    a.network.peers.connect(b.worker.task)
+    wait_until(lambda: a.worker.task in b.network.peers.by_task)
+    before = b.network.peers.by_task[a.worker.task]
+    x, there, here = on_both()
+    parts = parts_of([x], [there, here])
+    handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
+    cut(a, b)
+    wait_until(lambda: a.worker.task not in b.network.peers.by_task and before.is_closed)
+    asked, steps_with = [], b.worker.steps_with
+
+    def steps_before(peer: str) -> list[Step]:
+        """Which steps needed a cut connection, and then the next step begins, by another."""
+        monkeypatch.setattr(b.worker, "steps_with", steps_with)
+        found = steps_with(peer)
+        asked.append(Asking(a, b, 7, handles[b.worker.task]))
+        wait_until(lambda: b.worker.live_steps == 1)
+        return found
+
+    monkeypatch.setattr(b.worker, "steps_with", steps_before)
+    LostLinks(b.worker, b.network.peers, {}, AskedParts(b.worker)).note(before, a.worker.task, before.cause)
+    own = Answer()
+    asked[0].parts.append(a.worker.run_graph(7, handles[a.worker.task], [np.float32(3)], own.end))
+    assert (own.values, asked[0].values) == ([9.0], [-9.0])
 
 
 def test_increments_under_random_cuts_count_once(tasks: tuple[Task, Task]) -> None:

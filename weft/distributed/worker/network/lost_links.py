@@ -39,10 +39,12 @@ class LostLinks:
         self._repair = LinkRepair(peers, self._go_on_with, self._give_up)
 
     def note(self, connection: Connection, task: str, cause: Exception | None) -> None:
-        """Repair a connection that has ended, if that is worth it; end what waits for it otherwise. Does not wait."""
+        """Repair a connection that was cut, if that is worth it; end what waits for one that is lost. Does not wait."""
         link = CutLink(connection, task, incarnation_at(connection), cause)
-        if is_cut(cause) and not self._peers.is_closed and self._is_needed(link):
-            self._repair.start(dataclasses.replace(link, lacking=self._lacking_from(task)))
+        if is_cut(cause) and not self._peers.is_closed:
+            # A link that nobody needs has nothing that could be lost. Who comes for it from now on finds it cut, or another.
+            if self._is_needed(link):
+                self._repair.start(dataclasses.replace(link, lacking=self._lacking_from(task)))
             return
         lost = self._peers.lost(task, cause)
         self._lose(link, lost)
