@@ -230,3 +230,13 @@ def test_a_file_that_is_left_with_what_it_could_not_write_says_so(caplog):
     with caplog.at_level("WARNING", "weft"):
         gfile.GFile("/dev/full", "w").write("x")
     assert "not in the file: /dev/full; No space left on device" in caplog.text
+
+
+def test_a_file_that_outlives_its_module_is_closed_without_a_word(tmp_path, monkeypatch):
+    file = gfile.GFile(str(tmp_path / "late.txt"), "w")
+    file.write("said")
+    with monkeypatch.context() as emptied:  # as the interpreter does at its end
+        for name in [name for name in vars(gfile) if not name.startswith("__")]:
+            emptied.setattr(gfile, name, None)
+        del file
+    assert (tmp_path / "late.txt").read_text() == "said"

@@ -208,8 +208,9 @@ class GFile:
         return line
 
     def __del__(self) -> None:
-        # Programs write `GFile(name).read()` and leave closing to the garbage collector.
-        if hasattr(self, "_writer"):
+        # Programs write `GFile(name).read()` and leave closing to the garbage collector. At the interpreter's end modules are
+        # emptied before what is left of their objects; the file below then closes itself.
+        if hasattr(self, "_writer") and errors is not None:
             try:
                 self.close()
             except errors.OpError as error:
