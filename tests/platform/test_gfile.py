@@ -232,6 +232,7 @@ def test_a_file_that_is_left_with_what_it_could_not_write_says_so(caplog):
     assert "not in the file: /dev/full; No space left on device" in caplog.text
 
 
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_a_file_that_outlives_its_module_is_closed_without_a_word(tmp_path, monkeypatch):
     file = gfile.GFile(str(tmp_path / "late.txt"), "w")
     file.write("said")
