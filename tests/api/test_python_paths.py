@@ -13,6 +13,7 @@ from weft.client.debugger import LocalCLIDebugHook
 from weft.estimators.canned.head import Head
 from weft.estimators.canned.optimizers import get_optimizer_instance
 from weft.framework.device_spec import canonical_name
+from weft.ops.data_flow.barrier import Barrier
 from weft.training.saved_model.freezing import freeze_graph
 from weft.training.saving.meta_graph import export_scoped_meta_graph
 
@@ -38,6 +39,7 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("ops.array_ops", "reshape", tf.reshape),
         ("ops.math_ops", "reduce_mean", tf.reduce_mean),
         ("ops.data_flow_ops", "FIFOQueue", tf.FIFOQueue),
+        ("ops.data_flow_ops", "Barrier", Barrier),
         ("ops.variables", "Variable", tf.Variable),
         ("ops.control_flow_ops", "cond", tf.cond),
         ("ops.logging_ops", "Print", tf.Print),

@@ -55,3 +55,29 @@ def test_training_gives_tensorflows_loss_and_predictions(
     assert metrics["global_step"] == 3
     assert metrics["loss"] == pytest.approx(loss, abs=6e-4)
     assert list(estimator.predict(input_fn=_input_fn)) == pytest.approx(predictions, abs=6e-4)
+
+
+def test_columns_of_feature_column_are_read_as_tensorflow_reads_them(tmp_path: Path) -> None:
+    x = tf.feature_column.numeric_column("x", shape=2)
+    cut = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("x", shape=2), [0.0])
+    c = tf.feature_column.categorical_column_with_vocabulary_list("c", ["a", "b", "c"])
+    linear = _learn.LinearRegressor([x, cut, c, tf.feature_column.crossed_column([cut, "c"], 7)], str(tmp_path / "linear"))
+    linear.fit(input_fn=_input_fn, steps=3)
+    assert linear.evaluate(input_fn=_input_fn, steps=1)["loss"] == pytest.approx(0.04185, abs=1e-4)
+    model = "linear/linear_model"
+    assert {f"{model}/bias_weights", f"{model}/x/weights", f"{model}/c_X_x_bucketized/weights"} < {*linear.get_variable_names()}
+
+    both = _learn.DNNLinearCombinedClassifier(
+        str(tmp_path / "both"), linear_feature_columns=[c], dnn_feature_columns=[x, tf.feature_column.embedding_column(c, 2)],
+        dnn_hidden_units=[2],
+    )  # fmt: skip
+    both.fit(input_fn=_input_fn, steps=1)
+    assert {f"{model}/c/weights", "dnn/input_from_feature_columns/input_layer/c_embedding/embedding_weights"} < {
+        *both.get_variable_names()
+    }
+
+
+def test_layers_that_take_no_columns_of_feature_column_say_what_does() -> None:
+    column = tf.feature_column.indicator_column(tf.feature_column.categorical_column_with_identity("c", 3))
+    with pytest.raises(TypeError, match=r"IndicatorColumn.*is one of tf\.feature_column.*tf\.feature_column\.input_layer"):
+        _layers.input_from_feature_columns({"c": tf.constant([[1]])}, [column])

@@ -199,7 +199,7 @@ NAMES: Final = {
         "weft.ops.array.shape_ops:shape_internal weft.ops.array.shape_ops:size_internal reverse=reverse_v2 "
         "weft.ops.array.identity:prevent_gradient"
     ),
-    "ops.data_flow_ops": "contrib.staging.StagingArea",
+    "ops.data_flow_ops": "contrib.staging.StagingArea weft.ops.data_flow.barrier:Barrier",
     "ops.init_ops": (
         "weft.ops.variables.initializers:Initializer weft.ops.variables.initializers:fans=_compute_fans "
         "initializers.zeros=Zeros initializers.ones=Ones initializers.constant=Constant "

@@ -1,4 +1,4 @@
-"""contrib.learn's canned estimators over contrib.layers' feature columns: linear models, networks, both together."""
+"""contrib.learn's canned estimators over feature columns: linear models, networks, both together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.estimators.aliases import Features, InputFn, Labels
 from weft.estimators.canned.optimizers import OptimizerLike, get_optimizer_instance
+from weft.estimators.learn.column_layers import side_by_side, weighted_sums
 from weft.estimators.learn.estimator import BaseEstimator
 from weft.estimators.learn.keys import PredictionKey
 from weft.estimators.learn.model_fn_ops import ModeKeys, ModelFnOps
@@ -17,10 +18,9 @@ from weft.framework.aliases import Activation, Nest
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.models.feature_columns.column import FeatureColumn
 from weft.models.functional.layer_functions import fully_connected
 from weft.models.functional.weightless_layers import dropout
-from weft.models.layer_columns.column import LayerColumn
-from weft.models.layer_columns.layers import input_from_feature_columns, weighted_sum_from_feature_columns
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.clip import clip_by_global_norm
 from weft.ops.nn.activation import relu
@@ -59,8 +59,8 @@ class _ColumnEstimator(BaseEstimator):
     def __init__(
         self,
         task: Classes | Numbers,
-        wide: Iterable[LayerColumn] | None,
-        deep: Iterable[LayerColumn] | None,
+        wide: Iterable[FeatureColumn] | None,
+        deep: Iterable[FeatureColumn] | None,
         hidden_units: Sequence[int] | None,
         activation_fn: Activation | None,
         dropout: float | None,
@@ -110,10 +110,7 @@ class _ColumnEstimator(BaseEstimator):
     def _linear(self, features: dict[str, Any], config: RunConfig) -> Tensor:
         cut = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=_INPUT_SLICE_BYTES)
         with variable_scope("linear", values=tuple(features.values()), partitioner=cut) as scope:
-            logits, _, _ = weighted_sum_from_feature_columns(
-                features, self._wide, self._task.logits_dimension, weight_collections=["linear"], scope=scope
-            )
-        return logits
+            return weighted_sums(features, self._wide, self._task.logits_dimension, "linear", scope)
 
     def _network(self, features: dict[str, Any], mode: str, config: RunConfig) -> Tensor:
         parts = config.num_ps_replicas
@@ -121,7 +118,7 @@ class _ColumnEstimator(BaseEstimator):
         whole = min_max_variable_partitioner(max_partitions=parts)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=whole):
             with variable_scope("input_from_feature_columns", partitioner=cut) as scope:
-                outputs = input_from_feature_columns(features, self._deep, weight_collections=["dnn"], scope=scope)
+                outputs = side_by_side(features, self._deep, "dnn", scope)
             for number, size in enumerate(self._hidden_units):
                 with variable_scope(f"hiddenlayer_{number}") as scope:
                     outputs = self._layer(outputs, size, self._activation_fn, scope)
@@ -229,7 +226,7 @@ class LinearClassifier(_Classifier):
     """A linear model that tells classes.
 
     Args:
-        feature_columns: contrib.layers' columns; their `optimizer` is "Ftrl" when None.
+        feature_columns: columns of tf.feature_column or of contrib.layers; their `optimizer` is "Ftrl" when None.
         model_dir, config: see BaseEstimator.
         n_classes: how many classes there are; labels are their numbers.
         weight_column_name: the feature with the weights of examples.
@@ -237,7 +234,7 @@ class LinearClassifier(_Classifier):
     """
 
     def __init__(
-        self, feature_columns: Iterable[LayerColumn], model_dir: str | None = None, n_classes: int = 2,
+        self, feature_columns: Iterable[FeatureColumn], model_dir: str | None = None, n_classes: int = 2,
         weight_column_name: str | None = None, optimizer: OptimizerLike | None = None,
         gradient_clip_norm: float | None = None, config: RunConfig | None = None,
         feature_engineering_fn: _FeatureFn | None = None,
@@ -259,7 +256,7 @@ class LinearRegressor(_Regressor):
     """
 
     def __init__(
-        self, feature_columns: Iterable[LayerColumn], model_dir: str | None = None,
+        self, feature_columns: Iterable[FeatureColumn], model_dir: str | None = None,
         weight_column_name: str | None = None, optimizer: OptimizerLike | None = None,
         gradient_clip_norm: float | None = None, label_dimension: int = 1, config: RunConfig | None = None,
         feature_engineering_fn: _FeatureFn | None = None,
@@ -276,7 +273,7 @@ class DNNClassifier(_Classifier):
 
     Args:
         hidden_units: the sizes of the hidden layers.
-        feature_columns: contrib.layers' columns.
+        feature_columns: columns of tf.feature_column or of contrib.layers.
         model_dir, config: see BaseEstimator.
         n_classes: how many classes there are; labels are their numbers.
         weight_column_name: the feature with the weights of examples.
@@ -288,7 +285,7 @@ class DNNClassifier(_Classifier):
     """
 
     def __init__(
-        self, hidden_units: Sequence[int], feature_columns: Iterable[LayerColumn], model_dir: str | None = None,
+        self, hidden_units: Sequence[int], feature_columns: Iterable[FeatureColumn], model_dir: str | None = None,
         n_classes: int = 2, weight_column_name: str | None = None, optimizer: OptimizerLike | None = None,
         activation_fn: Activation | None = relu, dropout: float | None = None, gradient_clip_norm: float | None = None,
         config: RunConfig | None = None, feature_engineering_fn: _FeatureFn | None = None,
@@ -310,7 +307,7 @@ class DNNRegressor(_Regressor):
     """
 
     def __init__(
-        self, hidden_units: Sequence[int], feature_columns: Iterable[LayerColumn], model_dir: str | None = None,
+        self, hidden_units: Sequence[int], feature_columns: Iterable[FeatureColumn], model_dir: str | None = None,
         weight_column_name: str | None = None, optimizer: OptimizerLike | None = None,
         activation_fn: Activation | None = relu, dropout: float | None = None, gradient_clip_norm: float | None = None,
         config: RunConfig | None = None, feature_engineering_fn: _FeatureFn | None = None, label_dimension: int = 1,
@@ -342,8 +339,8 @@ class DNNLinearCombinedClassifier(_Classifier):
 
     def __init__(
         self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
-        linear_feature_columns: Iterable[LayerColumn] | None = None, linear_optimizer: OptimizerLike | None = None,
-        dnn_feature_columns: Iterable[LayerColumn] | None = None, dnn_optimizer: OptimizerLike | None = None,
+        linear_feature_columns: Iterable[FeatureColumn] | None = None, linear_optimizer: OptimizerLike | None = None,
+        dnn_feature_columns: Iterable[FeatureColumn] | None = None, dnn_optimizer: OptimizerLike | None = None,
         dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Activation | None = relu,
         dnn_dropout: float | None = None, gradient_clip_norm: float | None = None, config: RunConfig | None = None,
         feature_engineering_fn: _FeatureFn | None = None, fix_global_step_increment_bug: bool = True,
@@ -375,8 +372,8 @@ class DNNLinearCombinedRegressor(_Regressor):
 
     def __init__(
         self, model_dir: str | None = None, weight_column_name: str | None = None,
-        linear_feature_columns: Iterable[LayerColumn] | None = None, linear_optimizer: OptimizerLike | None = None,
-        dnn_feature_columns: Iterable[LayerColumn] | None = None, dnn_optimizer: OptimizerLike | None = None,
+        linear_feature_columns: Iterable[FeatureColumn] | None = None, linear_optimizer: OptimizerLike | None = None,
+        dnn_feature_columns: Iterable[FeatureColumn] | None = None, dnn_optimizer: OptimizerLike | None = None,
         dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Activation | None = relu,
         dnn_dropout: float | None = None, gradient_clip_norm: float | None = None, label_dimension: int = 1,
         config: RunConfig | None = None, feature_engineering_fn: _FeatureFn | None = None,

@@ -38,12 +38,18 @@ def check_feature_columns(feature_columns: Iterable[LayerColumn]) -> None:
         feature_columns: the columns, in any other iterable.
 
     Raises:
+        TypeError: a column is not one of contrib.layers.
         ValueError: there are two such columns, or a dict.
     """
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict. Its columns are list(columns.values()).")
     seen: set[str] = set()
     for column in feature_columns:
+        if not isinstance(column, LayerColumn):
+            raise TypeError(
+                f"feature_columns are columns of tf.contrib.layers; {column} is one of tf.feature_column, or none at all. "
+                "tf.feature_column.input_layer and tf.feature_column.linear_model read those."
+            )
         if column.key in seen:
             raise ValueError(
                 f"Duplicate feature column key found for column: {column.name}. This usually means that the column is almost "
