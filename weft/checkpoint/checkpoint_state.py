@@ -20,6 +20,7 @@ from weft.checkpoint.bundle_format import index_filename
 from weft.checkpoint.wholeness import newest_whole
 from weft.framework.value_types import OrNone
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.proto.checkpoint_state_pb2 import CheckpointState
 
 _STATE_FILENAME: Final = "checkpoint"
@@ -90,6 +91,7 @@ def update_checkpoint_state(
         RuntimeError: the checkpoint has the state file's own name.
         NotFoundError: the directory does not exist.
     """
+    check_arguments(update_checkpoint_state, all_model_checkpoint_paths=all_model_checkpoint_paths)
     state = generate_checkpoint_state_proto(
         save_dir,
         model_checkpoint_path,
@@ -180,6 +182,7 @@ def checkpoint_exists(checkpoint_prefix: str) -> bool:
     Args:
         checkpoint_prefix: the path, without the suffix of a file.
     """
+    check_arguments(checkpoint_exists, checkpoint_prefix=checkpoint_prefix)
     return _first_file(checkpoint_prefix) is not None
 
 

@@ -30,6 +30,7 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.run_signature import typed_make_callable, typed_run
 from weft.framework.value_types import OrNone
+from weft.platform.argument_checks import check_arguments
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 
 
@@ -51,7 +52,7 @@ class BaseSession:
             )
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}{server}")
         config = _with_session_timeout(config, timeout)
-        self._target = _checked_target(target)
+        self._target = checked_target(target)
         self._graph = get_default_graph() if graph is None else graph
         self._closed = False
         self._when_closed: list[Callable[[], None]] = []
@@ -349,7 +350,8 @@ class Session(BaseSession):
         Raises:
             NotFoundError: `target` is no server's address. DeadlineExceededError: it cannot be reached in time.
         """
-        targets.reset(_checked_target(target), list(containers or ()), config)
+        check_arguments(Session.reset, containers=containers, config=config)
+        targets.reset(checked_target(target), list(containers or ()), config)
 
 
 class InteractiveSession(BaseSession):
@@ -407,7 +409,12 @@ def get_default_session() -> BaseSession | OrNone:
     return default_sessions.get_default()
 
 
-def _checked_target(target: str | bytes) -> str:
+def checked_target(target: str | bytes | None) -> str:
+    """A session's target as text; TypeError for what is none, such as a server.
+
+    Args:
+        target: the target; None for this process.
+    """
     if isinstance(target, bytes):
         return target.decode()
     if target is not None and not isinstance(target, str):

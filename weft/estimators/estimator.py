@@ -31,6 +31,7 @@ from weft.framework.graph import Graph
 from weft.framework.value_types import NumpyArray
 from weft.ops.random.seed import set_random_seed
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.strategies.input.iterators import InputContext
 from weft.strategies.strategy import Strategy
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
@@ -228,6 +229,7 @@ class Estimator:
             ValueError: `steps` is not positive.
             TypeError: a hook is none.
         """
+        check_arguments(Estimator.evaluate, checkpoint_path=checkpoint_path, name=name)
         all_hooks = _checked_hooks(hooks)
         if steps is not None:
             _check_positive("steps", steps)

@@ -15,6 +15,7 @@ from weft.framework.aliases import SessionLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_list import describe
 from weft.framework.printed import printed
+from weft.platform.argument_checks import check_arguments
 from weft.proto.messages import RunMetadata
 
 
@@ -55,6 +56,7 @@ class FileWriter:
     ) -> None:
         if not isinstance(logdir, str | bytes | os.PathLike):
             raise TypeError(f"logdir of a FileWriter must be a folder, such as 'logs', got {logdir!r}")
+        check_arguments(FileWriter.__init__, max_queue=max_queue, flush_secs=flush_secs, graph_def=graph_def, session=session)
         self._logdir = os.fsdecode(logdir)
         if not isinstance(filename_suffix, str | bytes | None):
             raise TypeError(f"Expected binary or unicode string, got {filename_suffix!r} for filename_suffix.")
@@ -172,6 +174,7 @@ class FileWriter:
         Raises:
             ValueError: the tag was used before.
         """
+        check_arguments(FileWriter.add_run_metadata, run_metadata=run_metadata, tag=tag)
         with self._lock:
             if tag in self._run_tags:
                 raise ValueError(f"The provided tag was already used for this event type: {tag!r}")

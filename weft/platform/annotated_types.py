@@ -128,7 +128,16 @@ def _allows(form: _Form, value: object, function: Callable[..., object]) -> bool
     if getattr(form, "_is_protocol", False):
         return all(hasattr(type(value), each) or hasattr(value, each) for each in _members(form))
     # Variables stand for their tensors.
-    return isinstance(value, form) or (form.__name__ == "Tensor" and hasattr(type(value), _ELEMENT))
+    return isinstance(value, form) or (form.__name__ == "Tensor" and _stands_for_tensor(value))
+
+
+def is_element(value: object) -> bool:
+    """Whether it is a tensor, an operation, a variable or another part of a graph."""
+    return _stands_for_tensor(value) or type(value).__name__ in ("Tensor", "Operation")
+
+
+def _stands_for_tensor(value: object) -> bool:
+    return hasattr(type(value), _ELEMENT)
 
 
 def _members(protocol: type) -> list[str]:

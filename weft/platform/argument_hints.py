@@ -70,7 +70,7 @@ def hint_for_arguments(error: BaseException, text: str) -> str:
     is_own = is_on_purpose and _is_raised_by(called, error.__traceback__)
     unsaid = [name for name in wrong if not (is_on_purpose and _says(text, name, called.arguments[name], is_own))]
     if unsaid:
-        return "\n  ".join(_refusal(called, name) for name in unsaid)
+        return "\n  ".join(refusal(called.name, called.function, name, called.arguments[name]) for name in unsaid)
     return "" if is_on_purpose and (wrong or _names_something(text, called)) else _call_text(called)
 
 
@@ -103,9 +103,16 @@ def _is_raised_by(called: _Called, trace: TracebackType | None) -> bool:
     return [each.tb_frame.f_code.co_filename for each in levels(trace)][-1:] == [module]
 
 
-def _refusal(called: _Called, name: str) -> str:
-    value = called.arguments[name]
-    return f"{called.name}: {name} is {_shown(value)}; it takes {in_words(called.function, name)}."
+def refusal(called_as: str, function: Callable[..., object], name: str, value: object) -> str:
+    """`Saver: max_to_keep is 'x' (str); it takes int or None.`
+
+    Args:
+        called_as: what the function is called by.
+        function: the function.
+        name: the argument's name.
+        value: what was given.
+    """
+    return f"{called_as}: {name} is {_shown(value)}; it takes {in_words(function, name)}."
 
 
 def _call_text(called: _Called) -> str:

@@ -62,7 +62,12 @@ def one_of(names: Sequence[str]) -> str:
     return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?`, with its leading blank, to put behind a message; empty where no known word is similar."""
-    found = nearest(word, known)
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """` Did you mean 'x'?`, with its leading blank, to put behind a message; empty where no known word is similar.
+
+    Args:
+        word: what a program gave, which may be anything.
+        known: the words there are.
+    """
+    found = nearest(word, known) if isinstance(word, str) else ""
     return f" Did you mean {found!r}?" if found else ""

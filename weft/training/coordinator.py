@@ -11,6 +11,7 @@ from typing import Final
 
 from weft import errors
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.platform.wait_notice import WaitNotice
 
 _POLL_S: Final = 0.05
@@ -46,6 +47,7 @@ class Coordinator:
     def __init__(self, clean_stop_exception_types: Sequence[type[BaseException]] | None = None) -> None:
         if clean_stop_exception_types is None:
             clean_stop_exception_types = (errors.OutOfRangeError,)
+        check_arguments(Coordinator.__init__, clean_stop_exception_types=clean_stop_exception_types)
         self._clean_stop_exception_types = tuple(clean_stop_exception_types)
         self._lock = threading.Lock()
         self._stop_event = threading.Event()
@@ -121,6 +123,7 @@ class Coordinator:
         Args:
             thread: a thread that was started.
         """
+        check_arguments(Coordinator.register_thread, thread=thread)
         with self._lock:
             self._registered_threads.add(thread)
 
@@ -149,6 +152,7 @@ class Coordinator:
                 "argument "
                 "by name."
             )
+        check_arguments(Coordinator.join, stop_grace_period_secs=stop_grace_period_secs)
         with self._lock:
             waited_for = self._registered_threads.union(threads or ())
         notice = WaitNotice()

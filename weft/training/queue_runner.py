@@ -18,6 +18,7 @@ from weft.framework.operation import Operation
 from weft.framework.value_types import OrNone
 from weft.ops.data_flow.queue import QueueBase
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.proto import queue_runner_pb2
 from weft.proto.queue_runner_pb2 import QueueRunnerDef
 from weft.training.coordinator import Coordinator, SessionThread
@@ -284,6 +285,7 @@ def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS)
         qr: the QueueRunner.
         collection: the collection's name.
     """
+    check_arguments(add_queue_runner, qr=qr)
     get_default_graph().add_to_collection(collection, qr)
 
 

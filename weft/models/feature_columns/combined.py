@@ -26,6 +26,7 @@ from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.io.example_features import VarLenFeature
 from weft.ops.math.casting import cast
 from weft.ops.strings.cross import sparse_cross_hashed
+from weft.platform.argument_checks import check_arguments
 
 
 class _WeightedFields(NamedTuple):
@@ -91,6 +92,7 @@ def weighted_categorical_column(
     Raises:
         ValueError: the type is not one of numbers.
     """
+    check_arguments(weighted_categorical_column, categorical_column=categorical_column, weight_feature_key=weight_feature_key)
     if dtype is None or not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")
     return WeightedCategoricalColumn(categorical_column, weight_feature_key, dtype)

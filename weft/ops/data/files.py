@@ -31,6 +31,12 @@ from weft.platform import gfile
 _SCALARS: Final = {"compression_type": 0, "buffer_size": 0}
 
 
+def _check_buffer_size(size: Array) -> None:
+    """Refuse a negative number of bytes, which weft's readers have no use for, as TensorFlow does."""
+    if int(size) < 0:
+        raise InvalidArgumentError.of(f"`buffer_size` must be >= 0, not {int(size)}: it is how many bytes are read at a time")
+
+
 class Files(Source):
     """The records of files, one file after the other.
 
@@ -195,6 +201,7 @@ def _stream_lines(stream: Array) -> Iterator[bytes]:
 @dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True, ranks=_SCALARS)
 def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The lines of files, without their ends: `[...] string, scalar string, scalar int64 -> scalar variant`."""
+    _check_buffer_size(buffer_size)
     compression = compression_of(compression_type)
     return Files(filenames, lambda path: _lines(path, compression), place_of(ctx))
 
@@ -205,6 +212,7 @@ def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array,
 
     `[...] string, scalar string, scalar int64 -> scalar variant`
     """
+    _check_buffer_size(buffer_size)
     compression = compression_of(compression_type)
     return Files(filenames, lambda path: records(path, compression), place_of(ctx))
 
@@ -259,6 +267,7 @@ def fixed_length_record_dataset_v2(
         raise InvalidArgumentError.of(f"`record_bytes` must be greater than zero. It is {size}: how long each record is")
     if header < 0 or footer < 0:
         raise InvalidArgumentError.of("`header_bytes` and `footer_bytes` must not be negative")
+    _check_buffer_size(buffer_size)
     compression = compression_of(compression_type)
     return Files(filenames, lambda path: _fixed(path, header, size, footer, compression), place_of(ctx))
 
@@ -292,6 +301,7 @@ def csv_dataset(
     `[...] string, scalar string, scalar int64, scalar bool, scalar string, scalar bool, scalar string, [c] int64,
     n*[size] -> scalar variant`
     """
+    _check_buffer_size(buffer_size)
     return csv_source(
         ctx, filenames, compression_type, header, field_delim, use_quote_delim, na_value, select_cols, record_defaults,
         output_types,

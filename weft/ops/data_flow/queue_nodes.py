@@ -117,6 +117,10 @@ def random_shuffle_queue_v2(
 
     `-> scalar resource`
     """
+    if min_after_dequeue < 0:
+        raise InvalidArgumentError.of(
+            f"min_after_dequeue {min_after_dequeue} must be >= 0: it is how many elements stay in the queue while it is open"
+        )
     if 0 <= capacity <= min_after_dequeue:
         raise InvalidArgumentError.of(
             f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}: so many elements stay in the queue while it "

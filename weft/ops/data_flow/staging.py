@@ -92,6 +92,7 @@ class StagingArea:
 
     Raises:
         ValueError: there are not as many shapes or names as dtypes, a limit is negative, or shared_name is no str.
+        TypeError: a limit is no whole number.
     """
 
     __repr__ = printed("tf.contrib.staging")
@@ -115,6 +116,9 @@ class StagingArea:
         if names is not None and len(names) != len(self._dtypes):
             raise ValueError("StagingArea names must be the same length as dtypes")
         self._names = None if names is None else list(names)
+        for limit, value in (("capacity", capacity), ("memory_limit", memory_limit)):
+            if not isinstance(value, int | np.integer):
+                raise TypeError(f"Expected int for argument '{limit}' not {value!r}. A StagingArea has 0 for no limit.")
         if capacity < 0 or memory_limit < 0:
             raise ValueError(f"StagingArea: capacity {capacity} and memory_limit {memory_limit} must not be negative")
         self._capacity, self._memory_limit = capacity, memory_limit

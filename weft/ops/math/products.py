@@ -20,6 +20,7 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.complex_numbers import conj
 from weft.ops.math.elementwise import COMPLEX, FLOATS, unbroadcast
+from weft.platform.argument_checks import check_arguments
 from weft.platform.product_threads import product_threads
 
 _UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
@@ -201,6 +202,8 @@ def matmul(
     >>> sess.run(tf.matmul([[1, 2]], [[3], [4]]))
     array([[11]], dtype=int32)
     """
+    if a_is_sparse or b_is_sparse:
+        check_arguments(matmul, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse)
     for letter, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
         if transpose and adjoint:
             raise ValueError(f"Only one of transpose_{letter} and adjoint_{letter} can be True.")

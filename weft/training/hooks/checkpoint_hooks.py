@@ -15,6 +15,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.graph_file import write_graph
 from weft.framework.printed import printed
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.platform.function_wait import call_watched
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
@@ -89,6 +90,10 @@ class CheckpointSaverHook(SessionRunHook):
     ) -> None:
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
+        check_arguments(
+            CheckpointSaverHook.__init__, checkpoint_dir=checkpoint_dir, save_secs=save_secs, save_steps=save_steps,
+            saver=saver, checkpoint_basename=checkpoint_basename, scaffold=scaffold, listeners=listeners,
+        )  # fmt: skip
         tf_logging.info("Create CheckpointSaverHook.")
         self._saver = saver
         self._checkpoint_dir = os.fsdecode(checkpoint_dir)

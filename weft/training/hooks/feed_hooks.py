@@ -10,6 +10,7 @@ from weft import errors
 from weft.client.session import Session
 from weft.framework.aliases import Feeds, Fetches, FetchValue
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.platform.wait_notice import WaitNotice
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
@@ -26,6 +27,7 @@ class FeedFnHook(SessionRunHook):
     """
 
     def __init__(self, feed_fn: Callable[[], Feeds]) -> None:
+        check_arguments(FeedFnHook.__init__, feed_fn=feed_fn)
         self.feed_fn = feed_fn
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -73,6 +75,7 @@ class GlobalStepWaiterHook(SessionRunHook):
     """
 
     def __init__(self, wait_until_step: int) -> None:
+        check_arguments(GlobalStepWaiterHook.__init__, wait_until_step=wait_until_step)
         self._wait_until_step = wait_until_step
 
     def begin(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from weft.framework.printed import printed
+from weft.platform.argument_checks import check_arguments
 
 
 class SecondOrStepTimer:
@@ -31,6 +32,7 @@ class SecondOrStepTimer:
             raise ValueError(
                 f"Can not provide both every_secs and every_steps. Got {every_secs} seconds and {every_steps} steps."
             )
+        check_arguments(SecondOrStepTimer.__init__, every_secs=every_secs, every_steps=every_steps)
         self._every_secs = every_secs
         self._every_steps = every_steps
         self.reset()

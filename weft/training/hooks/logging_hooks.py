@@ -11,6 +11,7 @@ from weft.client.session import Session
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.training.hooks.hook_timer import NeverTriggerTimer, SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
@@ -43,6 +44,7 @@ class LoggingTensorHook(SessionRunHook):
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
         if not only_at_end and (every_n_iter is None) == (every_n_secs is None):
             raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+        check_arguments(LoggingTensorHook.__init__, every_n_iter=every_n_iter, every_n_secs=every_n_secs, formatter=formatter)
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
         if isinstance(tensors, Tensor | str):

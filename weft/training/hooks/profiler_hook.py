@@ -10,6 +10,7 @@ from tensorboard.compat.proto import config_pb2, step_stats_pb2
 from weft.client.timeline import Timeline
 from weft.events.file_writer import FileWriterCache
 from weft.platform import gfile, tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -37,6 +38,7 @@ class ProfilerHook(SessionRunHook):
         show_dataflow: bool = True,
         show_memory: bool = False,
     ) -> None:
+        check_arguments(ProfilerHook.__init__, save_steps=save_steps, save_secs=save_secs, output_dir=output_dir)
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._output_file = os.path.join(output_dir, "timeline-{}.json")
         self._file_writer = FileWriterCache.get(output_dir)

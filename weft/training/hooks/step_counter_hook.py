@@ -10,6 +10,7 @@ from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
 from weft.framework.graph import get_default_graph
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -39,6 +40,10 @@ class StepCounterHook(SessionRunHook):
     ) -> None:
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
+        check_arguments(
+            StepCounterHook.__init__, every_n_steps=every_n_steps, every_n_secs=every_n_secs, output_dir=output_dir,
+            summary_writer=summary_writer,
+        )  # fmt: skip
         self._timer = SecondOrStepTimer(every_steps=every_n_steps, every_secs=every_n_secs)
         self._summary_writer = summary_writer
         self._output_dir = output_dir

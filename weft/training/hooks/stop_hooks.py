@@ -8,6 +8,7 @@ from weft.client.session import Session
 from weft.framework.built_at import place
 from weft.framework.operation import Tensor
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -43,6 +44,7 @@ class StopAtStepHook(SessionRunHook):
             raise ValueError(
                 f"Only one of num_steps or last_step can be specified. Got num_steps={num_steps} and last_step={last_step}."
             )
+        check_arguments(StopAtStepHook.__init__, num_steps=num_steps, last_step=last_step)
         self._num_steps = num_steps
         self._last_step = last_step
 
@@ -91,6 +93,7 @@ class NanTensorHook(SessionRunHook):
     """
 
     def __init__(self, loss_tensor: Tensor | str, fail_on_nan_loss: bool = True) -> None:
+        check_arguments(NanTensorHook.__init__, loss_tensor=loss_tensor)
         self._loss_tensor = loss_tensor
         self.loss: float | None = None
         """The loss of the last run that it looked at."""

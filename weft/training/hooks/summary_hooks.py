@@ -10,6 +10,7 @@ from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
 from weft.framework.aliases import Feeds, Fetches, TensorLike
 from weft.ops.summary.merge import merge_all
+from weft.platform.argument_checks import check_arguments
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
@@ -45,6 +46,10 @@ class SummarySaverHook(SessionRunHook):
     ) -> None:
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")
+        check_arguments(
+            SummarySaverHook.__init__, save_steps=save_steps, save_secs=save_secs, output_dir=output_dir,
+            summary_writer=summary_writer, scaffold=scaffold,
+        )  # fmt: skip
         self._summary_op = summary_op
         self._summary_writer = summary_writer
         self._output_dir = output_dir
@@ -122,6 +127,7 @@ class SummaryAtEndHook(SessionRunHook):
     ) -> None:
         if log_dir is None and summary_writer is None:
             raise ValueError("One of log_dir or summary_writer should be used.")
+        check_arguments(SummaryAtEndHook.__init__, log_dir=log_dir, summary_writer=summary_writer)
         self._log_dir = log_dir
         self._summary_writer = summary_writer
         self._summary_op = summary_op

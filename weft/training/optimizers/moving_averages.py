@@ -26,6 +26,7 @@ from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.moving_average import assign_moving_average
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
+from weft.platform.argument_checks import check_arguments
 from weft.training.optimizers import slot_creator
 
 
@@ -90,6 +91,7 @@ class ExponentialMovingAverage:
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:
+        check_arguments(ExponentialMovingAverage.__init__, name=name)
         self._decay = decay
         self._num_updates = num_updates
         self._zero_debias = zero_debias
@@ -149,12 +151,13 @@ class ExponentialMovingAverage:
         count = cast(self._num_updates, dtypes.float32, name="num_updates")
         return minimum(decay, (1.0 + count) / (10.0 + count))
 
-    def average(self, var: Variable) -> Variable | OrNone:
+    def average(self, var: Variable | Tensor) -> Variable | OrNone:
         """The shadow variable of `var`, None when it has none.
 
         Args:
             var: a variable or tensor that `apply` was given.
         """
+        check_arguments(ExponentialMovingAverage.average, var=var)
         return self._averages.get(var)
 
     def average_name(self, var: Variable) -> str:

@@ -32,6 +32,7 @@ from weft.ops.training.repeated_rows import sum_distinct_rows
 from weft.ops.training.update_rule import UpdateOps
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.variable import Variable
+from weft.platform.argument_checks import check_arguments
 from weft.training.optimizers import slot_creator
 from weft.training.optimizers.given import (
     check_loss,
@@ -87,6 +88,7 @@ class Optimizer:
     def __init__(self, use_locking: bool, name: str) -> None:
         if not name:
             raise ValueError("Must specify the optimizer name")
+        check_arguments(Optimizer.__init__, name=name)
         self._use_locking = use_locking
         self._name = name
         self._slots: dict[str, dict[Any, Any]] = {}
@@ -301,9 +303,8 @@ class Optimizer:
                 for gradient, variable in zip(reduced, variables, strict=True)
                 for done in extended.update(variable, update, args=(gradient,), group=False)
             ]
-            finish = extended.update_non_slot(
-                extended.non_slot_devices(variables), lambda: self._finish(updates, "update"), group=False
-            )
+            devices = extended.non_slot_devices(variables)
+            finish = extended.update_non_slot(devices, lambda: self._finish(updates, "update"), group=False)
             applied = step_of_replicas(distribution, finish, global_step, scope)
         train_ops = graph.get_collection_ref(GraphKeys.TRAIN_OP)
         if not any(applied is each for each in train_ops):
@@ -333,8 +334,7 @@ class Optimizer:
             if is_resource:
                 return self._resource_apply_sparse_duplicate_indices(gradient.values, variable, gradient.indices)
             return self._apply_sparse_duplicate_indices(gradient, variable)
-        apply = self._resource_apply_dense if is_resource else self._apply_dense
-        update = apply(gradient, variable)
+        update = (self._resource_apply_dense if is_resource else self._apply_dense)(gradient, variable)
         if variable.constraint is None:
             return update
         with get_default_graph().control_dependencies([update]):

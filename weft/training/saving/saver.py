@@ -27,6 +27,7 @@ from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
 from weft.ops.variables.variable import Variable
 from weft.platform import gfile, tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
 from weft.training.saving.save_arguments import as_path, checked_session, step_number
@@ -103,6 +104,7 @@ class Saver:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
+        check_arguments(Saver.__init__, name=name, saver_def=saver_def, builder=builder)
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded

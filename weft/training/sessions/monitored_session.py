@@ -18,6 +18,7 @@ from weft.framework.printed import printed
 from weft.framework.run_signature import typed_run
 from weft.framework.value_types import OrNone
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.platform.function_wait import call_watched
 from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
@@ -52,6 +53,7 @@ class _MonitoredSession:
         retry_policy: RetryPolicy | None,
         stop_grace_period_secs: float,
     ) -> None:
+        check_arguments(MonitoredSession.__init__, stop_grace_period_secs=stop_grace_period_secs)
         self._graph = get_default_graph()
         self._graph_was_finalized = self._graph.finalized
         self._signals = StopSignals()

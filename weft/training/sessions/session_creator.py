@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from weft.client.session import BaseSession, Session
+from weft.client.session import BaseSession, Session, checked_target
 from weft.framework.graph import get_default_graph
 from weft.framework.printed import printed
+from weft.platform.argument_checks import check_arguments
 from weft.proto.messages import ConfigProto
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.session_manager import SessionManager
@@ -41,8 +42,12 @@ class ChiefSessionCreator(SessionCreator):
         checkpoint_filename_with_path: str | None = None,
         restore: str | None = None,
     ) -> None:
+        check_arguments(
+            ChiefSessionCreator.__init__, scaffold=scaffold, config=config, checkpoint_dir=checkpoint_dir,
+            checkpoint_filename_with_path=checkpoint_filename_with_path,
+        )  # fmt: skip
         self._scaffold = scaffold or Scaffold()
-        self._master = master
+        self._master = checked_target(master)
         self._config = config
         self._checkpoint_dir = checkpoint_dir
         self._checkpoint_filename_with_path = checkpoint_filename_with_path
@@ -73,7 +78,7 @@ class WorkerSessionCreator(SessionCreator):
         scaffold: the parts of the graph; a new Scaffold when None.
         master: the sessions' target.
         config: their ConfigProto.
-        max_wait_secs: how long to wait for the chief.
+        max_wait_secs: how long to wait for the chief; None for ever.
     """
 
     def __init__(
@@ -81,10 +86,11 @@ class WorkerSessionCreator(SessionCreator):
         scaffold: Scaffold | None = None,
         master: str = "",
         config: ConfigProto | None = None,
-        max_wait_secs: float = 30 * 60,
+        max_wait_secs: float | None = 30 * 60,
     ) -> None:
+        check_arguments(WorkerSessionCreator.__init__, scaffold=scaffold, config=config, max_wait_secs=max_wait_secs)
         self._scaffold = scaffold or Scaffold()
-        self._master = master
+        self._master = checked_target(master)
         self._config = config
         self._max_wait_secs = max_wait_secs
         self._session_manager: SessionManager | None = None

@@ -13,12 +13,13 @@ from tensorboard.compat.proto import config_pb2
 
 from weft import errors
 from weft.checkpoint.checkpoint_state import get_checkpoint_state, newest_first
-from weft.client.session import Session
+from weft.client.session import Session, checked_target
 from weft.framework.aliases import Feeds
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.platform.deadline import within
 from weft.platform.function_wait import call_watched
 from weft.platform.wait_notice import WaitNotice
@@ -82,6 +83,10 @@ class SessionManager:
             raise ValueError(f"SessionManager: restore must be one of {', '.join(map(repr, SCOPES))}, or None, got {restore!r}")
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op")
+        check_arguments(
+            SessionManager.__init__, graph=graph, recovery_wait_secs=recovery_wait_secs,
+            local_init_run_options=local_init_run_options,
+        )  # fmt: skip
         self._local_init_op = local_init_op
         self._ready_op = ready_op
         self._ready_for_local_init_op = ready_for_local_init_op
@@ -240,6 +245,8 @@ class SessionManager:
             DeadlineExceededError: the model was not ready in time, or a task that it needs not there; tells what is missing.
             InvalidArgumentError: the chief has other variables; tells which.
         """
+        master = checked_target(master)
+        check_arguments(SessionManager.wait_for_session, max_wait_secs=max_wait_secs)
         limit_s = float("inf") if max_wait_secs is None else max_wait_secs
         config = filtered_config(master, self._graph, config)
         session = GatedSession(master, graph=self._graph, config=config)
@@ -312,6 +319,7 @@ class SessionManager:
     ) -> tuple[Session, bool]:
         if checkpoint_dir and checkpoint:
             raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
+        master = checked_target(master)
         config = filtered_config(master, self._graph, config)
         session = Session(master, graph=self._graph, config=config)
         try:

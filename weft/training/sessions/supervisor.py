@@ -19,6 +19,7 @@ from weft.framework.graph_file import write_graph
 from weft.framework.operation import Operation, Tensor
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 from weft.platform.launcher_link import has_launcher
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
@@ -54,8 +55,8 @@ class Supervisor(ModelParts):
         summary_op: gives all summaries.
         saver: saves and restores.
         global_step: counts the steps.
-        save_summaries_secs: seconds between summaries; 0 does without.
-        save_model_secs: seconds between checkpoints; 0 does without.
+        save_summaries_secs: seconds between summaries; 0 or None does without.
+        save_model_secs: seconds between checkpoints; 0 or None does without.
         recovery_wait_secs: the longest time between two looks at a model that is not ready.
         stop_grace_secs: how long `stop` waits for threads.
         checkpoint_basename: what the checkpoints' names begin with.
@@ -95,8 +96,8 @@ class Supervisor(ModelParts):
         summary_op: object = USE_DEFAULT,
         saver: Saver | None = USE_DEFAULT,
         global_step: Variable = USE_DEFAULT,
-        save_summaries_secs: float = 120,
-        save_model_secs: float = 600,
+        save_summaries_secs: float | None = 120,
+        save_model_secs: float | None = 600,
         recovery_wait_secs: float = 30,
         stop_grace_secs: float = 120,
         checkpoint_basename: str = "model.ckpt",
@@ -106,6 +107,13 @@ class Supervisor(ModelParts):
         local_init_run_options: config_pb2.RunOptions | None = None,
         restore: str | None = None,
     ) -> None:
+        parts = {"saver": saver, "summary_writer": summary_writer}
+        check_arguments(
+            Supervisor.__init__, graph=graph, logdir=logdir, save_summaries_secs=save_summaries_secs,
+            save_model_secs=save_model_secs, recovery_wait_secs=recovery_wait_secs, stop_grace_secs=stop_grace_secs,
+            checkpoint_basename=checkpoint_basename, session_manager=session_manager, init_fn=init_fn,
+            **{name: part for name, part in parts.items() if part is not USE_DEFAULT},
+        )  # fmt: skip
         super().__init__(
             get_default_graph() if graph is None else graph, ready_op, ready_for_local_init_op, init_op, init_feed_dict,
             local_init_op, summary_op, saver, global_step,
@@ -120,7 +128,15 @@ class Supervisor(ModelParts):
         self._save_path = os.path.join(self._logdir, checkpoint_basename) if self._logdir else None
         self._summary_writer: FileWriter | None = self._writer(summary_writer) if is_chief else None
         self._is_graph_written = False
-        self._session_manager = session_manager or SessionManager(
+        self._session_manager = session_manager or self._new_manager(recovery_wait_secs, local_init_run_options, restore)
+        if not is_chief:
+            self._check_devices()
+        self._graph.finalize()
+
+    def _new_manager(
+        self, recovery_wait_secs: float, local_init_run_options: config_pb2.RunOptions | None, restore: str | None
+    ) -> SessionManager:
+        return SessionManager(
             local_init_op=self._local_init_op,
             ready_op=self._ready_op,
             ready_for_local_init_op=self._ready_for_local_init_op,
@@ -129,9 +145,6 @@ class Supervisor(ModelParts):
             local_init_run_options=local_init_run_options,
             restore=restore,
         )
-        if not is_chief:
-            self._check_devices()
-        self._graph.finalize()
 
     def _writer(self, given: object) -> Any:
         if given is not USE_DEFAULT:
