@@ -121,13 +121,32 @@ def test_an_unknown_aggregation_method_is_refused():
         tf.gradients(x, x, aggregation_method=7)
 
 
+@pytest.mark.parametrize(
+    ("compute", "name"),
+    [
+        (tf.reduce_sum, "Sum_grad/Tile"),
+        (tf.reduce_mean, "Mean_grad/truediv"),
+        (tf.reduce_max, "Max_grad/mul"),
+        (lambda row: np.ones([2, 3], np.float32) + row, "add_grad/Reshape_1"),
+        (lambda row: row - np.ones([2, 3], np.float32), "sub_grad/Reshape"),
+        (lambda row: np.ones([2, 3], np.float32) * row, "mul_grad/Reshape_1"),
+        (lambda row: np.ones([2, 3], np.float32) / row, "truediv_grad/Reshape_1"),
+        (lambda row: tf.maximum(np.ones([2, 3], np.float32), row), "Maximum_grad/Reshape_1"),
+        (lambda row: row**2.0, "pow_grad/mul_1"),
+    ],
+)
+def test_a_gradient_has_the_name_that_it_has_in_tensorflow(compute, name):
+    row = tf.constant([1.0, 2.0, 3.0])
+    assert tf.gradients(compute(row), row)[0].op.name == f"gradients/{name}"
+
+
 def test_nodes_are_named_after_the_op_that_they_differentiate():
     a, b = tf.constant([[1.0]], name="a"), tf.constant([[2.0]], name="b")
     with tf.get_default_graph().name_scope("layer"):
         product = tf.matmul(a, b)
     tf.gradients(product, [a, b])
     names = op_names()
-    assert "gradients/grad_ys_0" in names
+    assert {"gradients/Shape", "gradients/grad_ys_0", "gradients/Fill"} <= set(names)
     assert "gradients/layer/MatMul_grad/MatMul" in names
     assert "gradients/layer/MatMul_grad/MatMul_1" in names
     tf.gradients(product, [a], name="second")

@@ -18,7 +18,7 @@ from weft.framework.aliases import Gradients, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.eager_tensor import EagerTensor
 from weft.framework.func_graph import FuncGraph
-from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_builder import graph_of
 from weft.framework.op_def import Rule
@@ -163,10 +163,9 @@ def _ones(y: Tensor, index: int) -> Tensor:
             f"Expected string, got 1 of type 'int' instead. Texts have no gradient: ys are floats, and one is {y!r}."
         )
     sizes = shape(y)
-    name = f"grad_ys_{index}"
-    with get_default_graph().name_scope(name) as scope:
-        ones: Tensor = fill_node(sizes, constant(True if dtype is dtypes.bool else 1, dtype), name=scope)
-        return ones
+    one = constant(True if dtype is dtypes.bool else 1, dtype, name=f"grad_ys_{index}")
+    ones: Tensor = fill_node(sizes, one)
+    return ones
 
 
 def _checked_start(y: Tensor, grad: Gradient, index: int) -> Gradient:

@@ -123,7 +123,7 @@ def _chosen(compare: Callable[..., Tensor]) -> Callable[[Operation, Tensor], Gra
         is_x, zeros = compare(x, y), zeros_like(grad)
         return [
             unbroadcast(select_node(is_x, grad, zeros), x, y),
-            unbroadcast(select_node(is_x, zeros, grad), y, x),
+            unbroadcast(select_node(is_x, zeros, grad), y, x, name="Reshape_1"),
         ]
 
     return gradient

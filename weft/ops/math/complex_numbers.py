@@ -18,7 +18,10 @@ _PARTS = (dtypes.float32, dtypes.float64)
 def _complex_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     kind = x.dtype.base_dtype
-    return [unbroadcast(real_node(grad, Tout=kind, name=None), x, y), unbroadcast(imag_node(grad, Tout=kind, name=None), y, x)]
+    return [
+        unbroadcast(real_node(grad, Tout=kind, name=None), x, y),
+        unbroadcast(imag_node(grad, Tout=kind, name=None), y, x, name="Reshape_1"),
+    ]
 
 
 @op("Complex", "real: T, imag: T -> out: Tout", infer=broadcast, gradient=_complex_gradient,

@@ -74,7 +74,7 @@ def _quotient_gradient(node: Operation, grad: Tensor) -> Gradients:
     by = conj_if_complex(y)
     return [
         unbroadcast(real_div(grad, by), x, y),
-        unbroadcast(mul(grad, real_div(real_div(neg(conj_if_complex(x)), by), by)), y, x),
+        unbroadcast(mul(grad, real_div(real_div(neg(conj_if_complex(x)), by), by)), y, x, name="Reshape_1"),
     ]
 
 
@@ -132,7 +132,7 @@ def floor_div(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 def _floor_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
-    return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(floor_div(x, y))), y, x)]
+    return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(floor_div(x, y))), y, x, name="Reshape_1")]
 
 
 @op(
@@ -156,7 +156,7 @@ def floor_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 def _truncate_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
-    return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(truncate_div(x, y))), y, x)]
+    return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(truncate_div(x, y))), y, x, name="Reshape_1")]
 
 
 @op("TruncateMod", "x: T, y: T -> z: T", checks_traced=True,
@@ -247,12 +247,12 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def _pow_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
-    of_x = mul(mul(grad, conj_y), pow_node(conj_x, sub(conj_y, 1)))
+    of_x = mul(mul(grad, conj_y, name="mul"), pow_node(conj_x, sub(conj_y, 1, name="sub")), name="mul")
     # Where the base is not positive the derivative by the exponent is not real: TensorFlow takes 0.
     is_safe = not_equal(x, 0) if x.dtype.is_complex else greater(x, 0)
     logarithm = select_node(is_safe, log(select_node(is_safe, conj_x, ones_like(x))), zeros_like(x))
-    of_y = mul(mul(grad, conj_if_complex(node.outputs[0])), logarithm)
-    return [unbroadcast(of_x, x, y), unbroadcast(of_y, y, x)]
+    of_y = mul(mul(grad, conj_if_complex(node.outputs[0]), name="mul"), logarithm, name="mul")
+    return [unbroadcast(of_x, x, y), unbroadcast(of_y, y, x, name="Reshape_1")]
 
 
 @op("Pow", "x: T, y: T -> z: T", infer=broadcast, check=_check_exponent, gradient=_pow_gradient,
@@ -290,7 +290,7 @@ def _div_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     by = conj_if_complex(y)
     of_y = mul(grad, div_no_nan_node(div_no_nan_node(neg(conj_if_complex(x)), by), by))
-    return [unbroadcast(div_no_nan_node(grad, by), x, y), unbroadcast(of_y, y, x)]
+    return [unbroadcast(div_no_nan_node(grad, by), x, y), unbroadcast(of_y, y, x, name="Reshape_1")]
 
 
 @op("DivNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_div_no_nan_gradient, gradient_nodes=always(12),
@@ -313,7 +313,7 @@ def _mul_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [
         unbroadcast(mul_no_nan(grad, conj_if_complex(y)), x, y),
-        unbroadcast(mul_no_nan(conj_if_complex(x), grad), y, x),
+        unbroadcast(mul_no_nan(conj_if_complex(x), grad), y, x, name="Reshape_1"),
     ]
 
 
@@ -333,7 +333,7 @@ def _xlogy_gradient(node: Operation, grad: Tensor) -> Gradients:
     is_used = cast(not_equal(x, 0), x.dtype)
     return [
         unbroadcast(mul(grad, xlogy(is_used, conj_y)), x, y),
-        unbroadcast(mul(grad, xdivy_node(conj_x, conj_y)), y, x),
+        unbroadcast(mul(grad, xdivy_node(conj_x, conj_y)), y, x, name="Reshape_1"),
     ]
 
 
@@ -352,7 +352,7 @@ def _xlog1py_gradient(node: Operation, grad: Tensor) -> Gradients:
     is_used = cast(not_equal(x, 0), x.dtype)
     return [
         unbroadcast(mul(grad, xlog1py_node(is_used, conj_y)), x, y),
-        unbroadcast(mul(grad, xdivy_node(conj_x, add(conj_y, 1))), y, x),
+        unbroadcast(mul(grad, xdivy_node(conj_x, add(conj_y, 1))), y, x, name="Reshape_1"),
     ]
 
 
@@ -386,7 +386,7 @@ def _xdivy_gradient(node: Operation, grad: Tensor) -> Gradients:
     conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
     is_used = cast(not_equal(x, 0), x.dtype)
     of_y = mul(grad, xdivy_node(neg(conj_x), mul(conj_y, conj_y)))
-    return [unbroadcast(mul(grad, xdivy_node(is_used, conj_y)), x, y), unbroadcast(of_y, y, x)]
+    return [unbroadcast(mul(grad, xdivy_node(is_used, conj_y)), x, y), unbroadcast(of_y, y, x, name="Reshape_1")]
 
 
 @op("Xdivy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xdivy_gradient, types={"T": INEXACT})

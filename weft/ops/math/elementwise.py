@@ -58,21 +58,23 @@ def broadcast_like(xp: ArrayModule, x: Array, like: Array) -> Result:
     return xp.broadcast_to(x, like.shape)
 
 
-def unbroadcast(gradient: Tensor | IndexedSlices, tensor: Tensor, *others: Tensor) -> Tensor:
+def unbroadcast(gradient: Tensor | IndexedSlices, tensor: Tensor, *others: Tensor, name: str = "Reshape") -> Tensor:
     """The gradient of a broadcast input: summed, or as it is when `tensor` cannot have been broadcast.
 
     That is so when its static shape equals the gradient's, or when the op's other inputs cannot have widened it.
+
+    Args:
+        name: that of the node that sums, TensorFlow's name of the last of its own: `Reshape_1` for an op's second input.
     """
     if isinstance(gradient, IndexedSlices):  # that of a gather
         gradient = convert_to_tensor(gradient)
     dims = tensor.dims
-    if dims is None:
-        return sum_to_like(gradient, tensor)
-    if None not in dims and gradient.dims == dims:
-        return gradient
-    if others and all(_cannot_widen(dims, other.dims) for other in others):
-        return gradient
-    return sum_to_like(gradient, tensor)
+    if dims is not None:
+        if None not in dims and gradient.dims == dims:
+            return gradient
+        if others and all(_cannot_widen(dims, other.dims) for other in others):
+            return gradient
+    return sum_to_like(gradient, tensor, name=name)
 
 
 def _cannot_widen(dims: tuple[int | None, ...], other: Dims) -> bool:
@@ -86,7 +88,7 @@ def _cannot_widen(dims: tuple[int | None, ...], other: Dims) -> bool:
 
 def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
-    return [unbroadcast(grad, x, y), unbroadcast(grad, y, x)]
+    return [unbroadcast(grad, x, y), unbroadcast(grad, y, x, name="Reshape_1")]
 
 
 @op(
@@ -128,7 +130,7 @@ def add_v2(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 def _sub_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
-    return [unbroadcast(grad, x, y), unbroadcast(neg(grad), y, x)]
+    return [unbroadcast(grad, x, y), unbroadcast(neg(grad), y, x, name="Reshape_1")]
 
 
 @op(
@@ -155,7 +157,10 @@ def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 def _mul_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
-    return [unbroadcast(mul(grad, conj_if_complex(y)), x, y), unbroadcast(mul(conj_if_complex(x), grad), y, x)]
+    return [
+        unbroadcast(mul(grad, conj_if_complex(y)), x, y),
+        unbroadcast(mul(conj_if_complex(x), grad), y, x, name="Reshape_1"),
+    ]
 
 
 def conj_if_complex(tensor: Tensor) -> Tensor:
@@ -228,7 +233,7 @@ def square(xp: ArrayModule, x: Array) -> Result:
 def _squared_difference_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     wide = mul(mul(grad, 2), sub(x, y))
-    return [unbroadcast(wide, x, y), unbroadcast(neg(wide), y, x)]
+    return [unbroadcast(wide, x, y), unbroadcast(neg(wide), y, x, name="Reshape_1")]
 
 
 @op("SquaredDifference", "x: T, y: T -> z: T", infer=broadcast, gradient=_squared_difference_gradient,
@@ -247,7 +252,7 @@ def _real_div_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     by = conj_if_complex(y)
     of_y = mul(grad, real_div(neg(conj_if_complex(node.outputs[0])), by))
-    return [unbroadcast(real_div(grad, by), x, y), unbroadcast(of_y, y, x)]
+    return [unbroadcast(real_div(grad, by), x, y), unbroadcast(of_y, y, x, name="Reshape_1")]
 
 
 @op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient,

@@ -143,7 +143,7 @@ def _batch_gradient(node: Operation, grad: Tensor) -> Gradients:
 
     x, y = node.inputs
     of_x, of_y = _product_gradients(multiply, x, y, grad, node.attrs["adj_x"], node.attrs["adj_y"])
-    return [unbroadcast(of_x, x), unbroadcast(of_y, y)]
+    return [unbroadcast(of_x, x), unbroadcast(of_y, y, name="Reshape_1")]
 
 
 def _adjoint(xp: ArrayModule, x: Array) -> Array:

@@ -110,7 +110,8 @@ def reduced_count(xp: ArrayModule, input: Array, reduction_indices: Array, *, dt
 
 def _expanded(node: Operation, tensor: Tensor) -> Tensor:
     x, axes = node.inputs
-    return expand_reduced(tensor, x, axes, keep_dims=node.attrs["keep_dims"])
+    # It has the name of the last node that TensorFlow has for it.
+    return expand_reduced(tensor, x, axes, keep_dims=node.attrs["keep_dims"], name="Tile")
 
 
 def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -124,7 +125,7 @@ def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
         count: Tensor | int = reduced_count(x, axes, dtype=grad.dtype)
     else:
         count = whole // max(reduced, 1)
-    return [real_div(_expanded(node, grad), count), None]
+    return [real_div(_expanded(node, grad), count, name="truediv"), None]
 
 
 def _extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -132,7 +133,7 @@ def _extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, axes = node.inputs
     chosen = cast(equal(_expanded(node, node.outputs[0]), x), grad.dtype)
     count = sum_node(chosen, axes, keep_dims=node.attrs["keep_dims"])
-    return [mul(chosen, _expanded(node, real_div(grad, count))), None]
+    return [mul(chosen, _expanded(node, real_div(grad, count)), name="mul"), None]
 
 
 def _prod_gradient(node: Operation, grad: Tensor) -> Gradients:
