@@ -31,7 +31,7 @@ def _pins(part: str) -> bool:
 
 
 def test_the_table_has_as_many_mistakes_as_it_had() -> None:
-    assert len(_MISTAKES) >= 1798
+    assert len(_MISTAKES) >= 1799
     assert len({mistake.title for mistake in _MISTAKES}) == len(_MISTAKES)
     # A line of the program alone, or a file's name, says nothing of the message.
     assert [mistake.title for mistake in _MISTAKES if not any(map(_pins, mistake.parts))] == []
@@ -43,3 +43,9 @@ def test_a_traceback_has_the_programs_lines_and_one_of_weft() -> None:
     frames = [line for line in text.partition("was built at")[0].splitlines() if line.startswith('  File "')]
     assert sum("/weft/" in frame for frame in frames) == 1
     assert frames[-2].startswith('  File "mistake.py", line 2')
+
+
+def test_a_cause_that_the_message_tells_is_not_shown_once_more() -> None:
+    mistake = next(each for each in _MISTAKES if each.title == "a string handle of an iterator of another session")
+    _, text = shown(mistake)
+    assert text.count("OneShotIterator/IteratorState does not exist") == 1

@@ -10,6 +10,7 @@ import pytest
 
 import weft as tf
 from weft.platform import wait_notice
+from weft.training import coordinator, stop_wait
 from weft.training.coordinator import SessionThread
 
 
@@ -176,3 +177,54 @@ def test_join_says_for_whom_it_waits(monkeypatch: pytest.MonkeyPatch, caplog: py
     assert "still run: QueueRunnerThread-files. Nobody has asked them to stop" in first
     assert "call coord.request_stop() before" in first
     assert "still run: worker. They were asked to stop" in last
+
+
+def _warnings_of(caplog: pytest.LogCaptureFixture, who: str) -> list[str]:
+    return [record.getMessage() for record in caplog.records if who in record.getMessage()]
+
+
+def test_join_tells_of_threads_that_stand_before_anybody_has_asked_for_a_stop(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    coord, ended = tf.train.Coordinator(), threading.Event()
+    monkeypatch.setattr(stop_wait.tf_logging, "warning", _then(stop_wait.tf_logging.warning, ended.set))
+    worker = threading.Thread(target=lambda: ended.wait(), name="worker")
+    worker.start()
+    with caplog.at_level("WARNING"):
+        coord.join([worker])
+    (text,) = _warnings_of(caplog, "Coordinator.join")
+    assert "nobody has asked for a stop. The threads stand: worker at test_coordinator.py:" in text
+    assert "coord.request_stop()" in text
+
+
+def test_waiting_for_a_stop_tells_that_nobody_is_there_to_ask_for_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    coord = tf.train.Coordinator()
+    monkeypatch.setattr(coordinator, "others_of_program", lambda registered: list(registered))
+    monkeypatch.setattr(stop_wait.tf_logging, "warning", _then(stop_wait.tf_logging.warning, coord.request_stop))
+    with caplog.at_level("WARNING"):
+        assert coord.wait_for_stop()
+    (text,) = _warnings_of(caplog, "Coordinator.wait_for_stop")
+    assert "No thread of the program runs that could ask for it" in text
+
+
+def test_a_wait_for_a_stop_that_has_an_end_tells_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.01)
+    with caplog.at_level("WARNING"):
+        assert not tf.train.Coordinator().wait_for_stop(0.1)
+    assert _warnings_of(caplog, "Coordinator.wait_for_stop") == []
+
+
+def _then(function: Callable[..., object], act: Callable[[], object]) -> Callable[..., None]:
+    """The function, and something that is done after it."""
+
+    def both(*args: object) -> None:
+        function(*args)
+        act()
+
+    return both

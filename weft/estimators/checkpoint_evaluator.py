@@ -56,12 +56,17 @@ class CheckpointEvaluator:
         """Evaluate the last checkpoint if it is new, and ask the exporters."""
         path = self._estimator.latest_checkpoint()
         if not path:
-            self._warn("Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
+            self._warn(
+                "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready: there is none in "
+                f"{self._estimator.model_dir!r}. Look whether the training runs, and whether it saves into this folder, which "
+                "all tasks are told of by one model_dir."
+            )
             return EvalResult(EvalStatus.MISSING_CHECKPOINT)
         if path == self._previous_path:
             self._warn(
                 "No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results are expected "
-                "to be same for the same checkpoint."
+                f"to be same for the same checkpoint: the last one is {path!r}. Look whether the training goes on, and how "
+                "often it saves (save_checkpoints_steps, save_checkpoints_secs)."
             )
             return EvalResult(EvalStatus.NO_NEW_CHECKPOINT)
         spec = self._eval_spec

@@ -12,7 +12,10 @@ from typing import Final
 from weft import errors
 from weft.platform import tf_logging
 from weft.platform.argument_checks import check_arguments
+from weft.platform.interrupts import is_main_thread
+from weft.platform.standing_threads import look_every_s
 from weft.platform.wait_notice import WaitNotice
+from weft.training.stop_wait import StopWait, others_of_program
 
 _POLL_S: Final = 0.05
 _NOT_STOPPED: Final = (
@@ -109,13 +112,21 @@ class Coordinator:
     def wait_for_stop(self, timeout: float | None = None) -> bool:
         """Block until a stop is requested or `timeout` seconds have passed; tells whether it was requested.
 
+        Where the main thread waits without end, and no other thread of the program goes on, the log says so.
+
         Args:
             timeout: seconds; without end when None.
 
         Returns:
             Whether a stop was requested.
         """
-        return self._stop_event.wait(timeout)
+        if timeout is not None or not is_main_thread():
+            return self._stop_event.wait(timeout)
+        # The program goes on when the main thread does: any other one may be there to wait.
+        wait = StopWait("Coordinator.wait_for_stop", lambda: others_of_program(self._registered_threads))
+        while not self._stop_event.wait(look_every_s()):
+            wait.look()
+        return True
 
     def register_thread(self, thread: threading.Thread) -> None:
         """Have `join` wait for a thread.
@@ -158,8 +169,11 @@ class Coordinator:
         notice = WaitNotice()
         # Threads that train may do so for days; those that only fill queues go on until they are stopped.
         fillers_alone = all(isinstance(thread, SessionThread) for thread in waited_for)
+        wait = StopWait("Coordinator.join", lambda: waited_for)
         while not self.should_stop() and _wait_for_one(waited_for):
-            if fillers_alone and notice.is_due():
+            if not fillers_alone:
+                wait.look()
+            elif notice.is_due():
                 _tell(waited_for, notice.waited_s, _NOT_STOPPED)
         notice = WaitNotice()
         while _wait_for_one(in_grace := _in_grace(waited_for, notice.waited_s, stop_grace_period_secs)):

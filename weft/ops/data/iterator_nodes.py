@@ -135,8 +135,8 @@ def _declare_from_handle(name: str) -> Callable[..., Tensor]:
         except NotFoundError as error:
             raise NotFoundError.of(
                 f"The iterator of the string_handle is gone: {error.message} It belongs to the session, or the server, in "
-                "which the handle was made"
-            ) from error
+                "which the handle was made: run iterator.string_handle() again in this one"
+            ) from None
         return boxed_handle
 
     return iterator_from_string_handle
