@@ -10,7 +10,8 @@ import pytest
 from weft.cli.command_line import main
 
 SHOW = "import json, os, sys\nprint("
-SHOW += "json.dumps([sys.argv[1:], os.environ['TF_CONFIG'], os.environ['WEFT_STOP_SIGNALS'], os.getppid()]))"
+SHOW += "json.dumps([sys.argv[1:], os.environ['TF_CONFIG'], os.environ['WEFT_STOP_SIGNALS'], os.getppid(), "
+SHOW += "os.environ.get('WEFT_TELLS_END')]))"
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ SLURM = {"SLURM_PROCID": "2", "SLURM_STEP_TASKS_PER_NODE": "3", "SLURM_STEP_NODE
 
 def test_the_program_takes_the_processs_place_and_is_told_its_own(show):
     ran = show("--ps=1", "--port-base=9000", **SLURM)
-    arguments, config, signals, parent = json.loads(ran.stdout)
+    arguments, config, signals, parent, tells_end = json.loads(ran.stdout)
     assert arguments == [
         "--ps_hosts=localhost:9000", "--worker_hosts=localhost:9001,localhost:9002", "--job_name=worker", "--task_index=1",
         "own",
@@ -40,6 +41,16 @@ def test_the_program_takes_the_processs_place_and_is_told_its_own(show):
     assert json.loads(config)["task"] == {"type": "worker", "index": 1}
     assert signals == "SIGTERM,SIGUSR1"
     assert parent == os.getpid()
+    assert tells_end == "1"
+
+
+def test_a_program_outside_of_the_cluster_or_whose_user_says_so_tells_nobody_of_its_end(show):
+    def told(*arguments, **more):
+        ran = show(*arguments, "--port-base=9000", **SLURM, **more)
+        return json.loads(ran.stdout)[-1]
+
+    assert told("--ps=1", "--worker=1", "--evaluator=1") is None
+    assert told("--ps=1", WEFT_TELLS_END="0") == "0"
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ KINDS = (
     Kind("synchronous", _PS_AND_WORKERS, ("worker 0 is done at step", "worker 1 is done at step")),
     Kind("supervised", _PS_AND_WORKERS, ("worker 0 is done at step", "worker 1 is done at step")),
     Kind("in_graph", _PS_AND_WORKERS, ("the client is done at step",)),
+    Kind("plain_in_graph", _PS_AND_WORKERS, ("the client is done, loss",)),
     Kind(
         "estimated", {"ps": 1, "chief": 1, "worker": 1, "evaluator": 1},
         ("chief 0 is done", "worker 0 is done", "evaluator 0 is done", "Performing the final export"), flags=False,

@@ -20,6 +20,7 @@ from weft.jobs.scheduled_place import scheduled_place
 from weft.jobs.task_place import TaskPlace
 from weft.platform.own_name import wait_for_name
 from weft.platform.stop_signals import GRACE_VARIABLE, VARIABLE
+from weft.protocol.job_watch import TELLS_END
 
 _DESCRIPTION = """\
 Run PROGRAM as one task of a cluster, of which the scheduler that has started
@@ -78,6 +79,9 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     except OpError as error:
         parser.error(error.message)
     told = {"TF_CONFIG": place.tf_config(), VARIABLE: arguments.signals, GRACE_VARIABLE: str(arguments.grace)}
+    if place.address is not None:
+        # Of a task of the cluster, which this program is once, its peers wait for the end.
+        told[TELLS_END] = os.environ.get(TELLS_END, "1")
     if arguments.address is not None:
         told[ANNOUNCE_VARIABLE] = "1"
     environment = {**os.environ, **job.environment_of(place.role), **own, **told, "PYTHONUNBUFFERED": "1"}

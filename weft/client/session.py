@@ -15,7 +15,7 @@ from typing import Any
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from weft.client import feeds, targets
+from weft.client import feeds, targets, used_targets
 from weft.client.partial_runs import PartialRuns
 from weft.client.plans import Plan
 from weft.client.session_steps import CLOSED, SessionSteps, checked_options
@@ -59,6 +59,7 @@ class BaseSession:
         self._partial_runs = PartialRuns(self._graph)
         self._kept_tensors = KeptTensors(self._graph)
         self._steps = SessionSteps(self._graph, config, targets.open_backend(self._target, self._graph, config))
+        used_targets.note(self._target, config)
 
     @property
     def graph(self) -> Graph:

@@ -20,6 +20,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+TELLS_END: Final = "WEFT_TELLS_END"
+"""The environment variable that says whether a program's end is that of its plain sessions' jobs: 0, as without it, or 1."""
 TRAINING: Final = "training"
 DONE: Final = "done"
 FAILED: Final = "failed"
@@ -29,6 +31,7 @@ MEMBER: Final = "job/"
 
 # For so long a replica may be making a new connection or session.
 _MOMENT_S: Final = 5.0
+_LONGEST_REASON: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class JobNote:
             return None
         is_note = all(isinstance(each, str) for each in asdict(found).values()) and found.state in _STATES
         return found if is_note else None
+
+
+def reason_of(error: BaseException) -> str:
+    """What a note says of the error that a job has ended with."""
+    return (f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)[:_LONGEST_REASON]
 
 
 @dataclass(frozen=True)

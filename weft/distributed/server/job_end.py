@@ -73,7 +73,7 @@ class JobEnd:
 
     def _tell(self, notice: WaitNotice | None) -> WaitNotice | None:
         """Say that nobody has come yet; returns None once somebody has."""
-        if notice is None or self._worker.sessions.is_used:
+        if notice is None or self._worker.sessions.is_used or self._worker.sessions.masters:
             return None
         self._look_around()
         if notice.is_due():

@@ -50,11 +50,18 @@ class Board:
                     self._leaves.append(replica_board_leave(self._member, **_BOARD))
                     self._reads.append(replica_board_read(**_BOARD))
 
-    def _run(self, fetches: Fetches, feeds: Feeds | None = None) -> Any:
+    def _opened(self) -> Session:
         if self._session is None:
             self._session = Session(self._target, graph=self._graph, config=self._config)
+        return self._session
+
+    def devices(self) -> list[str]:
+        """The devices on which it could keep notes: those of its session."""
+        return [device.name for device in self._opened().list_devices()]
+
+    def _run(self, fetches: Fetches, feeds: Feeds | None = None) -> Any:
         try:
-            return self._session.run(fetches, feeds)
+            return self._opened().run(fetches, feeds)
         except (AbortedError, UnavailableError):
             # Its containers were reset, or a task was restarted: the next one finds it again.
             self.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Final
 
 from tensorboard.compat.proto import config_pb2
@@ -42,8 +43,7 @@ class JobNotes:
     ) -> None:
         self._board = board
         self._target = target
-        # A chief that comes back replaces its note, whatever its process and model are by then.
-        self._name = MEMBER + target.removeprefix("grpc://")
+        self._name = note_name(target)
         self._config = config
         self._is_chief = is_chief
         self._jobs = {DeviceSpec.from_string(variable.device).job for variable in signature.values()}
@@ -87,18 +87,29 @@ class JobNotes:
                     self._post_on(task, note, timeout_ms)
 
     def _post_on(self, task: str, note: JobNote, timeout_ms: int) -> None:
-        config = config_pb2.ConfigProto()
-        if self._config is not None:
-            config.CopyFrom(self._config)
-        config.ClearField("device_filters")
-        config.device_filters.append(task)
-        board = Board(self._target, config, [task], timeout_ms)
+        board = Board(self._target, config_for(self._config, [task]), [task], timeout_ms)
         try:
             board.keep(self._name, note.encode())
         except OpError as error:
             tf_logging.debug("%s is not told of the job's beginning or end: %s", task, error.message)
         finally:
             board.close()
+
+
+def note_name(target: str) -> str:
+    """What the note of a target's client stands under."""
+    # One that comes back replaces it, whatever its process and model are by then.
+    return MEMBER + target.removeprefix("grpc://")
+
+
+def config_for(config: config_pb2.ConfigProto | None, tasks: Sequence[str]) -> config_pb2.ConfigProto:
+    """The ConfigProto of a session that needs these tasks only."""
+    own = config_pb2.ConfigProto()
+    if config is not None:
+        own.CopyFrom(config)
+    own.ClearField("device_filters")
+    own.device_filters.extend(tasks)
+    return own
 
 
 def _device(name: str) -> str:

@@ -20,6 +20,7 @@ from typing import Final
 
 from tensorboard.compat.proto import config_pb2
 
+from weft.client import used_targets
 from weft.client.session import Session
 from weft.errors import OpError
 from weft.framework.aliases import SessionLike
@@ -27,9 +28,10 @@ from weft.framework.device_spec import DeviceSpec
 from weft.platform import tf_logging
 from weft.platform.process_name import this_process
 from weft.platform.wait_notice import WaitNotice
-from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote
+from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote, reason_of
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import CAN, IS, LEASE_S, NO, BoardView, Replica
+from weft.training.sessions.client_end import tell_end
 from weft.training.sessions.job_notes import JobNotes
 from weft.training.sessions.model_signature import ModelSignature, signature_of
 from weft.training.sessions.revival import Run
@@ -44,7 +46,6 @@ _STEP_S: Final = 1.0  # how long a look at the fence waits for the step that run
 # A worker that trains on by itself does not keep the chief for longer.
 LONGEST_DRAIN_S: Final = 15.0
 _LOG_EVERY_S: Final = 10.0
-_LONGEST_REASON: Final = 1000
 # A chief that was killed just before, and is started again, would find the note of its former self.
 _RIVAL_S: Final = LEASE_S + 1.0
 
@@ -126,7 +127,7 @@ class Presence:
         """Have the end of the session say that the job has failed."""
         if self._job_state is not None:
             self._job_state = FAILED
-            self._failure = reason[:_LONGEST_REASON]
+            self._failure = reason
 
     def will_return(self) -> None:
         """Have the end of the session say nothing: another one of this process goes on with the training."""
@@ -282,6 +283,7 @@ def announce(session: Session, is_chief: bool, config: config_pb2.ConfigProto | 
     """
     if not session.sess_str or (config is not None and config.isolate_session_state) or session.is_on_tensorflow_server():
         return None
+    used_targets.speak_for(session.sess_str.decode())
     presence = _PRESENT[session] = Presence(session, is_chief, config, state)
     session.when_closed(presence.leave)
     presence.start()
@@ -297,7 +299,7 @@ def tell_failure(session: SessionLike | None, error: BaseException) -> None:
     """Have the end of a session tell the servers that were trained on that the job has failed, and how."""
     presence = presence_of(session)
     if presence is not None:
-        presence.fail(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        presence.fail(reason_of(error))
 
 
 def drain(session: SessionLike | None, limit_s: float) -> None:
@@ -313,12 +315,13 @@ def drain(session: SessionLike | None, limit_s: float) -> None:
 
 def _leave_at_exit() -> None:
     """Programs of old do not close their sessions: one that ends without an error is done, too."""
+    error = getattr(sys, "last_value", None)
     for session, presence in list(_PRESENT.items()):
         if not session.is_closed:
-            error = getattr(sys, "last_value", None)
             if error is not None:
                 tell_failure(session, error)
             presence.leave()
+    tell_end(error)
 
 
 atexit.register(_leave_at_exit)
