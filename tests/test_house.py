@@ -27,7 +27,7 @@ _TENSORFLOWS = frozenset(
         "_set_attr", "_set_device", "_serialize", "_set_save_slice_info", "_to_components", "_unsafe_unfinalize",
     )
 )  # fmt: skip
-_PYTHONS = frozenset(("_asdict", "_exit", "_fields", "_getframe", "_make", "_replace", "_SubParsersAction"))
+_PYTHONS = frozenset(("_asdict", "_current_frames", "_exit", "_fields", "_getframe", "_make", "_replace", "_SubParsersAction"))
 
 # `Any` at most, by package, imports aside.
 _ANYS = {

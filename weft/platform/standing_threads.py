@@ -69,14 +69,20 @@ def places_of(threads: Iterable[threading.Thread]) -> list[str]:
     return sorted(_told(thread.name, frames.get(thread.ident or 0)) for thread in threads if thread.is_alive())
 
 
-def runs_program(frame: FrameType | None) -> bool:
-    """Whether a thread, of which this is the innermost frame, runs code of the program."""
-    return any(not _is_below_program(each) for each in _outwards(frame))
+def threads_of_program() -> list[threading.Thread]:
+    """All threads that run code of the program now."""
+    frames = sys._current_frames()
+    return [thread for thread in threading.enumerate() if _program_frame(frames.get(thread.ident or 0)) is not None]
 
 
 def _told(name: str, frame: FrameType | None) -> str:
-    here = next((each for each in _outwards(frame) if not _is_below_program(each)), None)
+    here = _program_frame(frame)
     return name if here is None else f"{name} at {shown_name(here.f_code.co_filename)}:{here.f_lineno}"
+
+
+def _program_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program's code."""
+    return next((each for each in _outwards(frame) if not _is_below_program(each)), None)
 
 
 def _outwards(frame: FrameType | None) -> Iterator[FrameType]:

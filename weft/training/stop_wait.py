@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from weft.platform import tf_logging
-from weft.platform.standing_threads import StandingThreads, look_every_s, places_of, runs_program
+from weft.platform.standing_threads import StandingThreads, look_every_s, places_of, threads_of_program
 
 _ASK: Final = (
     "Look what each waits for there. A thread asks for the stop by coord.request_stop(), and with coord.stop_on_exception() "
@@ -49,7 +48,4 @@ class StopWait:
 
 def others_of_program(registered: Iterable[threading.Thread]) -> list[threading.Thread]:
     """All threads but this one that run code of the program, and those registered."""
-    frames = sys._current_frames()
-    here = threading.current_thread()
-    running = (each for each in threading.enumerate() if runs_program(frames.get(each.ident or 0)))
-    return [each for each in {*registered, *running} if each is not here]
+    return [each for each in {*registered, *threads_of_program()} if each is not threading.current_thread()]
