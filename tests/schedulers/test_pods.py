@@ -28,12 +28,11 @@ def pods_of(tmp_path):
     """Make the pods of a job; none runs yet."""
     made = []
 
-    def make(job, certificates=None):
+    def make(job, certificates=None, wait_s=1800):
         if reason := what_is_missing():
             pytest.skip(reason)
-        made.append(
-            Pods(tmp_path, manifest(job, Placement("train", "image", new_token(), grace_s=30, certificates=certificates)))
-        )
+        placement = Placement("train", "image", new_token(), grace_s=30, wait_s=wait_s, certificates=certificates)
+        made.append(Pods(tmp_path, manifest(job, placement)))
         return made[-1]
 
     yield make
@@ -84,6 +83,18 @@ def test_a_worker_that_is_rescheduled_joins_again_under_its_new_address(pods):
     job.start(WORKER)
     assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [0, 0, 0]
     assert job.log(WORKER).count("begins at step") == 2
+
+
+def test_a_worker_that_comes_when_the_job_is_over_is_told_so(pods_of, tmp_path):
+    arguments = ("--steps=20", f"--model={tmp_path}/model")
+    environment = {**ENVIRONMENT, "WEFT_LIMITS": "lost_job_s=6"}
+    job = pods_of(JobDescription(PROGRAM, (Role("ps", 1), Role("worker", 2)), arguments, environment), wait_s=30)
+    for pod in (PS, CHIEF):
+        job.start(pod)
+    assert [job.wait_for_end(pod) for pod in (CHIEF, PS)] == [0, 0]
+    job.start(WORKER)
+    assert job.wait_for_end(WORKER) == 1
+    assert "this task has come too late, or come back for nothing" in job.log(WORKER)
 
 
 def test_a_parameter_server_that_is_rescheduled_is_found_under_its_new_address(pods):

@@ -49,6 +49,13 @@ def add_arguments(parser: OneLineParser) -> None:
         "--health-port", type=port, default=2223, metavar="PORT", help="where they tell probes that they serve (2223)"
     )
     made.add_argument("--grace", type=whole_seconds, default=60, metavar="S", help="seconds between SIGTERM and the kill (60)")
+    made.add_argument(
+        "--wait",
+        type=whole_seconds,
+        default=1800,
+        metavar="S",
+        help="seconds that pods wait for others that are silent (1800)",
+    )
     made.add_argument("--no-probes", action="store_true", help="leave the probes out, for programs that make no server")
     made.add_argument("--token-file", type=Path, metavar="FILE", help="the file of the cluster's token (see above)")
     made.add_argument(
@@ -76,7 +83,7 @@ def _manifest(arguments: argparse.Namespace, parser: OneLineParser) -> int:
         certificates = None if arguments.credentials is None else _certificates(arguments.credentials, job)
         placement = Placement(
             arguments.name, arguments.image, _token(arguments.token_file) if certificates is None else "", arguments.namespace,
-            arguments.port, arguments.health_port, arguments.grace, not arguments.no_probes, certificates,
+            arguments.port, arguments.health_port, arguments.grace, arguments.wait, not arguments.no_probes, certificates,
         )  # fmt: skip
         text = _text(manifest(job, placement, arguments.kind), arguments.format)
         if arguments.output is None:

@@ -10,7 +10,7 @@ from typing import Final
 from weft.cli import target
 from weft.cli.job_options import add_job_options, job_from
 from weft.cli.joining import joined_place
-from weft.cli.option_values import address, port, seconds, signal_names
+from weft.cli.option_values import address, port, seconds, seconds_above_0, signal_names
 from weft.cli.parser import OneLineParser
 from weft.cli.pod_credentials import own_credentials
 from weft.distributed.server.announcements import VARIABLE as ANNOUNCE_VARIABLE
@@ -21,6 +21,7 @@ from weft.jobs.task_place import TaskPlace
 from weft.platform.own_name import wait_for_name
 from weft.platform.stop_signals import GRACE_VARIABLE, VARIABLE
 from weft.protocol.job_watch import TELLS_END
+from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 
 _DESCRIPTION = """\
 Run PROGRAM as one task of a cluster, of which the scheduler that has started
@@ -33,6 +34,9 @@ are those that the others leave.
 With --join it is a further task of a cluster that runs already: that of --as, or
 the last worker that is not there. Where the cluster has another address for it
 than this host can have, --address is its own, which it announces to the others.
+
+A session waits --wait seconds for tasks that do not answer: those of a job that is
+over never do, and a task that comes back then ends with a message that says so.
 
 SIGTERM and SIGUSR1 announce the end: training stops after the step that runs,
 the chief saves the model, and the exit code is 128 and the signal's number.
@@ -49,6 +53,9 @@ def add_arguments(parser: OneLineParser) -> None:
     parser.add_argument("--signals", type=signal_names, default=_SIGNALS, metavar="NAMES", help=told)
     parser.add_argument(
         "--grace", type=seconds, default=25.0, metavar="S", help="seconds between such a signal and the kill (25)"
+    )
+    parser.add_argument(
+        "--wait", type=seconds_above_0, default=600.0, metavar="S", help="seconds to wait for tasks that do not answer (600)"
     )
     parser.add_argument("--join", metavar="TARGET", help="a task of a running cluster, grpc://HOST:PORT, to join as one more")
     parser.add_argument("--as", dest="name", metavar="ROLE:N", help="which task to be (the last worker that is not there)")
@@ -78,7 +85,14 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
         parser.error(str(error))
     except OpError as error:
         parser.error(error.message)
-    told = {"TF_CONFIG": place.tf_config(), VARIABLE: arguments.signals, GRACE_VARIABLE: str(arguments.grace)}
+    # What the environment says itself stands behind, and wins.
+    limits = ",".join(filter(None, (f"absent_task_s={arguments.wait:g}", os.environ.get(LIMITS_VARIABLE))))
+    told = {
+        "TF_CONFIG": place.tf_config(),
+        VARIABLE: arguments.signals,
+        GRACE_VARIABLE: str(arguments.grace),
+        LIMITS_VARIABLE: limits,
+    }
     if place.address is not None:
         # Of a task of the cluster, which this program is once, its peers wait for the end.
         told[TELLS_END] = os.environ.get(TELLS_END, "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -18,7 +19,7 @@ class ServerLimits:
 
         tf.train.Server(cluster, "ps", 0, limits=tf.train.ServerLimits(max_sessions=20))
 
-    Times are in seconds, and what they limit ends without an error.
+    Times are in seconds, and what they limit ends without an error, but for `absent_task_s`.
 
     Args:
         max_sessions: how many sessions of clients in other processes may be open.
@@ -35,6 +36,7 @@ class ServerLimits:
             idleness, or nothing is known of it.
         lost_job_s: how long a server in `join()` waits, when nobody is there, for a training job that has failed or whose chief
             has died.
+        absent_task_s: how long a session waits at its opening for tasks that do not answer; without a limit by default.
     """
 
     max_sessions: int = 1000
@@ -49,6 +51,7 @@ class ServerLimits:
     lost_session_s: float = 600.0
     idle_session_s: float = 24 * 3600.0
     lost_job_s: float = 60.0
+    absent_task_s: float = math.inf
 
     @classmethod
     def from_text(cls, text: str) -> Self:

@@ -9,6 +9,7 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 import weft as tf
 from weft.distributed.rpc.options import open_channel
 from weft.distributed.server import server as server_module
+from weft.distributed.server.local_cluster import free_addresses
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, DeadlineExceededError, FailedPreconditionError, UnavailableError, UnknownError
 
@@ -94,6 +95,20 @@ def test_a_session_that_waits_in_vain_tells_of_each_task_why() -> None:
                 assert second.startswith("  /job:worker/replica:0/task:1 at localhost:")
                 assert third.startswith("  /job:worker/replica:0/task:2 at no-such-host.invalid:2222: ")
                 assert "resolv" in third
+
+
+def test_a_task_that_comes_when_all_others_have_gone_waits_as_long_as_its_limits_say() -> None:
+    here, gone = free_addresses(2)
+    limits = tf.train.ServerLimits(absent_task_s=0.2)
+    spec = {"ps": [gone], "worker": [here]}
+    with tf.train.Server(spec, "worker", 0, limits=limits) as server, tf.Session(server.target) as session:
+        one = tf.constant(1)
+        with pytest.raises(DeadlineExceededError, match=r"/job:ps/replica:0/task:0 .*\nIt has waited 0.2 s.*come too late"):
+            session.run(one)
+        # A shorter time is the program's own, which knows what it asked for.
+        with pytest.raises(DeadlineExceededError, match=r"/job:ps/replica:0/task:0 ") as caught:
+            session.run(one, options=tf.RunOptions(timeout_in_ms=50))
+        assert "It has waited" not in caught.value.message
 
 
 def test_a_restart_is_told_once_even_if_another_session_has_initialized_the_task_since() -> None:

@@ -88,7 +88,7 @@ def test_pods_have_their_resources_probes_and_grace():
     pod = worker["spec"]["template"]["spec"]
     [container] = pod["containers"]
     assert container["resources"] == {"requests": {"cpu": "2.5"}, "limits": {"nvidia.com/gpu": "1"}}
-    assert container["command"] == ["weft", "task", "--grace", "55", "/app/train.py", "--steps=3"]
+    assert container["command"] == ["weft", "task", "--grace", "55", "--wait", "1800", "/app/train.py", "--steps=3"]
     assert container["livenessProbe"]["grpc"] == {"port": 2223}
     assert pod["terminationGracePeriodSeconds"] == 60
     assert worker["spec"]["backoffLimit"] == 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
 import time
@@ -19,6 +20,11 @@ from weft.framework.graph import Graph
 from weft.platform.deadline import left_s, within
 
 _CLOSE_S: Final = 2.0
+_ABSENT: Final = (
+    "\nIt has waited {:g} s. Servers end with the training job that they serve: where that is over, this task has come too "
+    "late, or come back for nothing. Where they are late themselves, give them longer: weft task --wait S, or absent_task_s of "
+    "the limits of this task's server."
+)
 
 MakeCache = Callable[[ClusterSpec], tuple[WorkerCache, str]]
 
@@ -31,10 +37,14 @@ class Master:
         cluster: the tasks that there are.
         make_cache: gives the worker cache of a cluster spec (a session may bring its own), and this task's name there.
         default_config: the ConfigProto of sessions that bring none.
+        absent_task_s: how long a session that is opened waits for tasks that do not answer.
     """
 
-    def __init__(self, task: str, cluster: ClusterSpec, make_cache: MakeCache, default_config: object) -> None:
+    def __init__(
+        self, task: str, cluster: ClusterSpec, make_cache: MakeCache, default_config: object, absent_task_s: float = math.inf
+    ) -> None:
         self.task = task
+        self._absent_task_s = absent_task_s
         self._make_cache = make_cache
         self._workers, _ = make_cache(cluster)
         self._default_config = default_config
@@ -52,7 +62,8 @@ class Master:
         Blocks until every task that the session may use has answered.
 
         Raises:
-            DeadlineExceededError: `operation_timeout_in_ms`, or the time of the run that opens it, passed before that.
+            DeadlineExceededError: before that `operation_timeout_in_ms`, the time of the run that opens it, or `absent_task_s`
+                has passed.
             UnavailableError: the master is drained.
         """
         self._raise_if_draining()
@@ -61,8 +72,11 @@ class Master:
         tasks = workers.filtered(list(config.device_filters), own)
         timeouts_s = [limit for limit in (config.operation_timeout_in_ms / 1000, timeout_s) if limit and limit > 0]
         limit_s = left_s(min(timeouts_s, default=None))
+        advice = ""
+        if self._absent_task_s < (math.inf if limit_s is None else limit_s):
+            limit_s, advice = self._absent_task_s, _ABSENT.format(self._absent_task_s)
         deadline = None if limit_s is None else time.monotonic() + limit_s
-        statuses = workers.wait_for(tasks, deadline, raise_if_cancelled)
+        statuses = workers.wait_for(tasks, deadline, raise_if_cancelled, advice)
         # Tasks name sessions in messages, and a reader wants to know where they belong.
         handle = f"{self.task}#{secrets.token_hex(8)}"
         attributes = [device for task in tasks for device in statuses[task].devices]

@@ -67,7 +67,7 @@ class WorkerCache:
             return self._elsewhere.setdefault(task, reached)
 
     def wait_for(
-        self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None]
+        self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None], advice: str = ""
     ) -> dict[str, TaskStatus]:
         """Block until every task has answered; log every 10 s for whom it waits and why.
 
@@ -75,16 +75,17 @@ class WorkerCache:
             tasks: task names.
             deadline: when to give up, by `time.monotonic`; None for never.
             raise_if_cancelled: called now and then; ends the wait by raising.
+            advice: what the error of a wait in vain ends with.
 
         Raises:
             DeadlineExceededError: naming the tasks that have not answered, with the reason for each.
             UnauthenticatedError: the credentials of one do not fit this process's, for seconds on end.
         """
         with ToldWait(None if deadline is None else deadline - time.monotonic()) as waits:
-            return self._wait_for(tasks, deadline, raise_if_cancelled, waits)
+            return self._wait_for(tasks, deadline, raise_if_cancelled, waits, advice)
 
     def _wait_for(
-        self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None], waits: ToldWait
+        self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None], waits: ToldWait, advice: str
     ) -> dict[str, TaskStatus]:
         found: dict[str, TaskStatus] = {}
         reasons: dict[str, str] = {}
@@ -107,7 +108,8 @@ class WorkerCache:
             raise_if_cancelled()
             now = time.monotonic()
             if deadline is not None and now >= deadline:
-                raise DeadlineExceededError.of(f"Tasks of the cluster have not answered in time:{self._why(missing, reasons)}")
+                why = self._why(missing, reasons)
+                raise DeadlineExceededError.of(f"Tasks of the cluster have not answered in time:{why}{advice}")
             if notice.is_due():
                 _LOG.warning(
                     "CreateSession still waiting for response from:%s\nLook whether these tasks run and the ClusterSpec has "

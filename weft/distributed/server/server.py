@@ -132,7 +132,7 @@ class Server:
         file_access = file_access_of(task.name, task.host, file_roots, url_schemes, os.environ)
         self._worker = Worker(task.name, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
         directory = TaskDirectory(task.cluster, self._worker, self._network, self._stubs, lambda: self._port)
-        self._master = Master(task.name, task.cluster, directory.make_cache, default_config)
+        self._master = Master(task.name, task.cluster, directory.make_cache, default_config, limits.absent_task_s)
         self._sessions = ServedSessions(self._master, limits)
         self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
         self._taskers = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)

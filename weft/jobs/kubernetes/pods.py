@@ -46,6 +46,7 @@ class Placement:
         port: where each task listens.
         health_port: where each task tells probes in plain text whether it serves.
         grace_s: how long a pod has between SIGTERM and SIGKILL.
+        wait_s: how long a pod's session waits for pods that do not answer, such as those that have no node yet.
         probes: whether pods are probed; a program that makes no server cannot be.
         certificates: what pods know each other by instead of the token: `authority.pem` and each task's `ROLE-N.pem`, by name.
 
@@ -60,6 +61,7 @@ class Placement:
     port: int = 2222
     health_port: int = 2223
     grace_s: int = 60
+    wait_s: int = 1800
     probes: bool = True
     certificates: Mapping[str, str] | None = None
 
@@ -82,6 +84,8 @@ class Placement:
             raise JobError(f"the tasks' port and that for probes are both {self.port}")
         if self.grace_s < 1:
             raise JobError(f"--grace: expected seconds above 0, got {self.grace_s}")
+        if self.wait_s < 1:
+            raise JobError(f"--wait: expected seconds above 0, got {self.wait_s}")
 
     def metadata(self, name: str, role: str | None = None) -> Manifest:
         """The metadata of an object."""
@@ -139,7 +143,8 @@ def pod_template(
 
 def _command(job: JobDescription, placement: Placement) -> list[str]:
     # The model is saved while the last seconds are still there.
-    options = ["--grace", str(max(placement.grace_s - 5, 1)), *([] if job.flags else ["--no-flags"])]
+    grace_s = max(placement.grace_s - 5, 1)
+    options = ["--grace", str(grace_s), "--wait", str(placement.wait_s), *([] if job.flags else ["--no-flags"])]
     return ["weft", "task", *options, job.program, *job.arguments]
 
 
