@@ -45,9 +45,24 @@ def try_one(python: str, file: Path, extras: str) -> None:
         assert (folder / "env/share/man/man1/weft.1").exists()
 
 
-def _runs(python: str) -> bool:
-    """Whether there is such an interpreter; a version manager's command of that name may stand for none."""
-    return shutil.which(python) is not None and subprocess.run([python, "--version"], capture_output=True).returncode == 0
+def interpreter(name: str) -> str | None:
+    """The interpreter that a name such as `python3.12` stands for: a command, or a version that pyenv has; None for neither.
+
+    pyenv's own command of that name fails where the version is installed and not chosen.
+    """
+    if shutil.which(name) is not None and _told(name, "--version"):
+        return name
+    if shutil.which("pyenv") is None:
+        return None
+    prefix = _told("pyenv", "prefix", name.removeprefix("python"))
+    python = Path(prefix) / "bin" / "python"
+    return str(python) if prefix and python.exists() else None
+
+
+def _told(*command: str) -> str:
+    """What a command prints; nothing where it fails."""
+    ran = subprocess.run(command, capture_output=True, text=True)
+    return ran.stdout.strip() if ran.returncode == 0 else ""
 
 
 def main() -> int:
@@ -56,15 +71,15 @@ def main() -> int:
     parser.add_argument("--extras", default="", help="extras to install, such as k8s,ray")
     parser.add_argument("pythons", nargs="+", metavar="PYTHON")
     arguments = parser.parse_args()
-    found = [each for each in arguments.pythons if _runs(each)]
+    found = {name: python for name in arguments.pythons if (python := interpreter(name)) is not None}
     for each in sorted({*arguments.pythons} - {*found}):
         print(f"{each} is not here: skipped")
     with tempfile.TemporaryDirectory() as folder:
         files = build(Path(folder), "wheel", "sdist")
-        for python in found:
+        for name, python in found.items():
             for file in files:
                 try_one(python, file, arguments.extras)
-                print(f"{python}: {file.name} installs, and runs a job", flush=True)
+                print(f"{name}: {file.name} installs, and runs a job", flush=True)
     return 0 if found else 1
 
 
