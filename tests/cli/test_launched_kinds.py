@@ -1,8 +1,10 @@
 """Programs of users' kinds, unchanged, as jobs on this machine: by a job's file, and with a worker that is killed."""
 
+import json
+
 import pytest
 
-from tests.schedulers.kinds import KINDS
+from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.launched import goes_on_after_a_kill, launching
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(330)]
@@ -14,11 +16,11 @@ def launch():
         yield start
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *EXAMPLES], ids=str)
 def test_a_jobs_file_is_all_that_a_program_needs(launch, kind, tmp_path):
     lines = [
         f'program = "{kind.program}"',
-        f'arguments = ["--model={tmp_path}/model"]',
+        f"arguments = {json.dumps(kind.arguments_for(tmp_path / 'model'))}",
         f"flags = {str(kind.flags).lower()}",
     ]
     for role, count in kind.counts.items():

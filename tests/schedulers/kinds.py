@@ -8,7 +8,8 @@ from pathlib import Path
 
 from weft.jobs.description import JobDescription, Role
 
-_FOLDER = Path(__file__).with_name("programs")
+_PROGRAMS = Path(__file__).with_name("programs")
+_EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,16 @@ class Kind:
         counts: how many tasks of each role it has.
         ends: a line of each task that trains or evaluates.
         flags: whether it is told its place by flags; else by TF_CONFIG alone.
+        folder: where the file is.
+        arguments: what it is told beside; {model} stands for the folder of its checkpoints.
     """
 
     name: str
     counts: dict[str, int]
     ends: tuple[str, ...]
     flags: bool = True
+    folder: Path = _PROGRAMS
+    arguments: tuple[str, ...] = ("--model={model}",)
 
     def __str__(self) -> str:
         return self.name
@@ -33,7 +38,11 @@ class Kind:
     @property
     def program(self) -> str:
         """Its file."""
-        return str(_FOLDER / f"{self.name}.py")
+        return str(self.folder / f"{self.name}.py")
+
+    def arguments_for(self, model: Path) -> list[str]:
+        """Its own arguments, with a folder for its checkpoints."""
+        return [each.format(model=model) for each in self.arguments]
 
     @property
     def options(self) -> list[str]:
@@ -47,10 +56,11 @@ class Kind:
         return JobDescription(self.program, roles, tuple(arguments), environment, flags=self.flags)
 
     def check(self, output: str, model: Path) -> None:
-        """Fail where a client has not come to its end, or no model is there."""
+        """Fail where a client has not come to its end, or no model is there that it should have saved."""
         missing = [each for each in self.ends if each not in output]
         assert not missing, output
-        assert (model / "checkpoint").exists(), output
+        if any("{model}" in each for each in self.arguments):
+            assert (model / "checkpoint").exists(), output
 
 
 _PS_AND_WORKERS = {"ps": 1, "worker": 2}
@@ -64,3 +74,20 @@ KINDS = (
         ("chief 0 is done", "worker 0 is done", "evaluator 0 is done", "Performing the final export"), flags=False,
     ),
 )  # fmt: skip
+"""Programs that each do one thing."""
+
+_DATA = "--data_dir={model}/../data"
+EXAMPLES = (
+    Kind(
+        "digits", _PS_AND_WORKERS, ("test accuracy",), folder=_EXAMPLES, arguments=("--train_dir={model}", "--train_steps=200"),
+    ),
+    Kind(
+        "recommender", {"ps": 2, "worker": 2}, ("test AUC",), folder=_EXAMPLES,
+        arguments=("--train_dir={model}", _DATA, "--train_steps=40", "--test_steps=20"),
+    ),
+    Kind(
+        "elastic", _PS_AND_WORKERS, ("worker:0 is done with", "worker:1 is done with"), folder=_EXAMPLES,
+        arguments=("--shards=40",),
+    ),
+)  # fmt: skip
+"""The repository's own, for as many steps as show that they train."""

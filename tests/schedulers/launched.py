@@ -33,7 +33,7 @@ def launching(*options, **variables):
 
 def trains_to_its_end(launch, kind, folder):
     """Start a program of a user's kind; it ends by itself and well, and what its tasks print comes back."""
-    process = launch(*kind.options, kind.program, f"--model={folder}/model")
+    process = launch(*kind.options, kind.program, *kind.arguments_for(folder / "model"))
     output, notes = process.communicate(timeout=300)
     assert process.returncode == 0, notes + output
     kind.check(output, folder / "model")

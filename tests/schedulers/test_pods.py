@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.schedulers.kinds import KINDS
+from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.pods import Pods, what_is_missing
 from weft.cli.command_line import main
 from weft.credentials.cluster_token import new_token
@@ -52,9 +52,9 @@ def pods(pods_of, tmp_path):
     return make
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *EXAMPLES], ids=str)
 def test_programs_of_all_kinds_train_and_every_job_completes(pods_of, kind, tmp_path):
-    job = pods_of(kind.description((f"--model={tmp_path}/model",), ENVIRONMENT))
+    job = pods_of(kind.description(kind.arguments_for(tmp_path / "model"), ENVIRONMENT))
     names = [f"train-{role}-{index}" for role, count in kind.counts.items() for index in range(count)]
     for pod in names:
         job.start(pod)

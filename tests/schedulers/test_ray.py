@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.schedulers.kinds import KINDS
+from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.launched import ROOT, fails_with_its_words, goes_on_after_a_kill, launching, trains_to_its_end
 
 pytestmark = [pytest.mark.scheduler, pytest.mark.timeout(400)]
@@ -41,7 +41,7 @@ def test_the_tasks_train_as_actors_and_their_lines_come_back(launch, tmp_path):
     assert (tmp_path / "model" / "checkpoint").exists()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *EXAMPLES], ids=str)
 def test_programs_of_all_kinds_train_and_end(launch, kind, tmp_path):
     trains_to_its_end(launch, kind, tmp_path)
 

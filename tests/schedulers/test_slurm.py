@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.schedulers.kinds import KINDS
+from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.slurm_cluster import NODES, SlurmCluster, what_is_missing
 from weft.credentials.cluster_token import new_token
 from weft.platform.free_ports import free_ports
@@ -41,11 +41,11 @@ def test_a_step_of_srun_trains_on_two_nodes_and_ends_by_itself(slurm, tmp_path):
     assert (tmp_path / "model" / "checkpoint").exists()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *EXAMPLES], ids=str)
 def test_programs_of_all_kinds_train_and_end(slurm, kind, tmp_path):
     count = sum(kind.counts.values())
     where = f"srun -N 2 -n {count} --overcommit {TASK}".split()
-    ran = slurm.run(*where, *kind.options, kind.program, f"--model={tmp_path}/model", check=False)
+    ran = slurm.run(*where, *kind.options, kind.program, *kind.arguments_for(tmp_path / "model"), check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     kind.check(ran.stdout + ran.stderr, tmp_path / "model")
 

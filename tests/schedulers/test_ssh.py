@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.schedulers.kinds import KINDS
+from tests.schedulers.kinds import EXAMPLES, KINDS
 from tests.schedulers.launched import ROOT, fails_with_its_words, launching, trains_to_its_end
 from weft.platform.free_ports import free_ports
 
@@ -68,7 +68,7 @@ def test_a_job_trains_on_two_hosts_and_its_servers_are_stopped(launch, tmp_path)
     assert output.count("is done after step") == 2
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", [*KINDS, *EXAMPLES], ids=str)
 def test_programs_of_all_kinds_train_and_end(launch, kind, tmp_path):
     trains_to_its_end(launch, kind, tmp_path)
 
