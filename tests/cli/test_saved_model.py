@@ -155,7 +155,7 @@ def test_run_on_a_server(model: str, capsys: pytest.CaptureFixture[str]) -> None
         (["RUN", "--input_examples", "e={}"], "tf.Example input must be a list of dictionaries"),
         (["RUN", "--input_examples", "e=[{'a': 1}]"], 'feature value must be a list, but a: "1"'),
         (["RUN", "--input_examples", "e=[{'a': [1, 'b']}]"], "neither all numbers nor all strings"),
-        (["RUN", "--inputs", "x=/nowhere.npy"], "No such file or directory: '/nowhere.npy'"),
+        (["RUN", "--inputs", "x=/nowhere.npy"], "'/nowhere.npy': No such file or directory"),
         (["RUN", "--inputs", "x=FILE"], "is no .npy or .npz file of numbers or strings"),
         (["RUN", "--input_exprs", "x=[[1.0, 2.0]]"], "You must feed a value for placeholder tensor"),
     ],

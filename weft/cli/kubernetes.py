@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from weft.cli import os_trouble
 from weft.cli.job_options import add_job_options, job_from
 from weft.cli.option_values import port, whole_seconds
 from weft.cli.parser import OneLineParser
@@ -94,7 +95,9 @@ def _manifest(arguments: argparse.Namespace, parser: OneLineParser) -> int:
         raise
     except FileExistsError:
         parser.error(f"{arguments.output} exists: remove it first, or choose another place")
-    except (JobError, OpError, OSError, ImportError) as error:
+    except OSError as error:
+        parser.error(os_trouble.told(error))
+    except (JobError, OpError, ImportError) as error:
         parser.error(str(error))
     return 0
 

@@ -33,9 +33,19 @@ def write_token(path: Path) -> None:
 
 
 def write_secret(path: Path, content: bytes) -> None:
-    """Write a secret to a new file that only its owner can read; FileExistsError when there is such a file."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
+    """Write a secret to a new file that only its owner can read.
+
+    Raises:
+        FileExistsError: there is such a file.
+        OSError: it cannot be written; no part of it is left.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def read_secret(path: Path, purpose: str) -> bytes:

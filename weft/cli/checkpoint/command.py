@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from weft.cli import os_trouble
 from weft.cli.checkpoint import comparing, exporting, importing, listing
 from weft.cli.option_values import tolerance
 from weft.cli.parser import OneLineParser
@@ -127,11 +128,13 @@ def _guarded(act: Callable[[], int]) -> int:
         raise
     except OpError as error:
         text = f"{type(error).__name__}: {error.message}"
-        if isinstance(error, NotFoundError):
+        if isinstance(error, NotFoundError) and not error.message.startswith("Key "):
             text += (
                 "; a checkpoint is named by its path without .index and .data, or by its folder: 'weft checkpoint ls FOLDER'"
             )
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        text = os_trouble.told(error)
+    except ValueError as error:
         text = str(error)
     print(f"weft checkpoint: {' '.join(text.split())}", file=sys.stderr)
     return TROUBLE

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import importlib
 import os
+import re
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,10 +17,12 @@ import numpy as np
 from weft.checkpoint.checkpoint_contents import checkpoint_path
 from weft.checkpoint.entry_reader import Array
 from weft.checkpoint.slice_file_reader import open_checkpoint
+from weft.cli import os_trouble
 from weft.cli.columns import size_text
 from weft.framework import dtypes
 
 KINDS: Final = (".npz", ".safetensors")
+_SYSTEMS_ERROR: Final = re.compile(r"\(os error (\d+)\)")
 _NO_SAFETENSORS: Final = (dtypes.string, dtypes.complex128)
 _SAFETENSORS_SMALL: Final = (
     dtypes.bfloat16, dtypes.float8_e5m2, dtypes.float8_e4m3fn, dtypes.float8_e4m3fnuz, dtypes.float8_e5m2fnuz,
@@ -40,15 +44,25 @@ def export(checkpoint: str, output: str, patterns: Sequence[str], overwrite: boo
         is_safetensors = output.endswith(".safetensors")
         left_out = [name for name in names if is_safetensors and reader.dtype(name) in _NO_SAFETENSORS]
         tensors = {name: reader.lookup(name) for name in names if name not in left_out}
-    if is_safetensors:
-        _write_safetensors(output, tensors)
-    else:
-        _write_npz(output, tensors)
+    _write(output, tensors, _write_safetensors if is_safetensors else _write_npz)
     if left_out:
         told = f"left out, since safetensors have no strings or complex128: {', '.join(left_out)}"
         print(f"weft checkpoint: {told}", file=sys.stderr)
     print(f"Wrote {len(tensors)} tensors, {size_text(os.path.getsize(output))}, to {output}")
     return 0
+
+
+def _write(output: str, tensors: dict[str, Array], write: Callable[[str, dict[str, Array]], None]) -> None:
+    """Write the file as a whole or not at all: what stood there before stays until then."""
+    draft = f"{output}.part"
+    try:
+        write(draft, tensors)
+        os.replace(draft, output)
+    except OSError as error:
+        raise os_trouble.naming(error, output) from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
 
 
 def _write_npz(output: str, tensors: dict[str, Array]) -> None:
@@ -79,7 +93,14 @@ def _write_safetensors(output: str, tensors: dict[str, Array]) -> None:
         library = importlib.import_module("safetensors.numpy")
     except ImportError:
         raise ValueError("writing .safetensors needs the package: pip install 'weft[safetensors]'") from None
-    library.save_file({name: _of_safetensors(value) for name, value in tensors.items()}, output)
+    try:
+        library.save_file({name: _of_safetensors(value) for name, value in tensors.items()}, output)
+    except importlib.import_module("safetensors").SafetensorError as error:
+        # It tells the system's errors in a text alone.
+        code = _SYSTEMS_ERROR.search(str(error))
+        if code is None:
+            raise ValueError(str(error)) from None
+        raise OSError(int(code[1]), os.strerror(int(code[1])), output) from None
 
 
 def _of_safetensors(value: Array) -> Array:

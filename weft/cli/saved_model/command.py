@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Final
 
+from weft.cli import os_trouble
 from weft.cli.parser import OneLineParser
 from weft.cli.saved_model import running, showing
 from weft.errors import OpError
@@ -93,7 +94,9 @@ def _guarded(parser: OneLineParser, act: Callable[[], None]) -> int:
         raise
     except OpError as error:
         parser.error(_one_line(error.message))
-    except (OSError, ValueError, RuntimeError) as error:
+    except OSError as error:
+        parser.error(_one_line(os_trouble.told(error)))
+    except (ValueError, RuntimeError) as error:
         parser.error(_one_line(str(error)))
     return os.EX_OK
 

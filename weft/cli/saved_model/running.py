@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
+import io
 import os
 from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
+from weft.cli import os_trouble
 from weft.cli.saved_model.inputs import read_inputs
 from weft.cli.saved_model.showing import find_graph, find_signature
 from weft.client.session import Session
@@ -25,6 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
         RuntimeError: no graph has the tags, or an output's file exists.
         OpError: the step failed.
     """
+    # The model may have any kind of variable, and ops of every family.
+    importlib.import_module("weft.namespace")
     signature = find_signature(find_graph(arguments.dir, arguments.tag_set), arguments.signature_def)
     values = read_inputs(arguments.inputs, arguments.input_exprs, arguments.input_examples, signature.inputs)
     paths = _output_paths(arguments.outdir, sorted(signature.outputs), arguments.overwrite)
@@ -53,8 +59,21 @@ def _report(outputs: Mapping[str, object], paths: Mapping[str, str]) -> None:
     for key, value in sorted(outputs.items()):
         print(f"Result for output key {key}:\n{value}")
         if key in paths:
-            np.save(paths[key], _storable(value), allow_pickle=False)
+            _save(paths[key], value)
             print(f"Output {key} is saved to {paths[key]}")
+
+
+def _save(path: str, value: object) -> None:
+    content = io.BytesIO()
+    np.save(content, _storable(value), allow_pickle=False)
+    try:
+        # NumPy's own way into a file says nothing of a full disk.
+        with open(path, "wb") as file:
+            file.write(content.getbuffer())
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise os_trouble.naming(error, path) from None
 
 
 def _storable(value: object) -> npt.NDArray[np.generic]:
