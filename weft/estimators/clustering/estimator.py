@@ -9,6 +9,7 @@ from weft.estimators.aliases import Features, InputFn
 from weft.estimators.clustering import k_means, starts
 from weft.estimators.clustering.beginning import Begin, side_by_side
 from weft.estimators.clustering.k_means import KMeans
+from weft.estimators.clustering.settling import StopWhenSettled
 from weft.estimators.estimator import Estimator
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ExportOutput, PredictOutput
@@ -20,8 +21,9 @@ from weft.models.feature_columns.input_layer import input_layer
 from weft.models.metrics.mean import mean
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.summary.nodes import scalar
 from weft.ops.variables.assign import assign_add
-from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.training_util import get_global_step
 
 
@@ -41,8 +43,8 @@ class KMeansClustering(Estimator):
         use_mini_batch: whether each step has some of the points; else it has all.
         mini_batch_steps_per_iteration: at how many steps the moved centers are taken for what follows.
         kmeans_plus_plus_num_retries: of TensorFlow's way to draw the first centers; not used here.
-        relative_tolerance: training ends when the loss changes by a smaller share; never when None. It is not looked at in
-            mini-batches.
+        relative_tolerance: training ends when the loss changes by a smaller share from step to step; never when None. In
+            mini-batches that may happen too early.
         config: how it is run.
         feature_columns: the columns that make points of features; the features side by side, in the order of their names, when
             None.
@@ -77,8 +79,7 @@ class KMeansClustering(Estimator):
                 random_seed, kmeans_plus_plus_num_retries,
             )  # fmt: skip
 
-        tolerance = None if use_mini_batch else relative_tolerance
-        super().__init__(_model_fn(make, tolerance, feature_columns), model_dir, config)
+        super().__init__(_model_fn(make, relative_tolerance, feature_columns), model_dir, config)
 
     def predict_cluster_index(self, input_fn: InputFn) -> Nest:
         """The cluster of each point, one after the other.
@@ -122,11 +123,12 @@ def _model_fn(
         del labels  # the points have none
         built = make(_points(features, columns)).training_graph()
         loss = reduce_sum(built.scores[0])
+        scalar("loss/raw", loss)
         step = get_global_step(get_default_graph())
         training = group(built.training_op, assign_add(step, 1)) if step is not None else built.training_op
         hooks: list[SessionRunHook] = [Begin(built.init_op, built.cluster_centers_initialized, "kmeans")]
         if tolerance is not None:
-            hooks.append(_StopWhenSettled(loss, tolerance))
+            hooks.append(StopWhenSettled(loss, tolerance))
         predictions = {
             KMeansClustering.ALL_DISTANCES: built.all_scores[0],
             KMeansClustering.CLUSTER_INDEX: built.cluster_idx[0],
@@ -146,22 +148,3 @@ def _points(features: Features, columns: Sequence[object] | None) -> Tensor:
     if columns is not None:
         return input_layer(features, columns)
     return side_by_side(features)
-
-
-class _StopWhenSettled(SessionRunHook):
-    """Ends training when the loss hardly changes."""
-
-    def __init__(self, loss: Tensor, tolerance: float) -> None:
-        self._loss, self._tolerance = loss, tolerance
-        self._before: float | None = None
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """Fetch the loss."""
-        return SessionRunArgs(self._loss)
-
-    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """Compare it with the one before."""
-        loss = float(run_values.results)
-        if self._before is not None and abs(self._before - loss) <= self._tolerance * max(abs(self._before), 1e-12):
-            run_context.request_stop()
-        self._before = loss

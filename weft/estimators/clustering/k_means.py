@@ -12,19 +12,20 @@ from weft.framework.graph_functions import control_dependencies
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
-from weft.ops.array.filling import ones_like, zeros
+from weft.ops.array.filling import ones, ones_like, zeros, zeros_like
+from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import equal, maximum
+from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import square
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import argmin, reduce_min, reduce_sum
 from weft.ops.math.segment import unsorted_segment_sum
 from weft.ops.nn.norm import l2_normalize
-from weft.ops.variables.assign import assign, assign_add
+from weft.ops.variables.assign import assign, assign_sub
 from weft.ops.variables.variable import Variable
 
 SQUARED_EUCLIDEAN_DISTANCE: Final = "squared_euclidean"
@@ -96,15 +97,14 @@ class KMeans:
         size = self._inputs[0].shape[1]
         centers: VariableLike = Variable(zeros([0, size]), name=CLUSTERS_VAR_NAME, validate_shape=False, trainable=False)
         initialized: VariableLike = Variable(False, trainable=False, name="initialized")
-        moving = centers
-        if self._mini and self._steps > 1:
-            moving = Variable(zeros([0, size]), name="clusters_updated", validate_shape=False, trainable=False)
+        batches = self._mini_batches(centers, size) if self._mini else None
+        moving = centers if batches is None else batches.moving
         begin = self._begin(centers, moving, initialized)
         known = l2_normalize(centers, 1) if self._is_cosine else convert_to_tensor(centers)
         known.set_shape([self._count, size])
         all_scores = [self._metric(points, known) for points in self._inputs]
         clusters = [argmin(each, 1) for each in all_scores]
-        training = self._mini_batch(clusters, centers, moving) if self._mini else self._all_points(clusters, centers)
+        training = self._all_points(clusters, centers) if batches is None else self._mini_batch(clusters, batches)
         scores = [reduce_min(each, 1) for each in all_scores]
         return TrainingGraph(all_scores, clusters, scores, initialized, begin, training)
 
@@ -137,24 +137,47 @@ class KMeans:
         means = sums / (counts + _LITTLE)
         return assign(centers, l2_normalize(means, 1) if self._is_cosine else means, validate_shape=False).op
 
-    def _mini_batch(self, clusters: Sequence[Tensor], centers: VariableLike, moving: VariableLike) -> Operation:
+    def _mini_batches(self, centers: VariableLike, size: int) -> _MiniBatches:
+        if self._steps <= 1:
+            # A first center counts as one point.
+            had = Variable(ones([self._count], dtypes.int64), trainable=False)
+            return _MiniBatches(centers, had, None)
+        moving = Variable(zeros([0, size]), name="clusters_updated", validate_shape=False, trainable=False)
+        wait: VariableLike = Variable(self._steps, dtype=dtypes.int64, name="update_in_steps", trainable=False)
+        had = Variable(zeros([self._count], dtypes.int64), trainable=False)
+
+        def take() -> Tensor:
+            moved = l2_normalize(moving, 1) if self._is_cosine else convert_to_tensor(moving)
+            begun = [assign(wait, self._steps - 1), assign(centers, moved, validate_shape=False)]
+            with control_dependencies(begun), control_dependencies([assign(had, zeros_like(had))]):
+                return identity(wait)
+
+        taken: Tensor = cond(wait <= 0, take, lambda: convert_to_tensor(assign_sub(wait, 1)))
+        return _MiniBatches(moving, had, taken.op)
+
+    def _mini_batch(self, clusters: Sequence[Tensor], batches: _MiniBatches) -> Operation:
         """Each center goes to the mean of all points that it has had: by the share that the new ones have in them."""
-        total: VariableLike = Variable(zeros([self._count], dtypes.int64), trainable=False)
         sums, counts = self._sums(clusters)
-        before = expand_dims(cast(total, dtypes.float32), 1)
-        old = convert_to_tensor(moving)
-        new = old + (sums - counts * old) / maximum(before + counts, 1.0)
-        moved = assign(moving, new, validate_shape=False)
+        with control_dependencies([] if batches.taken is None else [batches.taken]):
+            old, before = identity(batches.moving), identity(batches.had)
+        new = old + (sums - counts * old) / maximum(expand_dims(cast(before, dtypes.float32), 1) + counts, 1.0)
+        moved = assign(batches.moving, new, validate_shape=False)
         with control_dependencies([moved]):
-            counted = assign_add(total, cast(counts[:, 0], dtypes.int64))
-        if moving is centers:
-            return group(moved, counted)
-        step: VariableLike = Variable(0, trainable=False, dtype=dtypes.int64)
-        with control_dependencies([counted]):
-            number = assign_add(step, 1)
-            is_time = equal(number % self._steps, 0)
-            taken = cond(is_time, lambda: convert_to_tensor(moving), lambda: convert_to_tensor(centers))
-            return assign(centers, taken, validate_shape=False).op
+            return group(moved, assign(batches.had, before + cast(counts[:, 0], dtypes.int64)))
+
+
+class _MiniBatches(NamedTuple):
+    """What mini-batches change.
+
+    Args:
+        moving: the centers that each step moves; those that others see, or a copy.
+        had: how many points each has had, as int64.
+        taken: makes the moved centers those that others see, in some steps; None where these are the same.
+    """
+
+    moving: VariableLike
+    had: VariableLike
+    taken: Operation | None
 
 
 def _squared(points: Tensor, centers: Tensor) -> Tensor:

@@ -19,9 +19,8 @@ from weft.framework.aliases import Array, Nest, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.filling import zeros
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.variables.assign import assign, assign_add
+from weft.ops.variables.assign import assign_add
 from weft.ops.variables.variable import Variable
 from weft.training.training_util import get_global_step
 
@@ -62,7 +61,7 @@ class GMM(Estimator):
             trained = with_dependencies([training, assign_add(step, 1)], loss)
             return ModelFnOps(
                 mode, {self.ASSIGNMENTS: assignments[0][0]}, loss, trained,
-                {self.SCORES: _latest(scores), self.LOG_LIKELIHOOD: _sum(loss)},
+                {self.SCORES: scores, self.LOG_LIKELIHOOD: _sum(loss)},
                 training_hooks=[Begin(begin, has_begun, "gmm")],
             )  # fmt: skip
 
@@ -106,14 +105,6 @@ class GMM(Estimator):
     def covariances(self) -> Array:
         """The components' covariances, `[num_clusters, size, size] float32`; `[num_clusters, size]` where they are `diag`."""
         return self.get_variable_value(GmmAlgorithm.CLUSTERS_COVS_VARIABLE)
-
-
-def _latest(scores: Tensor) -> tuple[VariableLike, Tensor]:
-    """A metric whose value is that of the last batch."""
-    kept: VariableLike = Variable(
-        zeros([0, 1]), trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], validate_shape=False, name="latest_scores"
-    )
-    return kept, convert_to_tensor(assign(kept, scores, validate_shape=False))
 
 
 def _sum(loss: Tensor) -> tuple[VariableLike, Tensor]:

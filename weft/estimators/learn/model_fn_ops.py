@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from weft.estimators.estimator_spec import EstimatorSpec
 from weft.estimators.export.export_output import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from weft.estimators.learn.keys import MetricKey, PredictionKey, ProblemType
+from weft.estimators.learn.latest_metric import latest
 from weft.framework import dtypes
 from weft.framework.aliases import Nest
 from weft.framework.operation import Operation, Tensor
@@ -61,7 +62,7 @@ class ModelFnOps(_Fields):
         predictions: a tensor or a dict of tensors; needed to evaluate and to predict.
         loss: a scalar; needed to train and to evaluate.
         train_op: makes one training step; needed to train.
-        eval_metric_ops: by name, pairs of a metric's value and its update.
+        eval_metric_ops: by name, pairs of a metric's value and its update; or a tensor, of which the last batch counts.
         output_alternatives: by name, pairs of a ProblemType and tensors by name, to export.
         training_chief_hooks, training_hooks: SessionRunHooks.
         scaffold: how the graph is initialized and saved.
@@ -125,12 +126,16 @@ class ModelFnOps(_Fields):
             self.predictions,
             self.loss,
             self.train_op,
-            {key: value for key, value in self.eval_metric_ops.items() if key != MetricKey.LOSS},
+            self._metrics() if self.mode == ModeKeys.EVAL else None,
             outputs,
             self.training_chief_hooks,
             self.training_hooks,
             self.scaffold,
         )
+
+    def _metrics(self) -> dict[str, object]:
+        metrics = {key: value for key, value in self.eval_metric_ops.items() if key != MetricKey.LOSS}
+        return {key: latest(value) if isinstance(value, Tensor) else value for key, value in metrics.items()}
 
 
 def _checked_train_op(train_op: Operation | Tensor | None, mode: str) -> Operation | None:

@@ -12,6 +12,7 @@ from weft.api.contrib.learn import python as python
 from weft.api.contrib.learn import utils as utils
 from weft.api.contrib.learn.python.learn import learn_runner as learn_runner
 from weft.api.contrib.learn.python.learn import monitors as monitors
+from weft.estimators.clustering.learn_estimator import KMeansClustering as KMeansClustering
 from weft.estimators.inputs.numpy_input import numpy_input_fn as numpy_input_fn
 from weft.estimators.inputs.pandas_input import pandas_input_fn as pandas_input_fn
 from weft.estimators.learn.canned import DNNClassifier as DNNClassifier
