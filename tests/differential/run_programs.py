@@ -3,7 +3,8 @@
 Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error, `M`,
 which also prints the first line of the error's message, `each`, which runs programs of one line, and `rnn_cell`:
 tf.nn.rnn_cell, which later TensorFlows keep elsewhere.
-It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow`. It loads the library, which takes longer
+It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow`; TensorFlow 1.15's is Python 3.7, which
+knows no `X | Y` of types outside annotations. It loads the library, which takes longer
 than most programs, and runs each catalogue that a line of the standard input asks for, `CATALOGUE RESULT`, in a copy of itself:
 what the programs of one leave behind, none of another finds. RESULT is the file for the object, in the folder where the
 programs run; the answer, a line, is `ended`, the catalogue's name and the copy's exit code.
@@ -99,7 +100,7 @@ def runner_of_lines(tf: Any) -> Callable[..., None]:
                 try:
                     exec(first.replace(" ;; ", "\n"), names)
                     made = eval(last, names)
-                    if isinstance(made, str | int):
+                    if isinstance(made, (str, int)):
                         print(line, made)
                         continue
                     with tf.Session() as session:
@@ -112,13 +113,13 @@ def runner_of_lines(tf: Any) -> Callable[..., None]:
 
 
 def _kind(made: Any) -> Any:
-    if isinstance(made, list | tuple):
+    if isinstance(made, (list, tuple)):
         return [_kind(item) for item in made]
     return made.dtype.name, str(made.get_shape())
 
 
 def _shown(value: Any) -> Any:
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [_shown(item) for item in value]
     array = np.asarray(value)
     if array.dtype.kind not in "fcV":
