@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote, JobOver, JobWatch
+from weft.protocol.job_watch import DONE, FAILED, REPLICA, TRAINING, JobNote, JobOver, JobWatch
 
 _PS = "/job:ps/replica:0/task:0"
 _CHIEF = "/job:worker/replica:0/task:0"
@@ -156,3 +158,24 @@ def test_the_end_of_one_of_two_jobs_is_not_that_of_the_other() -> None:
     assert "has left without ending it" in over.error
     server.others = [_note(DONE)]
     assert server.look(62.0) == JobOver()
+
+
+def test_a_replica_that_left_without_a_word_is_waited_for_and_fails_nobody() -> None:
+    server = _Server()
+    server.note, server.masters = _note(DONE), {_CHIEF, _SECOND}
+    lost = dataclasses.replace(_note(TRAINING, process="host:3"), role=REPLICA)
+    server.others = [lost]
+    assert server.over_after() == 60
+    assert server.look(61.0) == JobOver()
+    server.there = {_SECOND}
+    assert server.look(100.0) is None
+    server.others, server.there = [dataclasses.replace(lost, state=DONE)], set()
+    assert server.over_after(200.0) == 5
+
+
+def test_replicas_alone_are_no_job() -> None:
+    server = _Server()
+    server.others = [dataclasses.replace(_note(DONE), role=REPLICA)]
+    server.masters = {_SECOND}
+    assert server.watch.look(0.0, server.others, False, {_SECOND}, lambda task: False) is None
+    assert server.watch.look(1000.0, server.others, False, {_SECOND}, lambda task: False) is None

@@ -11,8 +11,11 @@ import pytest
 import weft as tf
 from weft.distributed.server import job_end
 from weft.distributed.server.local_cluster import free_addresses
+from weft.ops.data_flow import replica_board
+from weft.ops.data_flow.replica_board import ReplicaBoard
 from weft.platform import wait_notice
 from weft.protocol import job_watch
+from weft.training.sessions.presence import presence_of
 
 _PATIENCE_S = 30.0
 
@@ -128,6 +131,40 @@ def test_a_worker_that_begins_when_the_training_is_over_finds_its_servers_and_th
         cluster.worker.stop()
         assert cluster.joined[0].end == 0
     finally:
+        cluster.stop()
+
+
+def replica_notes(server: tf.train.Server) -> list[bytes]:
+    board = server.worker.resources.find(replica_board.CONTAINER, ReplicaBoard, replica_board.NAME)
+    return [note for note in board.notes_under(job_watch.MEMBER.encode()) if f'"role": "{job_watch.REPLICA}"'.encode() in note]
+
+
+def test_servers_wait_for_a_worker_that_was_lost_and_end_at_once_with_one_that_has_left() -> None:
+    cluster = Cluster(lost_job_s=60.0, workers=2)
+    second = tf.train.Server(cluster.spec, "worker", 1)
+    try:
+        with tf.device("/job:ps/task:0"):
+            count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+        with tf.train.MonitoredTrainingSession(cluster.worker.target) as session:
+            session.run(count)
+            lost = tf.train.MonitoredTrainingSession(second.target, is_chief=False)
+            while not replica_notes(cluster.joined[0].server):
+                lost.run(count)
+            presence = presence_of(lost.run_step_fn(lambda step_context: step_context.session))
+            assert presence is not None
+            # One that was killed leaves no note of its end.
+            presence.will_return()
+        lost.close()
+        second.stop()
+        cluster.worker.stop()
+        assert not cluster.joined[0].ends_within(1.5)
+        second = tf.train.Server(cluster.spec, "worker", 1)
+        with tf.train.MonitoredTrainingSession(second.target, is_chief=False) as session:
+            session.run(count)
+        second.stop()
+        assert cluster.joined[0].end == 0
+    finally:
+        second.stop()
         cluster.stop()
 
 

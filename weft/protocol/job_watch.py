@@ -3,11 +3,12 @@
 A chief leaves a note with each task of its model when it begins to train, and another when it ends. A job is over when its
 chief has said so and everybody who had a session on the server has left, so that a program which looks at its model after the
 training, or trains once more, finds it. A chief that was killed says nothing; it, or another one, may come back for some time.
-A replica that has not come yet, since it begins late, is waited for as long: it finds the model that the others have trained.
+A replica that has not come yet, since it begins late, is waited for as long, and so is one that has left without a word, which
+somebody may start again: they find the model that the others have trained.
 
     no note ─────────> goes on: nobody has trained here
     somebody is here > goes on
-    all are done ────> DONE, after a moment without anybody, or after `lost_job_s` if a replica has never come
+    all are done ────> DONE, after a moment without anybody, or after `lost_job_s` if a replica has never come, or was lost
     one is not ──────> FAILED with the reason, when nobody has come back for `lost_job_s`
 
 Several jobs may use a server at once or one after the other; each has a note, under the address of its chief's session.
@@ -26,6 +27,8 @@ TRAINING: Final = "training"
 DONE: Final = "done"
 FAILED: Final = "failed"
 _STATES: Final = (TRAINING, DONE, FAILED)
+CHIEF: Final = "chief"
+REPLICA: Final = "replica"
 MEMBER: Final = "job/"
 """What the names begin with that notes stand under on the board of a task; a replica's name has no slash."""
 
@@ -43,12 +46,14 @@ class JobNote:
         process: its process.
         state: TRAINING, DONE or FAILED.
         reason: the error it ended with, where it FAILED.
+        role: CHIEF, whose end is the job's, or REPLICA for one that the job can do without.
     """
 
     chief: str
     process: str
     state: str
     reason: str = ""
+    role: str = CHIEF
 
     def encode(self) -> bytes:
         """The note as bytes."""
@@ -103,24 +108,25 @@ class JobWatch:
 
         Args:
             now_s: seconds of any one clock.
-            notes: the last note of each job.
+            notes: the last note of each job, and of each of its replicas.
             is_used: whether there are sessions here whose masters can be reached.
             masters: the tasks whose masters have, or had, sessions here.
             is_there: whether another task can be reached.
             has_state: whether the server holds any part of the model; without one no replica comes to it.
         """
         self._come.update(masters, filter(is_there, self._others - self._come))
-        if not notes or is_used or any(is_there(task) for task in masters if task != self._task):
+        jobs = [note for note in notes if note.role != REPLICA]
+        if not jobs or is_used or any(is_there(task) for task in masters if task != self._task):
             self._alone_since_s = None
             return None
         if self._alone_since_s is None:
             self._alone_since_s = now_s
         # Of a client in another process nothing is known between its sessions.
-        may_come_again = self._task in masters and any(note.process != self._process for note in notes)
-        left = [note for note in notes if note.state != DONE]
+        may_come_again = self._task in masters and any(note.process != self._process for note in jobs)
+        left = [note for note in jobs if note.state != DONE]
         training_jobs = set(map(_job, masters))
         may_come_late = has_state and any(_job(task) in training_jobs for task in self._others - self._come)
-        is_patient = may_come_again or may_come_late or bool(left)
+        is_patient = may_come_again or may_come_late or any(note.state != DONE for note in notes)
         if now_s - self._alone_since_s < (max(self._lost_job_s, _MOMENT_S) if is_patient else _MOMENT_S):
             return None
         return JobOver("; ".join(map(self._told, left)))

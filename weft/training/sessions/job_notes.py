@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from tensorboard.compat.proto import config_pb2
@@ -15,7 +16,7 @@ from weft.errors import OpError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.device_spec import DeviceSpec
 from weft.platform import tf_logging
-from weft.protocol.job_watch import MEMBER, TRAINING, JobNote
+from weft.protocol.job_watch import MEMBER, REPLICA, TRAINING, JobNote
 from weft.training.sessions.board import Board
 from weft.training.sessions.model_signature import ModelSignature
 
@@ -27,8 +28,8 @@ _END_MS: Final = 2000
 class JobNotes:
     """The notes of one replica. Used under its owner's lock.
 
-    A chief's go to every task that its session has, and to all tasks of the jobs that hold variables; another replica's to the
-    task of its own master.
+    A chief's go to every task that its session has, and to all tasks of the jobs that hold variables. Another replica's go to
+    the task of its own master, and, as those of a REPLICA, to the other tasks of its session.
 
     Args:
         board: the replica's board.
@@ -49,16 +50,16 @@ class JobNotes:
         self._jobs = {DeviceSpec.from_string(variable.device).job for variable in signature.values()}
         self._tasks: list[str] = []
         self._others: list[str] = []
+        self._own: str | None = None
         self._posting = threading.Lock()
         self._last: JobNote | None = None
 
     def find_tasks(self, session: Session) -> None:
         """Find out which tasks to tell; may block for a call of the session's server."""
         server = local_servers.find(self._target.removeprefix("grpc://"))
-        if not self._is_chief:
-            self._tasks = [] if server is None else [_device(server.worker.task)]
-        else:
-            self._tasks = sorted({_device(device.name) for device in session.list_devices()})
+        self._tasks = sorted({_device(device.name) for device in session.list_devices()})
+        self._own = None if server is None else _device(server.worker.task)
+        if self._is_chief:
             self._others = [] if server is None else sorted(self._of_jobs(server).difference(self._tasks))
 
     def _of_jobs(self, server: LocalServer) -> set[str]:
@@ -70,26 +71,38 @@ class JobNotes:
     def post(self, note: JobNote) -> None:
         """Leave the note with every task that can be reached; blocks."""
         self._last = note
-        try:
-            self._board.keep_on(self._tasks, self._name, note.encode())
-        except OpError:
-            for task in self._tasks:
-                self._post_on(task, note, _END_MS)
+        if self._is_chief:
+            self._post_here(self._tasks, self._name, note)
+        else:
+            self._post_here([task for task in self._tasks if task == self._own], self._name, note)
+            # A chief may have its session on the same server.
+            elsewhere = [task for task in self._tasks if task != self._own]
+            self._post_here(elsewhere, f"{self._name}/{REPLICA}", replace(note, role=REPLICA))
         if note.state == TRAINING and self._others:
             threading.Thread(target=self._post_on_others, args=(note, _BEGIN_MS), name="weft-job-notes", daemon=True).start()
         else:
             self._post_on_others(note, _END_MS)
 
+    def _post_here(self, tasks: Sequence[str], name: str, note: JobNote) -> None:
+        """Leave a note with tasks of the session."""
+        if not tasks:
+            return
+        try:
+            self._board.keep_on(tasks, name, note.encode())
+        except OpError:
+            for task in tasks:
+                self._post_on(task, name, note, _END_MS)
+
     def _post_on_others(self, note: JobNote, timeout_ms: int) -> None:
         for task in self._others:
             with self._posting:
                 if note is self._last:
-                    self._post_on(task, note, timeout_ms)
+                    self._post_on(task, self._name, note, timeout_ms)
 
-    def _post_on(self, task: str, note: JobNote, timeout_ms: int) -> None:
+    def _post_on(self, task: str, name: str, note: JobNote, timeout_ms: int) -> None:
         board = Board(self._target, config_for(self._config, [task]), [task], timeout_ms)
         try:
-            board.keep(self._name, note.encode())
+            board.keep(name, note.encode())
         except OpError as error:
             tf_logging.debug("%s is not told of the job's beginning or end: %s", task, error.message)
         finally:
