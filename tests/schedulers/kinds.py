@@ -83,7 +83,7 @@ EXAMPLES = (
     ),
     Kind(
         "recommender", {"ps": 2, "worker": 2}, ("test AUC",), folder=_EXAMPLES,
-        arguments=("--train_dir={model}", _DATA, "--train_steps=40", "--test_steps=20"),
+        arguments=("--train_dir={model}", _DATA, "--train_steps=12", "--test_steps=6"),
     ),
     Kind(
         "elastic", _PS_AND_WORKERS, ("worker:0 is done with", "worker:1 is done with"), folder=_EXAMPLES,
