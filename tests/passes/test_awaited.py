@@ -61,6 +61,19 @@ def test_what_waits_for_nothing_joins_the_others(graph: tf.Graph) -> None:
     assert found["fetched"] == found[read.op.name]
 
 
+def test_what_is_only_fetched_comes_no_earlier_than_what_it_is_made_of(graph: tf.Graph) -> None:
+    both = queue("a").dequeue() + queue("b").dequeue()
+    read = tf.get_variable("v", (), use_resource=False).read_value()
+    shared = tf.square(read, name="shared")
+    tf.exp(shared, name="fetched")
+    queue("c").enqueue(both + shared)
+    # Most nodes are of those that wait for nothing and are noticed.
+    for _ in range(9):
+        queue("d").enqueue(tf.square(read))
+    found = levels(graph)
+    assert found["shared"] <= found["fetched"]
+
+
 def test_a_queue_that_is_filled_last_parts_nothing(graph: tf.Graph) -> None:
     sums = [tf.square(queue(name).dequeue(), name=f"square_{name}") for name in "ab"]
     queue("c").enqueue(tf.add_n(sums))

@@ -61,9 +61,12 @@ def awaited_sets(
             found[op] &= awaited
         if (op in on_host and _reaches_out(op)) or (before[op] and not followers):
             found[op] &= before[op]
-    # What waits for nothing, and leads to nothing that others notice, may run with any.
+    # What waits for nothing, and leads to nothing that others notice, may run with any, but not before its producers.
     most = Counter(each for each in found.values() if each != _ALL).most_common(1)[0][0]
-    return {op: most if each == _ALL else each for op, each in found.items()}
+    for op in ops:
+        if found[op] == _ALL:
+            found[op] = max((most, *(found[each] for each in producers(op) if each in found)))
+    return found
 
 
 def _reaches_out(op: Operation) -> bool:
