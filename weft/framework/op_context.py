@@ -146,6 +146,7 @@ class OpContext(Protocol):
     def find_or_create(self, kind: type[T], make: Callable[[], T]) -> T:
         """The task's resource of this class under the node's (container, shared_name or node name); made when missing.
 
+        Of a class decorated by `unshared`, nodes without a shared_name have one in each session, which drops it at its end.
         Two threads get the same object. InvalidArgumentError when that name holds a resource of another class.
         """
         ...

@@ -10,6 +10,7 @@ from weft.framework.aliases import Array
 from weft.framework.node_types import group
 from weft.framework.op_context import DeviceMemory, Parking
 from weft.framework.operation import Operation
+from weft.framework.unshared import is_unshared
 from weft.platform.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host.called_function import called_function
@@ -74,18 +75,24 @@ class HostContext:
         """Whose step it is."""
         return self._session
 
-    def _place(self) -> tuple[str, str]:
+    def _place(self, kind: type[object]) -> tuple[str, str, str]:
+        """The node's container, the name of what it has there, and the session that alone has it, "" for all of them."""
         attrs = self._op.attrs
-        return attrs.get("container", ""), attrs.get("shared_name") or self._op.name
+        container = attrs.get("container", "")
+        name = attrs.get("shared_name")
+        if name:
+            return container, name, ""
+        owner = "" if attrs.get("use_node_name_sharing") or not is_unshared(kind) else self._session.name
+        return container, f"{self._op.name}@{owner}" if owner else self._op.name, owner
 
     def find_or_create(self, kind: type[T], make: Callable[[], T]) -> T:
         """The resource of this class under the node's container and name; made when missing."""
-        container, name = self._place()
-        return self._session.resources.find_or_create(container, kind, name, make)
+        container, name, owner = self._place(kind)
+        return self._session.resources.find_or_create(container, kind, name, make, owner)
 
     def handle_for(self, kind: type[object]) -> Any:
         """The handle of the node's own resource: container, class and name, as text."""
-        container, name = self._place()
+        container, name, _ = self._place(kind)
         return f"{container}\0{kind.__name__}\0{name}".encode()
 
     def find(self, kind: type[T], handle: Any) -> T:

@@ -82,12 +82,12 @@ class Worker:
         self._outlet = None if make_outlet is None else make_outlet(self)
 
     def close_session(self, session_handle: str) -> None:
-        """Cancel the session's steps and forget its graphs, for good; shared state stays."""
+        """Cancel the session's steps, and forget its graphs and what it alone has, for good; shared state stays."""
         self.sessions.forbid(session_handle)
         self.drop_session(session_handle)
 
     def drop_session(self, session_handle: str) -> None:
-        """Cancel the session's steps and forget its graphs; a master that turns out to live may register them again."""
+        """Cancel the session's steps, and forget its graphs and its own state; a master that lives after all may go on anew."""
         session = self.sessions.drop(session_handle)
         if session is None:
             return
@@ -99,6 +99,7 @@ class Worker:
             self._executors = {handle: each for handle, each in self._executors.items() if each.session is not session}
         for step in steps:
             step.abort(CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`."))
+        session.resources.drop_owned(session_handle)
 
     def register(self, session_handle: str, partition: Partition) -> str:
         """Prepare a partition for running; returns its graph handle.

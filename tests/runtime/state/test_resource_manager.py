@@ -24,6 +24,15 @@ class Other(Thing):
     pass
 
 
+def test_what_one_session_owns_is_dropped_and_closed_with_it() -> None:
+    manager = ResourceManager("ps")
+    own = manager.find_or_create("", Thing, "x@one", Thing, "one")
+    others = [manager.find_or_create("", Thing, "x@other", Thing, "other"), manager.find_or_create("", Thing, "x", Thing)]
+    manager.drop_owned("one")
+    assert [own.is_closed, *(each.is_closed for each in others)] == [True, False, False]
+    assert [each.name for each in manager.held()] == ["x", "x@other"]
+
+
 def test_a_resource_is_made_once() -> None:
     manager = ResourceManager("ps")
     thing = manager.find_or_create("", Thing, "x", Thing)

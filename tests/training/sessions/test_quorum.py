@@ -95,7 +95,7 @@ def test_sessions_are_put_together_from_all_tasks_and_one_replica_is_always_need
 
 def test_an_update_that_waits_is_made_of_fewer_gradients_when_the_limit_says_so() -> None:
     with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
-        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[], shared_name="sums")
         apply, take, limit = accumulator.apply_grad(4.0, local_step=9), accumulator.take_grad(3), accumulator.limit(1)
         taken: list[float] = []
         with tf.Session(server.target) as session:
@@ -109,7 +109,7 @@ def test_an_update_that_waits_is_made_of_fewer_gradients_when_the_limit_says_so(
 
 def test_an_accumulator_begins_again_at_an_earlier_step() -> None:
     with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
-        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[], shared_name="sums")
         early, count = accumulator.apply_grad(1.0, local_step=3), accumulator.num_accumulated()
         with tf.Session(server.target) as session:
             session.run(accumulator.set_global_step(8))
@@ -124,7 +124,7 @@ def test_an_accumulator_begins_again_at_an_earlier_step() -> None:
 
 def test_an_accumulator_knows_who_joins_who_ends_and_whose_job_is_over() -> None:
     with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
-        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[], shared_name="sums")
         join, leave, over = accumulator.join(), accumulator.leave(), accumulator.leave(everyone=True)
         told = accumulator.report()
         with tf.Session(server.target) as first, tf.Session(server.target) as second:

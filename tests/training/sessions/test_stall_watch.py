@@ -121,7 +121,7 @@ def test_an_update_that_nobody_waits_for_is_watched_with_and_without_a_coordinat
 
 def test_an_accumulator_reports_who_gave_gradients() -> None:
     with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
-        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[], shared_name="sums")
         apply, told = accumulator.apply_grad(1.0, local_step=0), accumulator.report()
         with tf.Session(server.target) as first, tf.Session(server.target) as second:
             first.run([apply, apply])

@@ -366,7 +366,7 @@ class Server:
         return self._master.open_session(graph, config, raise_if_cancelled, timeout_s)
 
     def list_state(self) -> list[HeldResource]:
-        """What this task keeps for later sessions: variables, queues, tables and others, sorted by container and name.
+        """What this task keeps between steps: variables, queues, tables and others, sorted by container and name.
 
         A program that finds the state of another one here can drop it with `tf.Session.reset(server.target, [container])`.
         """

@@ -10,6 +10,7 @@ from weft.framework.built_at import named
 from weft.framework.dims import Dims, brackets, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
+from weft.framework.unshared import unshared
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
@@ -20,6 +21,7 @@ _OF_ELEMENTS: Final = (
 )
 
 
+@unshared
 class IteratorState:
     """An iterator that outlives steps and sessions. Safe from any thread; one step at a time takes an element.
 

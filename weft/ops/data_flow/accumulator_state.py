@@ -14,6 +14,7 @@ from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
+from weft.framework.unshared import unshared
 from weft.ops.data_flow.contributors import Contributors, ReplicaReport
 from weft.ops.data_flow.row_order import RowOrder
 from weft.ops.data_flow.taker_line import Taker, TakerLine
@@ -31,6 +32,7 @@ class AccumulatorReport(TypedDict):
     replicas: list[ReplicaReport]
 
 
+@unshared
 class AccumulatorState:
     """Sums gradients that are not older than its step. Safe from any thread; `take` blocks.
 

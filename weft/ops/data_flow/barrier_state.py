@@ -15,6 +15,7 @@ from weft.framework.aliases import Array
 from weft.framework.built_at import named
 from weft.framework.dims import Dims, brackets, dims_compatible
 from weft.framework.op_context import OpContext
+from weft.framework.unshared import unshared
 from weft.platform.wait_notice import WaitNotice
 
 _LOG: Final = logging.getLogger("weft.queues")
@@ -32,6 +33,7 @@ class _Element:
         self.parts: list[Array | None] = [None] * count
 
 
+@unshared
 class BarrierState:
     """The resource behind a barrier. Safe from any thread; `take` blocks, and is woken by cancellation.
 

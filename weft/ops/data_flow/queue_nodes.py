@@ -15,6 +15,7 @@ from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.framework.unshared import unshared
 from weft.ops.data_flow.queue_state import Element, FifoStore, QueueState, Store
 from weft.ops.data_flow.queue_stores import PriorityStore, ShuffleStore
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
@@ -37,6 +38,7 @@ class QueueSignature:
         return self.kind == "PaddingFIFOQueue"
 
 
+@unshared
 class SharedQueue:
     """The resource behind a queue's handle."""
 

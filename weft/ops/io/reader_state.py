@@ -11,6 +11,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError, OpError, UnimplementedError
 from weft.framework import dtypes
 from weft.framework.op_context import OpContext
+from weft.framework.unshared import unshared
 from weft.ops.cancellable_lock import CancellableLock
 from weft.ops.data_flow.queue_nodes import SharedQueue
 from weft.ops.io.work_units import Record
@@ -18,6 +19,7 @@ from weft.platform.text import as_text
 from weft.proto.reader_base_pb2 import ReaderBaseState
 
 
+@unshared
 class ReaderState:
     """A reader that outlives steps and sessions. Safe from any thread; one thread reads at a time, the others wait.
 

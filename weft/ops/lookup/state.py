@@ -12,6 +12,7 @@ from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
+from weft.framework.unshared import unshared
 from weft.ops.array.shape_ops import brackets
 
 
@@ -25,6 +26,7 @@ class TableSignature:
     value_shape: tuple[int, ...] = ()
 
 
+@unshared
 class LookupTable:
     """Keys and their values. Safe from any thread; a step sees the table before or after another step's change.
 

@@ -55,15 +55,19 @@ class ResourceManager:
         self.default_container = default_container
         self._lock = threading.Lock()
         self._containers: dict[str, dict[tuple[type, str], Any]] = {}
+        self._owned: dict[str, list[tuple[str, type, str]]] = {}
+        """By session, what it alone has: container, class and name."""
 
-    def find_or_create(self, container: str, kind: type[T], name: str, make: Callable[[], T]) -> T:
-        """The resource of that class and name; made by `make` when there is none."""
-        key = (kind, name)
+    def find_or_create(self, container: str, kind: type[T], name: str, make: Callable[[], T], owner: str = "") -> T:
+        """The resource of that class and name; made by `make` when there is none, for `owner` alone where that is given."""
+        container, key = container or self.default_container, (kind, name)
         with self._lock:
-            resources = self._containers.setdefault(container or self.default_container, {})
+            resources = self._containers.setdefault(container, {})
             found = resources.get(key)
             if found is None:
                 found = resources[key] = make()
+                if owner:
+                    self._owned.setdefault(owner, []).append((container, kind, name))
             return found
 
     def find(self, container: str, kind: type[T], name: str) -> T:
@@ -123,6 +127,14 @@ class ResourceManager:
         with self._lock:
             closed = self._containers[container or self.default_container].pop((kind, name), None)
         _close(closed)
+
+    def drop_owned(self, owner: str) -> None:
+        """Drop what one session alone has."""
+        with self._lock:
+            keys = self._owned.pop(owner, ())
+            dropped = [self._containers.get(container, {}).pop((kind, name), None) for container, kind, name in keys]
+        for resource in dropped:
+            _close(resource)
 
     def clear(self, containers: Sequence[str] = ()) -> None:
         """Drop the containers given, or all."""
