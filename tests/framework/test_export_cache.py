@@ -69,7 +69,7 @@ def test_values_of_attributes_are_not_changed_in_place() -> None:
     assert op.get_attr("_mine") == [1]
     with tf.Graph().as_default() as copy:
         tf.import_graph_def(graph.as_graph_def(), name="")
-    assert not copy.get_operation_by_name("ones").get_attr("value").flags.writeable
+    assert not copy.get_operation_by_name("ones").attrs["value"].flags.writeable
 
 
 def test_a_graph_is_written_once_and_given_as_often_as_wanted() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import weft as tf
 
 
@@ -17,3 +19,24 @@ def test_slices_are_negated():
     with tf.Session() as session:
         assert session.run((-slices).values).tolist() == [-1.0, -2.0]
     assert (-slices).indices is slices.indices
+
+
+def test_a_constants_value_is_shown_as_its_proto() -> None:
+    value = tf.constant([[1, 2]]).op.get_attr("value")
+    assert (value.dtype, tf.make_ndarray(value).tolist()) == (tf.int32.as_datatype_enum, [[1, 2]])
+
+
+def test_a_node_def_has_the_attributes_that_the_op_had_in_tensorflow_1() -> None:
+    pooled = tf.nn.max_pool(tf.zeros([1, 4, 4, 1]), 2, 2, "VALID")
+    assert sorted(pooled.op.node_def.attr) == ["T", "data_format", "ksize", "padding", "strides"]
+    handle = tf.get_variable("resource", [2], use_resource=True).handle
+    assert not {"debug_name", "allowed_devices"} & set(handle.op.node_def.attr)
+
+
+def test_an_input_that_is_no_tensor_is_named() -> None:
+    with pytest.raises(ValueError, match=r"dense tensor: \[\[1, 2\], \[3\]\] - got shape \[2\], but wanted \[2, 2\]"):
+        tf.constant([[1, 2], [3]])
+    with pytest.raises(TypeError, match="Expected DataType for argument 'dtype' not 'floa'"):
+        tf.placeholder("floa")
+    with pytest.raises(TypeError, match="Error converting shape to a TensorShape: A string has ambiguous TensorShape"):
+        tf.placeholder(tf.float32, "3")

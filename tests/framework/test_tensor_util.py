@@ -89,3 +89,10 @@ def test_zeros_of_both_signs_are_not_equal() -> None:
     array = np.zeros(100, np.float32)
     array[50:] = -0.0
     assert np.signbit(make_ndarray(make_tensor_proto(array))).sum() == 50
+
+
+def test_a_proto_of_a_value_that_fills_a_shape_has_it_once() -> None:
+    proto = make_tensor_proto(1.5, shape=[2, 3])
+    assert (list(proto.float_val), proto.tensor_content) == ([1.5], b"")
+    assert make_ndarray(proto).tolist() == [[1.5] * 3] * 2
+    assert list(make_tensor_proto([1, 2], shape=[3]).int_val) == [1, 2]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
-from weft.framework import built_at, graph_def, graph_picture, node_errors, op_registry, scopes
+from weft.framework import built_at, graph_def, graph_picture, later_attrs, node_errors, op_registry, scopes
 from weft.framework.built_at import capture_stack
 from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
@@ -186,7 +186,9 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         Args:
             op: an operation of this graph.
         """
-        return graph_def.to_node_def(op)
+        node = graph_def.to_node_def(op)
+        later_attrs.strip(node)
+        return node
 
     def create_op(
         self,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+import numpy as np
+
 from weft.framework import attr_value, built_at, device_spec
 from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
 from weft.framework.conversion_status import OperatorNotAllowedInGraphError, not_allowed
@@ -15,6 +17,7 @@ from weft.framework.no_value import NoValueYet, refuse_at_run_time
 from weft.framework.object_identity import Reference
 from weft.framework.op_def import OpDef
 from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.framework.tensor_util import make_tensor_proto
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto import node_def_pb2
@@ -163,7 +166,10 @@ class Tensor(Arithmetic, NoValueYet):
 
 
 def _no_length(self: Tensor) -> NoReturn:
-    raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather.")
+    raise TypeError(
+        f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than `len(x)` for shape "
+        "information."
+    )
 
 
 def _no_iterator(self: Tensor) -> NoReturn:
@@ -358,14 +364,14 @@ class Operation:
 
 
 def _as_shown(value: object) -> Any:
-    """An attribute as TensorFlow shows it to programs: text as bytes, a shape as its proto."""
+    """An attribute as TensorFlow shows it to programs: text as bytes, a shape or a constant's value as its proto."""
     if type(value) is str:
         return value.encode("utf-8", "surrogateescape")
     if isinstance(value, list):
         return [_as_shown(item) for item in value]
     if isinstance(value, tuple) or value is None:
         return TensorShape(value).as_proto()
-    return value
+    return make_tensor_proto(value) if isinstance(value, np.ndarray) else value
 
 
 def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -52,6 +53,7 @@ def make_tensor_proto(
     if isinstance(values, tensor_pb2.TensorProto):
         return values
     array = as_array(values, None if dtype is None else dtypes.as_dtype(dtype))
+    given = array
     if shape is not None:
         array = fill_shape(array, as_dims(shape), verify_shape)
     kind = dtypes.as_dtype(array.dtype) if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -60,6 +62,8 @@ def make_tensor_proto(
         proto.string_val.extend(array.ravel().tolist())
     elif array.size <= 1 and kind in _VALUE_FIELD and kind not in (dtypes.float16, dtypes.bfloat16):
         _set_values(proto, kind, array.ravel())
+    elif given.size < array.size and kind in _VALUE_FIELD:
+        _set_values(proto, kind, given.ravel())  # readers repeat the last value
     elif array.size > _SMALL and kind in _VALUE_FIELD and _is_uniform(array):
         # Readers repeat the last value. An optimizer's slots for a large table are such constants, which have to travel.
         _set_values(proto, kind, array.ravel()[:1])
@@ -306,6 +310,18 @@ def _as_bytes(item: object) -> bytes:
     raise TypeError(f"Expected binary or unicode string, got {item!r}")
 
 
+def _not_dense(value: object) -> str:
+    found = list(np.array(value, dtype=object).shape)
+    wanted, first = [], value
+    while isinstance(first, list | tuple | np.ndarray) and len(first):
+        wanted.append(len(first))
+        first = first[0]
+    return (
+        f"Argument must be a dense tensor: {reprlib.repr(value)} - got shape {found}, but wanted {wanted}. Its rows have "
+        "different lengths: pad them, or use tf.ragged.constant."
+    )
+
+
 def _convert_nested(value: object, base: DType | None) -> Any:
     try:
         array = np.array(value)
@@ -315,7 +331,7 @@ def _convert_nested(value: object, base: DType | None) -> Any:
     except NotImplementedError as error:
         raise TypeError("List of Tensors when single Tensor expected") from error
     except ValueError as error:
-        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from error
+        raise ValueError(_not_dense(value)) from error
     if array.dtype.kind == "O" and (base is None or base.is_integer) and _holds_size(array):
         return as_array(_with_sizes(value), base)
     if array.dtype.kind in "SUO":
