@@ -98,8 +98,9 @@ def softmax_cross_entropy(
             logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
             classes = cast(slice_helper(shape_internal(labels), -1), logits.dtype.base_dtype)
-            labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
-        labels = stop_gradient(labels)
+            share = label_smoothing / classes
+            labels = labels * (1.0 - label_smoothing) + share
+        labels = stop_gradient(labels, name="labels_stop_gradient")
         losses = softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 

@@ -128,3 +128,10 @@ def test_a_sparse_tensor_is_named_where_types_differ():
         tf.debugging.assert_same_float_dtype([sparse, tf.constant(1.0)])
     with pytest.raises(TypeError, match="proper"):
         tf.debugging.assert_proper_iterable(sparse)
+
+
+def test_print_names_its_nodes_as_tensorflow_does() -> None:
+    with tf.Graph().as_default() as graph:
+        assert tf.print(1, name="told").name == "told"
+        assert tf.print(tf.constant(2.0)).name == "PrintV2"
+        assert {"told_format", "StringFormat"} <= {op.name for op in graph.get_operations()}

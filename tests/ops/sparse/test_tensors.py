@@ -110,3 +110,9 @@ def test_a_transpose_reverses_dimensions_of_a_rank_that_only_the_step_knows() ->
             found = session.run(tf.sparse_transpose(x), {x: tf.SparseTensorValue([position], [1.5], shape)})
             assert found.dense_shape.tolist() == shape[::-1]
             assert found.indices.tolist() == [position[::-1]]
+
+
+def test_a_sparse_placeholder_takes_its_shape_from_the_feed_unless_it_is_known() -> None:
+    with tf.Graph().as_default():
+        assert tf.sparse_placeholder(tf.float32, [None, 4], name="x").dense_shape.op.type == "Placeholder"
+        assert tf.sparse_placeholder(tf.float32, [2, 4], name="y").dense_shape.op.type == "Const"

@@ -155,3 +155,24 @@ def test_schedules_are_those_of_tensorflow(tensorflow):
             rate = eval(SCHEDULES[name][0], {"tf": tf, "step": step})
             found = [session.run(rate, {step: t}) for t in STEPS]
             np.testing.assert_allclose(found, values, rtol=1e-5, atol=1e-7, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "names"),
+    [
+        (
+            lambda step: tf.train.exponential_decay(0.1, step, 10, 0.9),
+            ["initial_learning_rate", "Cast/x", "Cast", "Cast_1/x", "Cast_2", "truediv", "Pow", ""],
+        ),
+        (
+            lambda step: tf.train.inverse_time_decay(0.1, step, 10, 0.9),
+            ["initial_learning_rate", "Cast/x", "Cast", "Cast_1/x", "Cast_2", "truediv", "Const", "Cast_3", "Mul", "Add", ""],
+        ),
+    ],
+)
+def test_a_schedules_nodes_are_tensorflows(schedule: Any, names: list[str]) -> None:
+    with tf.Graph().as_default() as graph:
+        scope = schedule(tf.Variable(0, name="step")).op.name
+        assert [op.name for op in graph.get_operations() if op.name.startswith(scope)] == [
+            f"{scope}/{name}".rstrip("/") for name in names
+        ]

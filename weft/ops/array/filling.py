@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
-from typing import Final
+import operator
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
 
@@ -77,15 +81,28 @@ def zero_of(dtype: DType) -> bytes | np.generic | Array:
 
 def _one_value(shape: DynamicShape, dtype: DType, value: Array, name: str) -> Tensor:
     dims = None if isinstance(shape, Tensor) else _plain_dims(shape)
-    if dims is not None and (dtype is dtypes.string or math.prod(dims) < _LARGEST_CONSTANT):
+    is_list = isinstance(shape, Iterable)  # TensorFlow makes a constant of a list of sizes alone
+    if dims is not None and is_list and (dtype is dtypes.string or math.prod(dims) < _LARGEST_CONSTANT):
         filled = np.full(dims, value, dtype.as_numpy_dtype)
         return const(value=filled, dtype=dtype, name=name)
     with get_default_graph().name_scope(name) as scope:
         if not isinstance(shape, Tensor):
+            if dims is None and is_list:
+                _compare_size(shape)
             shape = convert_to_tensor(TensorShape(dims)) if dims is not None else convert_to_tensor(shape, dtypes.int32)
         if shape.dims == ():
             shape = reshape(shape, [-1])
         return fill_node(shape, constant(value, dtype), name=scope)
+
+
+def _compare_size(sizes: Any) -> None:
+    """Add the nodes with which TensorFlow asks whether a tensor is small, in vain where sizes are tensors; no run has them.
+
+    Later nodes get their names, and random ones their seeds, after these.
+    """
+    if any(isinstance(size, Tensor) for size in sizes):
+        with contextlib.suppress(TypeError):
+            operator.lt(functools.reduce(operator.mul, sizes), _LARGEST_CONSTANT)
 
 
 def _plain_dims(shape: DynamicShape) -> tuple[int, ...] | None:
@@ -158,14 +175,14 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
         dtype: the dtype of the result; that of `tensor` when None.
         optimize: whether a shape that is known while the graph is built may become a constant.
     """
-    tensor = convert_to_tensor(tensor, name="tensor")
-    kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
-    dims = tensor.dims
-    if optimize and dims is not None and None not in dims:
-        return zeros(dims, kind, name or "zeros_like")
-    if kind is tensor.dtype.base_dtype:
-        return zeros_like_node(tensor, name=name or "zeros_like")
     with get_default_graph().name_scope(name or "zeros_like") as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        dims = tensor.dims
+        if optimize and dims is not None and None not in dims:
+            return zeros(dims, kind, scope)
+        if kind is tensor.dtype.base_dtype:
+            return zeros_like_node(tensor, name=scope)
         return fill_node(shape_internal(tensor, optimize=optimize), constant(zero_of(kind), kind), name=scope)
 
 

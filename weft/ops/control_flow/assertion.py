@@ -171,14 +171,14 @@ def print_v2(*inputs: object, **kwargs: Any) -> Operation | OrNone:
     end, name = kwargs.pop("end", "\n"), kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {sorted(kwargs)}")
-    with get_default_graph().name_scope(name or "print"):
-        tensors: list[Any] = []
-        template = sep.join(_template(item, tensors) for item in inputs)
-        if len(tensors) == 1 and template == _HOLE and tensors[0].dtype.name == "string" and tensors[0].dims == ():
-            text = tensors[0]
-        else:
-            text = string_format(template, tensors, placeholder=_HOLE, summarize=summarize)
-        made: Operation = print_v2_node(text, output_stream=_stream_name(stream), end=end, name="PrintV2")
+    tensors: list[Any] = []
+    template = sep.join(_template(item, tensors) for item in inputs)
+    if len(tensors) == 1 and template == _HOLE and tensors[0].dtype.name == "string" and tensors[0].dims == ():
+        text = tensors[0]
+    else:
+        text_name = None if name is None else f"{name}_format"
+        text = string_format(template, tensors, placeholder=_HOLE, summarize=summarize, name=text_name)
+    made: Operation = print_v2_node(text, output_stream=_stream_name(stream), end=end, name=name)
     # Inside of `tf.py_function` it has printed.
     return None if made.graph.runs_eagerly else made
 

@@ -152,9 +152,9 @@ def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None 
         count = cast(size(tensor), tensor.dtype)
         inverse = rsqrt(reduce_sum(mul(tensor, tensor, name="mul"), range_of(rank(tensor))))
         scaled = mul(tensor, clip_norm, name="mul")
+        inverse_mean = mul(inverse, count, name="mul")
         limit = real_div(constant(1, tensor.dtype), clip_norm, name="truediv")
-        factor = minimum(mul(inverse, count, name="mul"), limit)
-        return identity(mul(scaled, factor, name="mul"), name=scope)
+        return identity(mul(scaled, minimum(inverse_mean, limit), name="mul"), name=scope)
 
 
 def clip_by_global_norm(

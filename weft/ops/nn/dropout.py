@@ -80,7 +80,8 @@ def dropout_v2(
             return tensor
         drawn = random_uniform(_noise_shape(tensor, noise_shape), seed=seed, dtype=kind)
         scale = 1 / (1 - rate)
-        result = tensor * scale * cast(greater_equal(drawn, rate), kind)
+        is_kept = greater_equal(drawn, rate)
+        result = tensor * scale * cast(is_kept, kind)
         result.set_shape(tensor.shape)
         return result
 

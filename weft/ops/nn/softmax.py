@@ -400,7 +400,7 @@ def _flat_sparse_cross_entropy(
 ) -> Tensor:
     checks = [] if are_known else [assert_equal(labels_shape, slice_helper(shape_internal(logits), slice(None, -1)))]
     with get_default_graph().control_dependencies(checks):
-        classes = slice_helper(shape_internal(logits), sub(rank(logits), 1))
+        classes = slice_helper(shape_internal(logits), sub(rank(logits), 1, name="sub"))
         flat = reshape(logits, [-1, classes])
         flat_labels = reshape(labels, [-1])
         cost, _ = sparse_softmax_cross_entropy_node(flat, flat_labels, name=name)

@@ -19,11 +19,12 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
+from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill_node, zeros
 from weft.ops.array.gather_scatter import gather, gather_nd_node
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
-from weft.ops.array.placeholder import placeholder, placeholder_with_default
+from weft.ops.array.placeholder import placeholder
 from weft.ops.array.sets import list_diff
 from weft.ops.array.shape_ops import INDEX, brackets, expand_dims, reshape, shape_internal
 from weft.ops.declaration import op, rank_of
@@ -179,8 +180,9 @@ def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | No
         dense_shape = cast(shape, dtypes.int64)
     else:
         assert dims is not None
-        sizes = np.array([-1 if size is None else size for size in dims], np.int64)
-        dense_shape = placeholder_with_default(sizes, [count], named("shape"))
+        sizes = None if None in dims else np.array(dims, np.int64)
+        part = named("shape")
+        dense_shape = placeholder(dtypes.int64, [count], part) if sizes is None else constant(sizes, name=part or "Const")
     values = placeholder(dtype, [None], named("values"))
     indices = placeholder(dtypes.int64, [None, count], named("indices"))
     result = SparseTensor(indices, values, dense_shape)

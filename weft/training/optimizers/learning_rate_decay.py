@@ -15,12 +15,13 @@ from weft.framework.constant_value import constant_value
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.constant import constant
 from weft.ops.array.selection import where_v2
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, greater, minimum
-from weft.ops.math.division import divide, power
-from weft.ops.math.elementwise import add, mul
+from weft.ops.math.division import divide, pow_node
+from weft.ops.math.elementwise import add, mul, neg
 from weft.ops.math.trigonometry import cos
 from weft.ops.math.unary import ceil, exp, floor, log, sqrt
 from weft.ops.random.functions import random_normal
@@ -56,8 +57,8 @@ def exponential_decay(
     """
     _check_step("exponential_decay", global_step)
     with input_scope(name, "ExponentialDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
-        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
-        return mul(rate, power(cast(decay_rate, rate.dtype), _periods(step, steps, staircase)), name=scope)
+        rate, step, steps, base = _numbers(learning_rate, global_step, decay_steps, decay_rate)
+        return mul(rate, pow_node(base, _periods(step, steps, staircase)), name=scope)
 
 
 def piecewise_constant(
@@ -141,15 +142,15 @@ def polynomial_decay(
     _check_step("polynomial_decay", global_step)
     inputs = (learning_rate, global_step, decay_steps, end_learning_rate, power)
     with input_scope(name, "PolynomialDecay", inputs) as scope:
-        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
-        end = cast(end_learning_rate, rate.dtype)
+        rate = _rate(learning_rate, decay_steps)
+        end, degree, step, steps = (cast(each, rate.dtype) for each in (end_learning_rate, power, global_step, decay_steps))
         if cycle:
             rounds = where_v2(equal(step, 0), cast(1.0, rate.dtype), ceil(divide(step, steps)))
             steps = mul(steps, rounds)
         else:
             step = minimum(step, steps)
-        left = (1 - divide(step, steps)) ** cast(power, rate.dtype)
-        return add(mul(rate - end, left), end, name=scope)
+        done, way = divide(step, steps), rate - end
+        return add(mul(way, pow_node(1 - done, degree)), end, name=scope)
 
 
 def natural_exp_decay(
@@ -177,7 +178,7 @@ def natural_exp_decay(
         ValueError: there is no global step.
     """
     _check_step("natural_exp_decay", global_step)
-    base = math.exp(-decay_rate) if isinstance(decay_rate, int | float) else exp(-convert_to_tensor(decay_rate))
+    base = exp(neg(float(decay_rate) if isinstance(decay_rate, int) else decay_rate))
     return exponential_decay(learning_rate, global_step, decay_steps, base, staircase=staircase, name=name)
 
 
@@ -207,9 +208,9 @@ def inverse_time_decay(
     """
     _check_step("inverse_time_decay", global_step)
     with input_scope(name, "InverseTimeDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
-        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
-        grown = mul(cast(decay_rate, rate.dtype), _periods(step, steps, staircase))
-        return divide(rate, add(cast(1, rate.dtype), grown), name=scope)
+        rate, step, steps, growth = _numbers(learning_rate, global_step, decay_steps, decay_rate)
+        periods, one = _periods(step, steps, staircase), cast(constant(1), rate.dtype)
+        return divide(rate, add(one, mul(growth, periods)), name=scope)
 
 
 def cosine_decay(
@@ -269,8 +270,7 @@ def cosine_decay_restarts(
     """
     _check_step("cosine_decay_restarts", global_step)
     with input_scope(name, "SGDRDecay", (learning_rate, global_step, first_decay_steps)) as scope:
-        rate, step, steps = _numbers(learning_rate, global_step, first_decay_steps)
-        alpha, longer, lower = (cast(value, rate.dtype) for value in (alpha, t_mul, m_mul))
+        rate, step, steps, alpha, longer, lower = _numbers(learning_rate, global_step, first_decay_steps, alpha, t_mul, m_mul)
         restarts, done = _restarts(divide(step, steps), longer)
         falling = lower**restarts * _half_cosine(done)
         return mul(rate, (1 - alpha) * falling + alpha, name=scope)
@@ -318,18 +318,15 @@ def linear_cosine_decay(
     """
     _check_step("linear_cosine_decay", global_step)
     with input_scope(name, "LinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
-        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        rate, step, steps, *shape = _numbers(learning_rate, global_step, decay_steps, num_periods, alpha, beta)
         step = minimum(step, steps)
-        return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise=None)
+        return _on_waves(scope, rate, divide(steps - step, steps), divide(step, steps), shape)
 
 
-def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: TensorLike | None) -> Tensor:
-    """A linear fall, with the noise if there is any, times some waves; `shape` is their number, alpha and beta."""
-    num_periods, alpha, beta = (cast(value, rate.dtype) for value in shape)
-    linear = divide(steps - step, steps)
-    if noise is not None:
-        linear = linear + noise
-    waves = _half_cosine(2.0 * num_periods * divide(step, steps))
+def _on_waves(scope: str, rate: Any, linear: Any, done: Any, shape: Sequence[Any]) -> Tensor:
+    """A linear fall times some waves; `shape` is their number, alpha and beta."""
+    num_periods, alpha, beta = shape
+    waves = _half_cosine(2.0 * num_periods * done)
     return mul(rate, (alpha + linear) * waves + beta, name=scope)
 
 
@@ -364,11 +361,14 @@ def noisy_linear_cosine_decay(
     """
     _check_step("noisy_linear_cosine_decay", global_step)
     with input_scope(name, "NoisyLinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
-        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        rate, step, steps, variance, fall, *shape = _numbers(
+            learning_rate, global_step, decay_steps, initial_variance, variance_decay, num_periods, alpha, beta
+        )
         step = minimum(step, steps)
-        variance = cast(initial_variance, rate.dtype) / (1 + step) ** cast(variance_decay, rate.dtype)
-        noise = random_normal([], stddev=sqrt(variance), dtype=rate.dtype.base_dtype)
-        return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise)
+        linear = divide(steps - step, steps)
+        deviation = sqrt(variance / pow_node(1 + step, fall))
+        noisy = linear + random_normal([], stddev=deviation, dtype=rate.dtype.base_dtype)
+        return _on_waves(scope, rate, noisy, divide(step, steps), shape)
 
 
 def _check_step(function: str, global_step: Variable) -> None:
@@ -376,8 +376,15 @@ def _check_step(function: str, global_step: Variable) -> None:
         raise ValueError(f"global_step is required for {function}. Give it tf.train.get_or_create_global_step().")
 
 
-def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike) -> tuple[Any, Any, Any]:
-    """The rate as a tensor, and the step and the number of steps in its type."""
+def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike, *others: TensorLike) -> list[Any]:
+    """The rate as a tensor, and the step, the number of steps and the other numbers in its type."""
+    rate = _rate(learning_rate, decay_steps)
+    steps, *rest = (cast(each, rate.dtype) for each in (decay_steps, *others))
+    return [rate, cast(global_step, rate.dtype), steps, *rest]
+
+
+def _rate(learning_rate: TensorLike, decay_steps: TensorLike) -> Any:
+    """The rate as a tensor; TypeError where it, or the number of steps, is no number."""
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
     if not (rate.dtype.base_dtype.is_floating or rate.dtype.base_dtype.is_integer):
         raise TypeError(
@@ -390,7 +397,7 @@ def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: Tens
         )
     if isinstance(decay_steps, str | bytes):
         raise TypeError(f"decay_steps must be a number of steps, got {decay_steps!r}: int(...) converts a text.")
-    return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
+    return rate
 
 
 def _periods(step: TensorLike, steps: TensorLike, staircase: bool) -> Any:
@@ -400,4 +407,4 @@ def _periods(step: TensorLike, steps: TensorLike, staircase: bool) -> Any:
 
 def _half_cosine(done: Any) -> Any:
     """From 1 to 0 as `done` goes from 0 to 1."""
-    return 0.5 * (1.0 + cos(math.pi * done))
+    return 0.5 * (1.0 + cos(constant(math.pi, done.dtype) * done))
