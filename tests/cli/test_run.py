@@ -118,7 +118,7 @@ assert [each.size for each in np.array([np.zeros(2), np.zeros(3)])] == [2, 3]
 try:
     tf.constant([[1, 2], [3]])
 except ValueError as error:
-    assert "non-rectangular" in str(error), error
+    assert "dense tensor" in str(error), error
 assert picture.ptp() == 5 and np.lib.pad is np.pad and np.in1d([[1, 2]], [2]).tolist() == [False, True]
 assert np.reshape(picture, newshape=[3, 2]).shape == (3, 2) == np.vstack(row for row in picture).T.shape
 assert np.percentile(picture, 50, interpolation="lower") == 2 and np.array(picture, np.float32, copy=False).size == 6

@@ -71,3 +71,10 @@ def test_composite_tensors_that_differ_do_not_fit() -> None:
         tf.nest.assert_same_structure([sparse], [tf.SparseTensor([[0]], [1], [2])], expand_composites=True)
     with pytest.raises(ValueError, match="is a sequence, while"):
         tf.nest.assert_same_structure([sparse], [1], expand_composites=True)
+
+
+@pytest.mark.parametrize("flat", [[1], [1, 2, 3]])
+def test_a_sequence_of_another_length_is_refused_with_both(flat: list[int]) -> None:
+    text = rf"Structure had 2 elements, but flat_sequence had {len(flat)} elements.  Structure: \[0, \(0,\)\], flat_sequence: "
+    with pytest.raises(ValueError, match=text):
+        tf.nest.pack_sequence_as([0, (0,)], flat)

@@ -66,7 +66,7 @@ def test_attributes_are_checked() -> None:
     matrix = tf.ones([2, 2])
     with pytest.raises(TypeError, match="MatMul got an unexpected attribute 'upside_down'"):
         op_builder.build(definition, [matrix, matrix], {"upside_down": True}, None)
-    with pytest.raises(TypeError, match="attribute 'dtype' must be a type"):
+    with pytest.raises(TypeError, match="Expected DataType for argument 'dtype' not"):
         tf.placeholder("no type")
     with pytest.raises(TypeError, match=r"attribute 'dtype' .* is needed and was not given"):
         op_builder.build(op_registry.lookup("Placeholder"), [], {}, None)

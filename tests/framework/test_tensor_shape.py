@@ -62,7 +62,7 @@ def test_a_shape_of_unknown_rank_has_no_dimensions() -> None:
     assert (UNKNOWN.ndims, UNKNOWN.dims, UNKNOWN.num_elements()) == (None, None, None)
     with pytest.raises(ValueError, match=r"as_list\(\) is not defined on an unknown TensorShape"):
         UNKNOWN.as_list()
-    with pytest.raises(ValueError, match="Cannot take the length of Shape with unknown rank"):
+    with pytest.raises(ValueError, match="Cannot take the length of shape with unknown rank"):
         len(UNKNOWN)
     with pytest.raises(ValueError, match="Cannot iterate over a shape with unknown rank"):
         list(UNKNOWN)

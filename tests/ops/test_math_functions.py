@@ -163,7 +163,7 @@ def test_add_n_of_one_tensor_is_that_tensor() -> None:
 
 
 def test_add_n_of_nothing_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match="inputs must be an iterable of at least one Tensor/IndexedSlices"):
+    with pytest.raises(ValueError, match="inputs must be a list of at least one Tensor/IndexedSlices"):
         tf.add_n([])
 
 

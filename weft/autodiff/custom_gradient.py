@@ -109,8 +109,8 @@ def _check_accepts_variables(grad_fn: Callable[..., object], variables: Sequence
     accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if variables and not accepts:
         raise TypeError(
-            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
-            f"{list(variables)}"
+            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword argument "
+            f"'variables'. It uses {list(variables)}"
         )
 
 

@@ -107,22 +107,22 @@ def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_
 
     Raises:
         TypeError: `flat_sequence` is no sequence.
+        ValueError: it has not as many leaves as the structure.
     """
     if not is_nested(flat_sequence):
         raise TypeError(f"flat_sequence must be a sequence, it is {type(flat_sequence).__name__}: {flat_sequence}")
-    flat, left = flat_sequence, list(flat_sequence)
-    result = _pack(_opened(structure, expand_composites), left)
-    if left:
+    left, opened = list(flat_sequence), _opened(structure, expand_composites)
+    wanted = len(flatten(opened))
+    if wanted != len(left):
         raise ValueError(
-            f"Could not pack sequence. Structure had {len(flat) - len(left)} atoms, but flat_sequence had {len(flat)} items."
+            f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had {len(left)} elements.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return result
+    return _pack(opened, left)
 
 
 def _pack(structure: Nested, left: list[Nested]) -> Nested:
     if not is_nested(structure):
-        if not left:
-            raise ValueError("Could not pack sequence: flat_sequence has too few items.")
         return left.pop(0)
     return with_children(structure, [_pack(child, left) for child in children(structure)])
 

@@ -165,6 +165,15 @@ def _check_limits(attr: AttrDef, value: Sequence[object] | int | str, definition
         raise ValueError(f'Attr {attr.name!r} of {definition.name!r} Op passed string {value!r} not in: "{choices}".{meant}')
 
 
+def _refused(op_type: str, name: str, kind: str, value: Any, error: Exception) -> str:
+    problem = str(error).rstrip(".")
+    if kind == "type":
+        return f"Expected DataType for argument {name!r} not {value!r}. {problem}. It is an attribute of {op_type}."
+    if kind == "shape":
+        return f"Error converting {name} to a TensorShape: {problem}. It is an attribute of {op_type}."
+    return f"{op_type}: attribute {name!r} must be a {kind}, got {value!r}: {error}"
+
+
 def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
     """Bring an attribute's value to its plain form; TypeError or ValueError when it is not of its kind."""
     kind = attr.kind
@@ -191,7 +200,7 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
         if str(error).startswith(("Expected ", "Value passed ")):
             choices = f": one of {', '.join(map(repr, attr.choices))}" if attr.choices else ""
             raise TypeError(f"{error} It is an attribute of {definition.name}{choices}.") from None
-        raise type(error)(f"{definition.name}: attribute {attr.name!r} must be a {kind}, got {value!r}: {error}") from error
+        raise type(error)(_refused(definition.name, attr.name, kind, value, error)) from error
     return list(value) if kind.startswith("list(") else value
 
 

@@ -212,7 +212,7 @@ class TensorShape:
 
     def __len__(self) -> int:
         if self.sizes is None:
-            raise ValueError("Cannot take the length of Shape with unknown rank.")
+            raise ValueError("Cannot take the length of shape with unknown rank.")
         return len(self.sizes)
 
     def __bool__(self) -> bool:

@@ -144,7 +144,7 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
         found += get_regularization_losses(scope=scope)
     if not found:
         raise ValueError(
-            "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape; the graph has no "
+            "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape; the graph has no "
             f"losses{f' in the scope {scope!r}' if scope else ''}: functions of tf.losses add theirs, tf.losses.add_loss "
             "any other."
         )

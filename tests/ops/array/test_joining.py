@@ -84,3 +84,21 @@ def test_tensors_of_a_list_take_the_type_that_is_asked_for() -> None:
             tf.convert_to_tensor([i, f], tf.int32)
         with pytest.raises(TypeError):
             tf.convert_to_tensor([f, 1.5], tf.string)
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        (
+            lambda x: tf.concat([x, _ones(2, 2)], 0),
+            r"ConcatOp : Dimensions of inputs should match: shape\[0\] = \[1,3\] vs. shape\[1\] = \[2,2\]",
+        ),
+        (lambda x: tf.split(x, tf.placeholder_with_default([1, 1], [2]), 1), "Determined shape must .* specified.  Got: 2"),
+        (lambda x: tf.matmul(x, x), r"In\[0\] mismatch In\[1\] shape: 3 vs. 1: \[1,3\] \[1,3\] 0 0"),
+    ],
+)
+def test_shapes_that_a_run_tells_are_refused_in_tensorflows_words(build: Any, text: str) -> None:
+    with Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            session.run(build(x), {x: [[1.0, 2.0, 3.0]]})

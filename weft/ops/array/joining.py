@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -94,8 +95,8 @@ def _joined(xp: ArrayModule, values: Array, axis: Array) -> Array:
         other = tuple(value.shape)
         if len(other) != rank or any(x != y for i, (x, y) in enumerate(zip(first, other, strict=True)) if i != at % rank):
             raise InvalidArgumentError.of(
-                f"ConcatOp : Dimension {at % rank} in both shapes must be equal: shape[0] = "
-                f"{brackets(first)} vs. shape[{index}] = {brackets(other)}"
+                f"ConcatOp : Dimensions of inputs should match: shape[0] = {brackets(first)} vs. "
+                f"shape[{index}] = {brackets(other)}"
             )
     return xp.concatenate(values, at)
 
@@ -274,6 +275,12 @@ def _split_v_shape(node: Operation) -> list[Dims]:
     return [(*dims[:at], size, *dims[at + 1 :]) for size in wanted]
 
 
+_SIZES_THAT_MUST_FIT: Final = (
+    "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the size of "
+    "the input along split_dim if not fully specified."
+)
+
+
 def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]) -> list[int | None]:
     wanted = [int(size) for size in np.ravel(sizes)]
     known = sum(size for size in wanted if size >= 0)
@@ -284,7 +291,8 @@ def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]
     if free > 1:
         raise error("size_splits can only have one -1")
     if total is not None and (known > total or (not free and known != total)):
-        raise error(f"can't split axis of size {total} into pieces of size {brackets(wanted)}")
+        problem = f"can't split axis of size {total} into pieces of size {brackets(wanted)}"
+        raise error(problem if error is ValueError else f"{_SIZES_THAT_MUST_FIT}  Got: {known}: {problem}")
     return [(None if total is None else total - known) if size < 0 else size for size in wanted]
 
 
@@ -345,7 +353,8 @@ def split(
     sizes = convert_to_tensor(num_or_size_splits)
     if sizes.dims == ():
         raise ValueError(
-            f"Rank-0 tensors are not supported as the num_or_size_splits argument. Argument provided: {num_or_size_splits}"
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: "
+            f"{num_or_size_splits}"
         )
     if num is None:
         num = None if sizes.dims is None else sizes.dims[0]

@@ -342,7 +342,7 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
     >>> sess.run(tf.add_n([[1, 2], [3, 4]]))
     array([4, 6], dtype=int32)
     """
-    message = "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape"
+    message = "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
     if not isinstance(inputs, Iterable) or isinstance(inputs, Tensor):
         raise ValueError(f"{message}; got {inputs!r}: of one tensor the list is [tensor].")
     tensors = [convert_to_tensor(each) for each in inputs]

@@ -152,7 +152,10 @@ def _adjoint(xp: ArrayModule, x: Array) -> Array:
 
 def _batch_product(xp: ArrayModule, x: Array, y: Array, adj_x: bool, adj_y: bool) -> Array:
     left, right = _adjoint(xp, x) if adj_x else x, _adjoint(xp, y) if adj_y else y
-    _check_sizes(left, right, x, y)
+    if left.shape[-1] != right.shape[-2]:
+        shapes = " ".join(f"[{','.join(map(str, each.shape))}]" for each in (x, y))
+        flips = f"{int(adj_x)} {int(adj_y)}"
+        raise ValueError(f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {shapes} {flips}")
     return _product(xp, left, right)
 
 

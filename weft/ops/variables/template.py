@@ -57,8 +57,7 @@ class Template:
         if self._has_run:
             advice = "created when calling a template after the first time, perhaps you used tf.Variable when you meant "
             if len(trained) > counts[1]:
-                names = [variable.name for variable in trained[counts[1] :]]
-                raise ValueError(f"Trainable variable {advice}tf.get_variable: {names}")
+                raise ValueError(f"Trainable variable {advice}tf.get_variable: {trained[counts[1] :]}")
             if len(everything) > counts[0]:
                 tf_logging.info("New variables %stf.get_variable: %s", advice, everything[counts[0] :])
         self._has_run = True

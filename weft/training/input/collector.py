@@ -159,6 +159,9 @@ def common_shapes(lists: Sequence[Sequence[Tensor]], shapes: object, enqueue_man
     skipped = 1 if enqueue_many else 0
     found: list[TensorShape] = []
     for column in zip(*lists, strict=True):
+        for item in column:
+            if item.dims is None:
+                raise ValueError(f"Cannot infer Tensor's rank: {item}.")
         merged = [item.get_shape().with_rank_at_least(skipped)[skipped:] for item in column]
         common = merged[0]
         for other in merged[1:]:
