@@ -176,3 +176,21 @@ def test_a_schedules_nodes_are_tensorflows(schedule: Any, names: list[str]) -> N
         assert [op.name for op in graph.get_operations() if op.name.startswith(scope)] == [
             f"{scope}/{name}".rstrip("/") for name in names
         ]
+
+
+@pytest.mark.parametrize(("boundaries", "nodes"), [([100], 41), ([100, 200], 58), ([100, 200, 300], 77)])
+def test_steps_count_as_many_nodes_as_tensorflows_case(boundaries: list[int], nodes: int) -> None:
+    with tf.Graph().as_default() as graph:
+        step = tf.train.get_or_create_global_step()
+        before = graph.last_id
+        rate = tf.train.piecewise_constant(step, boundaries, [1.0] * (len(boundaries) + 1))
+        assert (graph.last_id - before, rate.name) == (nodes, "PiecewiseConstant/case/cond/Merge:0")
+
+
+@pytest.mark.parametrize(("cycle", "nodes"), [(False, 15), (True, 26)])
+def test_a_polynomials_nodes_are_as_many_as_tensorflows(cycle: bool, nodes: int) -> None:
+    with tf.Graph().as_default() as graph:
+        step = tf.train.get_or_create_global_step()
+        before = graph.last_id
+        tf.train.polynomial_decay(0.1, step, 10, cycle=cycle)
+        assert graph.last_id - before == nodes

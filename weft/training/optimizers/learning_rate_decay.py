@@ -12,6 +12,7 @@ from typing import Any
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -80,20 +81,22 @@ def piecewise_constant(
             f"The length of boundaries should be 1 less than the length of values. There are {len(boundaries)} and "
             f"{len(values)}: the last value is that behind the last boundary."
         )
-    with input_scope(name, "PiecewiseConstant", (x, *boundaries, *values)):
-        position = convert_to_tensor(x)
-        if position.dims not in (None, ()):
-            raise ValueError(f"Shape must be rank 0 but is rank {len(position.dims)}: x is one step, got {position.shape}.")
-        limits = [_limit(convert_to_tensor(boundary), position) for boundary in boundaries]
-        rates = [convert_to_tensor(value) for value in values]
-        first = rates[0].dtype.base_dtype
-        if other := next((each.dtype.base_dtype for each in rates if each.dtype.base_dtype is not first), None):
-            text = f"Values must have elements all with the same dtype ({first} vs {other})."
-            raise ValueError(f"{text} They are {values}: write all of them with a point, such as 1.0.")
-        result = rates[0]
-        for limit, rate in zip(limits, rates[1:], strict=True):
-            result = where_v2(greater(position, limit), rate, result)
-        return result
+    given, rates = [convert_to_tensor(boundary) for boundary in boundaries], [convert_to_tensor(value) for value in values]
+    position = convert_to_tensor(x)
+    if position.dims not in (None, ()):
+        raise ValueError(f"Shape must be rank 0 but is rank {len(position.dims)}: x is one step, got {position.shape}.")
+    limits = [_limit(boundary, position) for boundary in given]
+    first = rates[0].dtype.base_dtype
+    if other := next((each.dtype.base_dtype for each in rates if each.dtype.base_dtype is not first), None):
+        text = f"Values must have elements all with the same dtype ({first} vs {other})."
+        raise ValueError(f"{text} They are {values}: write all of them with a point, such as 1.0.")
+    # TensorFlow asks by a case, of so many nodes: later random nodes get their seeds by the count.
+    count, graph = len(limits), get_default_graph()
+    with input_scope(name, "PiecewiseConstant", (x, *given, *rates)), graph.node_count.as_many_as(count * (count + 11) + 25):
+        rate = rates[0]
+        for place, (limit, later) in enumerate(zip(limits, rates[1:], strict=True), start=1):
+            rate = where_v2(greater(position, limit), later, rate, name="case/cond/Merge" if place == count else None)
+        return rate
 
 
 piecewise_constant_decay = piecewise_constant
@@ -145,10 +148,12 @@ def polynomial_decay(
         rate = _rate(learning_rate, decay_steps)
         end, degree, step, steps = (cast(each, rate.dtype) for each in (end_learning_rate, power, global_step, decay_steps))
         if cycle:
-            rounds = where_v2(equal(step, 0), cast(1.0, rate.dtype), ceil(divide(step, steps)))
+            is_first = equal(step, 0)
+            with get_default_graph().node_count.as_many_as(10):  # of TensorFlow's cond
+                rounds = where_v2(is_first, cast(1.0, rate.dtype), ceil(divide(step, steps)))
             steps = mul(steps, rounds)
         else:
-            step = minimum(step, steps)
+            step = minimum(step, decay_steps if isinstance(decay_steps, int | float) else steps)
         done, way = divide(step, steps), rate - end
         return add(mul(way, pow_node(1 - done, degree)), end, name=scope)
 
