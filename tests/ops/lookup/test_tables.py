@@ -61,6 +61,13 @@ def test_values_need_the_shape_of_their_keys() -> None:
         session.run(table.insert([1], [1.0, 2.0]))
 
 
+def test_a_table_has_as_many_values_as_keys() -> None:
+    with tf.Graph().as_default():
+        pairs = tf.contrib.lookup.KeyValueTensorInitializer(["a", "b"], [1])
+        with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal, but are 2 and 1"):
+            tf.contrib.lookup.HashTable(pairs, -1)
+
+
 def test_a_static_table_cannot_be_changed() -> None:
     table = lookup.HashTable(lookup.KeyValueTensorInitializer(["a"], [1]), -1)
     with tf.Session() as session:

@@ -125,7 +125,7 @@ def test_default_initializers_depend_on_the_type(graph):
     assert run([number, flag])[0].tolist() == [0, 0]
     with pytest.raises(ValueError, match=r"An initializer for variable c of .* is required"):
         tf.get_variable("c", [], dtype=tf.complex64)
-    with pytest.raises(ValueError, match=r"Shape of a new variable \(n\) must be fully defined, but instead was <unknown>"):
+    with pytest.raises(ValueError, match=r"not valid\. It should .* Shape of a new variable \(n\) must be fully defined, but"):
         tf.get_variable("n")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor, outermost
@@ -89,7 +89,14 @@ def _known(dims: Dims) -> tuple[int, ...]:
     return tuple(size for size in dims if size is not None)
 
 
-@op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
+def _as_many_values(node: Operation) -> list[Dims]:
+    _, keys, values = node.inputs
+    if keys.dims is not None and values.dims is not None:
+        merge_dims(keys.dims[:1], values.dims[:1])
+    return []
+
+
+@op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=_as_many_values, gradient=None,
     stateful=True, at_once=True)  # fmt: skip
 def lookup_table_import_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Make these the table's keys: `scalar resource, [n, *key], [n, *value] ->`."""
@@ -97,7 +104,7 @@ def lookup_table_import_v2(ctx: OpContext, table_handle: Array, keys: Array, val
     return ()
 
 
-@op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=no_outputs, gradient=None,
+@op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=_as_many_values, gradient=None,
     stateful=True, at_once=True)  # fmt: skip
 def initialize_table_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Fill a static table: `scalar resource, [n], [n] ->`."""

@@ -14,7 +14,7 @@ from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.ranges import range_of
-from weft.ops.array.selection import where
+from weft.ops.array.selection import where_v2
 from weft.ops.array.shape_ops import size
 from weft.ops.lookup.initializers import (
     KeyValueTensorInitializer,
@@ -150,7 +150,7 @@ class IdTableWithHashBuckets(LookupInterface):
                 return buckets
             indices = self._table.lookup(given)
             buckets = add(buckets, self._table.size(), name="Add")
-            return where(not_equal(indices, self._table.default_value), indices, buckets)
+            return where_v2(not_equal(indices, self._table.default_value), indices, buckets)
 
     def _bucket(self, keys: Tensor) -> Tensor:
         texts = keys if keys.dtype.base_dtype is dtypes.string else as_string(keys)

@@ -54,6 +54,10 @@ class _ReuseMode(enum.Enum):
 AUTO_REUSE: Final = _ReuseMode.AUTO_REUSE
 Reuse: TypeAlias = "bool | _ReuseMode | None"
 _SHOWN_FRAMES: Final = 5
+_NO_INITIALIZER: Final = (
+    "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided or an "
+    "instance of `tf.keras.initializers.*' and `shape` should be fully defined."
+)
 
 
 class VariableStore:
@@ -157,7 +161,7 @@ class VariableStore:
             initializer = default_initializer(name, kind)
             if wanted is None or not wanted.is_fully_defined():
                 raise ValueError(
-                    f"Shape of a new variable ({name}) must be fully defined, but instead was "
+                    f"{_NO_INITIALIZER} Shape of a new variable ({name}) must be fully defined, but instead was "
                     f"{TensorShape(None) if wanted is None else wanted}."
                 )
         value, value_type = _initial_value(initializer, wanted, kind, partition_info)
