@@ -19,6 +19,7 @@ from weft.channel.dial import dial
 from weft.channel.heartbeats import Watch
 from weft.channel.refusal import is_cut_in_the_making, is_refusal
 from weft.credentials.credentials import CLIENT, Credentials
+from weft.distributed.client.relayed_waits import RelayedWaits
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.errors import AbortedError, DeadlineExceededError, OpError, UnavailableError
 from weft.framework.aliases import Array
@@ -76,6 +77,7 @@ class CallChannel:
         self._watch = watch
         self._resume = resume
         self._resuming = threading.Lock()
+        self._waits = RelayedWaits(target)
         self._connection = self._dial(admission)
 
     def _dial(self, admission: Admission) -> Connection:
@@ -204,15 +206,26 @@ class CallChannel:
             pause_s = min(2 * pause_s, 0.2)
 
     def _ask(self, connection: Connection, frame: Sequence[Buffer], answers: list[_Answer], timeout_s: float | None) -> None:
-        """Send a call and wait for its answer. The main thread reads for all; no interrupt must cut a message in half."""
+        """Send a call and wait for its answer. The main thread reads for all; no interrupt must cut a message in half.
+
+        What takes no longer than a moment is not watched: that would cost each step.
+        """
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         if not is_main_thread():
             connection.send_frame(frame)
-            connection.wait_for(answers.__len__, timeout_s)
+            connection.wait_for(answers.__len__, WAIT_SLICE_S if timeout_s is None else min(WAIT_SLICE_S, timeout_s))
+            if not answers and not connection.is_closed:
+                with self._waits.watched():
+                    connection.wait_for(answers.__len__, None if deadline is None else max(deadline - time.monotonic(), 0.0))
             return
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         with deferred_interrupts():
             connection.send_frame(frame)
             connection.wait_for(answers.__len__, WAIT_SLICE_S)
+        if not answers and not connection.is_closed:
+            with self._waits.watched():
+                self._wait_in_slices(connection, answers, deadline)
+
+    def _wait_in_slices(self, connection: Connection, answers: list[_Answer], deadline: float | None) -> None:
         while not answers and not connection.is_closed:
             left_s = WAIT_SLICE_S if deadline is None else min(WAIT_SLICE_S, deadline - time.monotonic())
             if left_s <= 0:
