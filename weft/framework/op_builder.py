@@ -325,7 +325,12 @@ def _add_list(
         wanted = next((i.dtype.base_dtype for i in value if hasattr(i, "dtype") and isinstance(i.dtype, DType)), None)
     items = []
     for index, item in enumerate(value):
-        tensor = _list_item(definition, graph, name, arg, index, item, wanted)
+        try:
+            tensor = _list_item(definition, graph, name, arg, index, item, wanted)
+        except TypeError:
+            if arg.dtype is not None:
+                raise
+            tensor = _list_item(definition, graph, name, arg, index, item, None)  # refused below, with the types of all
         wanted = wanted or tensor.dtype.base_dtype
         items.append(tensor)
     found = [item.dtype.base_dtype for item in items]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -102,3 +103,15 @@ def test_shapes_that_a_run_tells_are_refused_in_tensorflows_words(build: Any, te
         x = tf.placeholder(tf.float32)
         with pytest.raises(tf.errors.InvalidArgumentError, match=text):
             session.run(build(x), {x: [[1.0, 2.0, 3.0]]})
+
+
+@pytest.mark.parametrize(
+    ("build", "types"),
+    [
+        (lambda: tf.concat([[1], [2.5]], 0), "'ConcatV2' Op have types [int32, float32]"),
+        (lambda: tf.stack([tf.constant(1), "a"]), "'Pack' Op have types [int32, string]"),
+    ],
+)
+def test_values_of_several_types_are_refused_with_the_types_of_all(build: Any, types: str) -> None:
+    with Graph().as_default(), pytest.raises(TypeError, match=f"of {re.escape(types)} that don't all match"):
+        build()
