@@ -36,7 +36,11 @@ class Missing:
 
 
 def what_is_missing(session: SessionLike, ready_op: Tensor | None) -> Missing | None:
-    """The missing things in a session by a ready op; None when nothing is missing."""
+    """The missing things in a session by a ready op; None when nothing is missing.
+
+    Raises:
+        TypeError: the ready op gives no names.
+    """
     if ready_op is None:
         return None
     try:
@@ -46,9 +50,14 @@ def what_is_missing(session: SessionLike, ready_op: Tensor | None) -> Missing | 
             raise
         return Missing((), str(error))
     # Old programs used `assert_variables_initialized` and int32 ranks here.
-    if value is None or value.dtype == np.int32 or value.size == 0:
+    if value is None or (found := np.asarray(value)).dtype == np.int32 or found.size == 0:
         return None
-    names = tuple(name.decode() for name in np.ravel(value).tolist())
+    if found.dtype.kind not in "OS":
+        raise TypeError(
+            f"ready_op gives the names of variables without a value, as tf.report_uninitialized_variables() does; {ready_op!r} "
+            f"gave {value!r}"
+        )
+    names = tuple(name.decode() for name in np.ravel(found).tolist())
     return Missing(names, _explain(names, session.graph))
 
 
