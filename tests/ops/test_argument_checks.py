@@ -64,3 +64,16 @@ def test_merged_summaries_are_named_within_a_scope():
     tf.summary.scalar("loss", 1.0)
     assert tf.summary.merge_all().name == "Merge/MergeSummary:0"
     assert tf.summary.merge_all().name == "Merge_1/MergeSummary:0"
+
+
+@pytest.mark.parametrize("axes", [[[0], [0, 1]], ([0, 1], [0])])
+def test_tensordot_sums_over_as_many_axes_of_both(axes):
+    counts = f"{len(axes[0])} != {len(axes[1])}"
+    with pytest.raises(ValueError, match=f"Different number of contraction axes 'a' and 'b', {counts}"):
+        tf.tensordot(tf.ones([2, 3]), tf.ones([3, 2]), axes)
+
+
+def test_tensordot_takes_one_axis_as_a_number_or_as_a_list():
+    expected = tf.tensordot(tf.ones([2, 3]), tf.ones([2, 4]), [[0], [0]])
+    for axes in ([0, 0], (0, [0]), [[0], 0]):
+        assert tf.tensordot(tf.ones([2, 3]), tf.ones([2, 4]), axes).shape == expected.shape

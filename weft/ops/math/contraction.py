@@ -186,11 +186,12 @@ def contract(xp: ArrayModule, a: Array, b: Array, *, axes_a: list[int], axes_b: 
 
 def _axes_of(a: Tensor, axes: Array) -> tuple[list[int], list[int]]:
     axes = _known(axes)
-    if not isinstance(axes, list | tuple) and np.asarray(axes).dtype.kind not in "iub":
+    is_pair = isinstance(axes, list | tuple)  # of lists that may be of unlike lengths, which are no array
+    if not is_pair and np.asarray(axes).dtype.kind not in "iub":
         raise TypeError(
             f"Expected int32, got {axes} of type {type(axes).__name__!r} instead: the axes of tensordot are whole numbers."
         )
-    if np.ndim(axes) == 0:
+    if not is_pair and np.ndim(axes) == 0:
         count = int(axes)
         if count < 0:
             raise ValueError(f"'axes' must be at least 0, but it is {count}")
