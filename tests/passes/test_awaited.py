@@ -74,6 +74,24 @@ def test_what_is_only_fetched_comes_no_earlier_than_what_it_is_made_of(graph: tf
     assert found["shared"] <= found["fetched"]
 
 
+def test_what_is_only_fetched_holds_up_no_other_set(graph: tf.Graph) -> None:
+    both = queue("a").dequeue() + queue("b").dequeue()
+    shared = tf.square(tf.get_variable("v", (), use_resource=False).read_value(), name="shared")
+    tf.exp(shared, name="fetched")
+    queue("d").enqueue(both + shared)
+    taken = queue("c").dequeue()
+    for number in range(9):
+        queue("e").enqueue(taken, name=f"filled_{number}")
+    ops = graph.get_operations()
+    hosts = {op for op in ops if op.op_def.is_host}
+    sets = awaited_sets(
+        ops, hosts, lambda op: [t.op for t in op.inputs], lambda op: [c for t in op.outputs for c in t.consumers()]
+    )
+    found = {op.name: awaited for op, awaited in sets.items()}
+    assert found["fetched"] != found["filled_0"]
+    assert found["fetched"] == found["filled_0"] | found["shared"]
+
+
 def test_a_queue_that_is_filled_last_parts_nothing(graph: tf.Graph) -> None:
     sums = [tf.square(queue(name).dequeue(), name=f"square_{name}") for name in "ab"]
     queue("c").enqueue(tf.add_n(sums))

@@ -65,7 +65,9 @@ def awaited_sets(
     most = Counter(each for each in found.values() if each != _ALL).most_common(1)[0][0]
     for op in ops:
         if found[op] == _ALL:
-            found[op] = max((most, *(found[each] for each in producers(op) if each in found)))
+            found[op] = most
+            for each in producers(op):
+                found[op] |= found.get(each, 0)
     return found
 
 
