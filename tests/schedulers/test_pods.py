@@ -54,7 +54,9 @@ def pods(pods_of, tmp_path):
 
 @pytest.mark.parametrize("kind", [*KINDS, *EXAMPLES], ids=str)
 def test_programs_of_all_kinds_train_and_every_job_completes(pods_of, kind, tmp_path):
-    job = pods_of(kind.description(kind.arguments_for(tmp_path / "model"), ENVIRONMENT))
+    # The files of examples lie beside the program's folder, where a pod's server reads when it is told so.
+    environment = {**ENVIRONMENT, "WEFT_FILE_ROOTS": str(tmp_path)}
+    job = pods_of(kind.description(kind.arguments_for(tmp_path / "model"), environment))
     names = [f"train-{role}-{index}" for role, count in kind.counts.items() for index in range(count)]
     for pod in names:
         job.start(pod)
