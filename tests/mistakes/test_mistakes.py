@@ -48,4 +48,4 @@ def test_a_traceback_has_the_programs_lines_and_one_of_weft() -> None:
 def test_a_cause_that_the_message_tells_is_not_shown_once_more() -> None:
     mistake = next(each for each in _MISTAKES if each.title == "a string handle of an iterator of another session")
     _, text = shown(mistake)
-    assert text.count("OneShotIterator/IteratorState does not exist") == 1
+    assert text.count("IteratorState does not exist") == 1
