@@ -40,3 +40,23 @@ def test_the_gradient_of_a_function_stands_under_the_nodes_name() -> None:
 def test_a_function_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="SymbolicGradient 'g' is of 'none', which the graph's library does not have"):
         _imported("none")
+
+
+_OWN_GRADIENT = """
+library {
+  function {
+    signature { name: "own" input_arg { name: "a" type: DT_FLOAT } input_arg { name: "b" type: DT_FLOAT }
+                input_arg { name: "dy" type: DT_FLOAT } output_arg { name: "da" type: DT_FLOAT }
+                output_arg { name: "db" type: DT_FLOAT } }
+    node_def { name: "more" op: "Add" input: "dy" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+    node_def { name: "less" op: "Neg" input: "dy" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "da" value: "more:z:0" } ret { key: "db" value: "less:y:0" } }
+  gradient { function_name: "product" gradient_func: "own" } }
+"""
+
+
+def test_a_gradient_that_the_program_has_itself_is_called() -> None:
+    graph = text_format.Parse(_GRAPH.replace("NAME", "product") + _OWN_GRADIENT, graph_pb2.GraphDef())
+    tf.import_graph_def(graph, name="")
+    with tf.Session() as session:
+        assert session.run(["g:0", "g:1", "last:0"], {"x:0": 2.0, "dy:0": 5.0}) == [7, -5, 5]

@@ -68,6 +68,7 @@ class ReceivedGraph:
         known = {function.signature.name for function in pieces.library.function}
         pieces.node.extend(piece.node)
         pieces.library.function.extend(each for each in piece.library.function if each.signature.name not in known)
+        pieces.library.gradient.extend(each for each in piece.library.gradient if each.function_name not in known)
         pieces.versions.CopyFrom(piece.versions)
 
     def _without_unknown(self, piece: graph_pb2.GraphDef) -> graph_pb2.GraphDef:

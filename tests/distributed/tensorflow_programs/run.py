@@ -20,7 +20,10 @@ import numpy as np  # noqa: E402
 if sys.argv[1] == "weft":
     import weft as tf
 else:
-    import tensorflow.compat.v1 as tf  # type: ignore[import-not-found,no-redef]
+    import tensorflow as tf  # type: ignore[import-not-found,no-redef]
+
+    if not tf.__version__.startswith("1."):  # there the module itself, which alone has contrib
+        tf = tf.compat.v1
 
 tf.logging.set_verbosity(tf.logging.ERROR)
 

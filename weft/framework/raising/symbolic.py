@@ -26,12 +26,17 @@ def with_gradients(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     Raises:
         ValueError: the gradient of a function cannot be made.
     """
-    if not _MAKERS or not any(node.op == SYMBOLIC for node in proto.node):
+    own = {each.function_name: each.gradient_func for each in proto.library.gradient}
+    if not any(node.op == SYMBOLIC and (_MAKERS or node.attr["f"].func.name in own) for node in proto.node):
         return proto
     result = graph_pb2.GraphDef(versions=proto.versions, library=proto.library)
     known = {function.signature.name for function in proto.library.function}
     for node in proto.node:
-        if node.op != SYMBOLIC:
+        given = own.get(node.attr["f"].func.name) if node.op == SYMBOLIC else None
+        if given:
+            result.node.append(_call(given, node))
+            continue
+        if node.op != SYMBOLIC or not _MAKERS:
             result.node.add().CopyFrom(node)
             continue
         made = _MAKERS[SYMBOLIC](proto, node)
@@ -41,3 +46,8 @@ def with_gradients(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
                 known.add(function.signature.name)
                 result.library.function.add().CopyFrom(function)
     return result
+
+
+def _call(function: str, node: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
+    """The call of the gradient that the program itself has for a function: it takes and gives what the node does."""
+    return node_def_pb2.NodeDef(name=node.name, op=function, input=node.input, device=node.device)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError, UnimplementedError
+from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
@@ -179,23 +179,28 @@ def _gathered_shapes(node: Operation) -> list[Dims]:
 
 @op("RaggedGather", "params_nested_splits: PARAMS_RAGGED_RANK*Tsplits, params_dense_values: Tvalues, indices: Tindices -> "
     "output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
-    ranks={"indices": 1, "params_nested_splits": 1, "params_dense_values": AtLeast(1)}, infer=_gathered_shapes,
+    ranks={"indices": AtLeast(1), "params_nested_splits": 1, "params_dense_values": AtLeast(1)}, infer=_gathered_shapes,
     gradient=_gathered_gradient,
     types={"Tindices": INDEX, "Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64})  # fmt: skip
 def ragged_gather(
     ctx: OpContext, params_nested_splits: list[Array], params_dense_values: Array, indices: Array, *, Tsplits: DType,
     PARAMS_RAGGED_RANK: int, OUTPUT_RAGGED_RANK: int,
 ) -> Array:  # fmt: skip
-    """The rows chosen: `n*[rows + 1], [m, *inner], [count] -> n*[count + 1], [k, *inner]`."""
-    if indices.ndim != 1:
-        raise UnimplementedError.of(f"RaggedGather of indices of {indices.ndim} dimensions; weft has it for a vector of rows")
+    """The rows chosen: `n*[rows + 1], [m, *inner], [*dims] -> (n + len(dims) - 1)*[...], [k, *inner]`."""
     count = len(params_nested_splits[0]) - 1
     if any(np.any(splits[1:] < splits[:-1]) for splits in params_nested_splits):
         raise InvalidArgumentError.of("Ragged splits must be sorted")
-    wrong = np.flatnonzero((indices < 0) | (indices >= count))
-    if wrong.size:
-        raise InvalidArgumentError.of(f"indices[{wrong[0]}] = {indices[wrong[0]]} is not in [0, {count})")
-    rows, outputs = indices, []
+    wrong = np.argwhere((indices < 0) | (indices >= count))
+    if len(wrong):
+        place = ",".join(map(str, wrong[0]))
+        raise InvalidArgumentError.of(f"indices[{place}] = {indices[tuple(wrong[0])]} is not in [0, {count})")
+    # The dimensions of the indices but the last become rows of one length each.
+    outer = [math.prod(indices.shape[:level]) for level in range(1, indices.ndim)]
+    outputs = [
+        np.arange(size + 1, dtype=Tsplits.as_numpy_dtype) * length
+        for size, length in zip(outer, indices.shape[1:], strict=True)
+    ]
+    rows = indices.reshape(-1)
     for splits in params_nested_splits:
         lengths = np.diff(splits)[rows]
         outputs.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits.dtype))
