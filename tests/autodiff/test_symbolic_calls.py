@@ -56,7 +56,8 @@ library {
 
 
 def test_a_gradient_that_the_program_has_itself_is_called() -> None:
-    graph = text_format.Parse(_GRAPH.replace("NAME", "product") + _OWN_GRADIENT, graph_pb2.GraphDef())
+    graph = text_format.Parse(_GRAPH.replace("NAME", "product"), graph_pb2.GraphDef())
+    graph.MergeFrom(text_format.Parse(_OWN_GRADIENT, graph_pb2.GraphDef()))
     tf.import_graph_def(graph, name="")
     with tf.Session() as session:
         assert session.run(["g:0", "g:1", "last:0"], {"x:0": 2.0, "dy:0": 5.0}) == [7, -5, 5]
