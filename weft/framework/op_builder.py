@@ -325,14 +325,8 @@ def _add_list(
         wanted = next((i.dtype.base_dtype for i in value if hasattr(i, "dtype") and isinstance(i.dtype, DType)), None)
     items = []
     for index, item in enumerate(value):
-        try:
-            tensor = _list_item(definition, graph, name, arg, index, item, wanted)
-        except TypeError:
-            if arg.dtype is not None:
-                raise
-            tensor = _list_item(definition, graph, name, arg, index, item, None)  # refused below, with the types of all
-        wanted = wanted or tensor.dtype.base_dtype
-        items.append(tensor)
+        items.append(_item_of_one_type(definition, graph, name, arg, index, item, wanted))
+        wanted = wanted or items[-1].dtype.base_dtype
     found = [item.dtype.base_dtype for item in items]
     if any(dtype is not wanted for dtype in found):
         text = (
@@ -365,6 +359,18 @@ def _check_length(definition: OpDef, arg: ArgDef, length: int) -> None:
             f"List argument {arg.name!r} to {definition.name!r} Op with length {length} shorter than minimum length {least}."
         )
     _check_limits(definition.attrs[arg.type_list_attr], [None] * length, definition)
+
+
+def _item_of_one_type(
+    definition: OpDef, graph: Graph, name: str, arg: ArgDef, index: int, item: object, wanted: DType | None
+) -> Tensor:
+    """An item of the type wanted; where that is the type of the items before, perhaps of its own: refused with theirs."""
+    try:
+        return _list_item(definition, graph, name, arg, index, item, wanted)
+    except TypeError:
+        if arg.dtype is not None:
+            raise
+        return _list_item(definition, graph, name, arg, index, item, None)
 
 
 def _list_item(

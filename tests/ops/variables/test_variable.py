@@ -434,10 +434,3 @@ def test_a_variable_that_is_synchronized_on_read_is_trained_where_the_program_sa
 def test_optimizers_find_the_name_that_tasks_share():
     for variable in (tf.Variable(1.0, name="v"), tf.Variable(1.0, name="w", use_resource=True)):
         assert variable._shared_name == variable.shared_name == variable.op.name
-
-
-def test_a_value_is_loaded_by_a_session() -> None:
-    with tf.Graph().as_default():
-        variable = tf.Variable([1.0])
-        with pytest.raises(ValueError, match="Either session argument should be provided or default session"):
-            variable.load([2.0])

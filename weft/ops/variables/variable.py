@@ -17,7 +17,6 @@ from tensorboard.compat.proto.variable_pb2 import VariableDef
 from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, Nest, SessionLike, ShapeLike, TensorLike
 from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
 from weft.framework.collections import GraphKeys
-from weft.framework.default_stack import default_sessions
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
@@ -414,13 +413,8 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
 
         Args:
             value: the value, of the variable's shape: an array or what makes one.
-            session: the session; None for the default one.
-
-        Raises:
-            ValueError: no session is given and none is the default one, or the value has another shape.
+            session: the session; None for the default one, ValueError where there is none.
         """
-        if session is None and default_sessions.get_default() is None:
-            raise ValueError("Either session argument should be provided or default session should be established")
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 
     def to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
