@@ -114,8 +114,8 @@ def test_later_attributes_are_left_out_unless_they_say_something() -> None:
 
 # What has no form in TensorFlow's ops; docs/migration.md says so.
 _WITHOUT_FORM = {
-    "BranchValue", "CallExported", "GatherTree", "ReplicaBoardPost", "ReplicaBoardRead", "ShardQueueTake", "SparseFeatureCross",
-    "WALSComputePartialLhsAndRhs", "_SendControl",
+    "BranchValue", "BytesInUse", "BytesLimit", "CallExported", "GatherTree", "MaxBytesInUse", "ReplicaBoardPost",
+    "ReplicaBoardRead", "ShardQueueTake", "SparseFeatureCross", "WALSComputePartialLhsAndRhs", "_SendControl",
 }  # fmt: skip
 
 _LIST_OPS = """
