@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from google.protobuf.message import Message
+from google.protobuf.message import EncodeError, Message
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
@@ -21,8 +21,16 @@ from weft import errors
 from weft.distributed.client.sent_graph import SentGraph
 from weft.distributed.client.unanswered import Unanswered
 from weft.distributed.rpc.master.methods import METHODS, SERVICE
+from weft.distributed.rpc.message_size import LIMIT_BYTES, SEND_LESS, too_large
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
-from weft.errors import CancelledError, DeadlineExceededError, NotFoundError, OpError, UnimplementedError
+from weft.errors import (
+    CancelledError,
+    DeadlineExceededError,
+    NotFoundError,
+    OpError,
+    ResourceExhaustedError,
+    UnimplementedError,
+)
 from weft.framework import tensor_util
 from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
@@ -39,6 +47,7 @@ _NODE: Final = re.compile(r"\s*\[\[\{\{node ([^}]+)\}\}[^\]]*\]\]")
 _LOGGED: Final = re.compile(r"\nRecent warning and error logs:(\n  .*)*")
 _UNKNOWN_OP: Final = re.compile(r"Op type not registered '(\w+)'")
 _LATER_ATTR: Final = re.compile(r"NodeDef mentions attr '(\w+)' not in")
+_TOO_LARGE: Final = "Protobuf is too large to be serialized"
 _NAMED: Final = 3
 
 
@@ -106,7 +115,10 @@ class TensorFlowSession:
         request.store_errors_in_response_body = True
         for tensor, value in feeds.items():
             proto = tensor_util.make_tensor_proto(value, tensor.dtype.base_dtype)
-            request.feed.add(name=tensor.name).tensor.CopyFrom(proto)
+            try:
+                request.feed.add(name=tensor.name).tensor.CopyFrom(proto)
+            except EncodeError:
+                raise too_large(request, [(tensor.name, value.nbytes)], SEND_LESS) from None
         response = self._call("RunStep", request, timeout_s or self._timeout_s)
         if response.status_code:
             raise self._known(errors.from_status(response.status_code, response.status_error_message))
@@ -161,6 +173,12 @@ class TensorFlowSession:
             if isinstance(error, DeadlineExceededError):
                 operations = self._sent.needed(_wanted(request))
                 raise DeadlineExceededError.of(f"{error.message}: {self._unanswered.why(operations)}") from error.__cause__
+            if _TOO_LARGE in error.message:
+                # It says neither of what nor how much.
+                raise ResourceExhaustedError.of(
+                    f"{error.message}: what {_doing(request)} gives does not fit in a message, which holds {LIMIT_BYTES} bytes "
+                    "at most. Fetch less at once, such as slices, or run it on weft's servers"
+                ) from error.__cause__
             raise self._known(error, sent) from error.__cause__
 
     def _watched(self, request: Message) -> Watched:

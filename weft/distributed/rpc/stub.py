@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-from google.protobuf.message import EncodeError, Message
+from google.protobuf.message import Message
 
 from weft.channel.reachability import why_unreachable
 from weft.channel.refusal import refusal_of
@@ -22,10 +22,11 @@ from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials, is_task_with_credentials
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
+from weft.distributed.rpc.message_size import SEND_LESS, serialized
 from weft.distributed.rpc.misfit_watch import MisfitWatch
 from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import HAS_NONE, TUNNEL, answer, from_rpc_error, is_closed_in_the_making
-from weft.errors import CancelledError, DeadlineExceededError, OpError, ResourceExhaustedError
+from weft.errors import CancelledError, DeadlineExceededError, OpError
 from weft.platform.deadline import left_s, within
 from weft.platform.grpc_modules import grpc
 from weft.platform.host_port import split_address
@@ -56,7 +57,7 @@ def method_handlers(service: str, methods: Methods, servicer: object, gate: Gate
         def respond(data: bytes, context: grpc.ServicerContext) -> bytes:
             # Before anything of the request is looked at.
             gate.check(context)
-            return _serialized(method(request_class.FromString(data), context))
+            return serialized(method(request_class.FromString(data), context), "Fetch less at once")
 
         def call(data: bytes, context: grpc.ServicerContext) -> bytes | None:
             what = f"{service}.{name}"
@@ -75,16 +76,6 @@ def _left_for(context: grpc.ServicerContext) -> float | None:
     if remaining_s is None or remaining_s > _NO_DEADLINE_S:
         return None
     return max(remaining_s - ANSWER_S, 0.0)
-
-
-def _serialized(response: Message) -> bytes:
-    try:
-        data: bytes = response.SerializeToString()
-    except EncodeError as error:
-        raise ResourceExhaustedError.of(
-            f"The {type(response).__name__} does not fit in a message of 2 GiB ({error}); fetch less at once"
-        ) from None
-    return data
 
 
 class Answerer(enum.Enum):
@@ -158,6 +149,7 @@ class RpcStub:
 
         Raises:
             DeadlineExceededError: the time is up.
+            ResourceExhaustedError: the request is larger than protobuf can read.
             OpError: the call's status; UnavailableError when the peer cannot be reached, CancelledError when the stub is closed
                 meanwhile.
         """
@@ -166,14 +158,13 @@ class RpcStub:
             raise DeadlineExceededError.of(f"{self._peer} at {self._address} was not asked any more ({name}): the time is up")
         if left is not None:
             timeout_s = left + self._answer_s if timeout_s is None else min(left + self._answer_s, timeout_s)
+        data = serialized(request, SEND_LESS)
         with self._used_channel() as channel:
             method = channel.grpc.unary_unary(
-                f"/{self._service}/{name}",
-                request_serializer=lambda message: message.SerializeToString(),
-                response_deserializer=self._methods[name][1].FromString,
+                f"/{self._service}/{name}", response_deserializer=self._methods[name][1].FromString
             )
             try:
-                return _wait_for(method, request, timeout_s, metadata, when_left)
+                return _wait_for(method, data, timeout_s, metadata, when_left)
             except grpc.RpcError as error:
                 refusal = None
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
@@ -311,7 +302,7 @@ class RpcStub:
 
 def _wait_for(
     method: grpc.UnaryUnaryMultiCallable,
-    request: Message | bytes,
+    request: bytes,
     timeout_s: float | None,
     metadata: Sequence[tuple[str, bytes]] = (),
     when_left: Callable[..., None] | None = None,
