@@ -54,6 +54,22 @@ def test_a_branch_whose_cond_waits_for_an_update_reads_the_new_value():
         assert session.run(read) == 5.0
 
 
+def test_a_read_in_a_branch_sees_the_update_in_the_branch_that_it_waits_for():
+    counter = tf.Variable(0)
+
+    def counted():
+        with tf.control_dependencies([tf.assign_add(counter, 1)]):
+            return counter + 0
+
+    chosen = tf.placeholder_with_default(True, [])
+    plain = tf.cond(chosen, counted, lambda: counter)
+    nested = tf.cond(chosen, lambda: tf.cond(chosen, counted, lambda: counter), lambda: counter)
+    with tf.Session() as session:
+        session.run(counter.initializer)
+        assert [session.run(plain) for _ in range(3)] == [1, 2, 3]
+        assert [session.run(nested) for _ in range(2)] == [4, 5]
+
+
 def test_gradients_pass_through_reads_that_wait():
     variable = tf.Variable(2.0)
     with tf.control_dependencies([variable.assign(5.0)]):

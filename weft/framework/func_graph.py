@@ -156,6 +156,10 @@ class FuncGraph(Graph):
         outer = tensor if is_next else self.outer_graph.capture(tensor)  # type: ignore[attr-defined]
         return self.captures.get(outer) or self.capture_argument(outer)
 
+    def stand_in(self, tensor: Tensor) -> Tensor | None:
+        """What a tensor of a graph around this one is here; None where the body has not used it so far."""
+        return self._stand_ins.get(tensor)
+
     @property
     def stands_in_for(self) -> Set[Tensor]:
         """The tensors of graphs around this one that the body uses."""

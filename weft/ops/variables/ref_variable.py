@@ -89,12 +89,24 @@ class RefVariable(Variable, use_resource=False):
         return self._snapshot
 
     def _may_wait_for_update(self) -> bool:
-        graph: Graph | None = get_default_graph()
+        here = get_default_graph()
+        graph: Graph | None = here
         while graph is not None and not scopes.current(graph).control:
             graph = graph.outer_graph if isinstance(graph, FuncGraph) and graph is not self._variable.graph else None
         return graph is not None and any(
-            (op.op_def.updates or op.op_def.bodies) and op is not self._initializer_op for op in self._variable.consumers()
+            (op.op_def.updates or op.op_def.bodies) and op is not self._initializer_op
+            for reference in self._known_in(here)
+            for op in reference.consumers()
         )
+
+    def _known_in(self, graph: Graph) -> list[Tensor]:
+        """The variable, and what stands for it in the bodies that are being built: an update in one of them uses that."""
+        found = [self._variable]
+        while isinstance(graph, FuncGraph) and graph is not self._variable.graph:
+            if (argument := graph.stand_in(self._variable)) is not None:
+                found.append(argument)
+            graph = graph.outer_graph
+        return found
 
     def read_value(self) -> Tensor:
         """A tensor with the value as it is here, after the control dependencies that are open."""
