@@ -33,7 +33,9 @@ def launching(*options, **variables):
 
 def trains_to_its_end(launch, kind, folder):
     """Start a program of a user's kind; it ends by itself and well, and what its tasks print comes back."""
-    process = launch(*kind.options, kind.program, *kind.arguments_for(folder / "model"))
+    # Where a server may be reached from elsewhere it reads what lies beside the program's folder when it is told so.
+    roots = ("--env", f"WEFT_FILE_ROOTS={folder}")
+    process = launch(*roots, *kind.options, kind.program, *kind.arguments_for(folder / "model"))
     output, notes = process.communicate(timeout=300)
     assert process.returncode == 0, notes + output
     kind.check(output, folder / "model")
