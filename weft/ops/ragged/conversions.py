@@ -186,7 +186,7 @@ def ragged_gather(
     ctx: OpContext, params_nested_splits: list[Array], params_dense_values: Array, indices: Array, *, Tsplits: DType,
     PARAMS_RAGGED_RANK: int, OUTPUT_RAGGED_RANK: int,
 ) -> Array:  # fmt: skip
-    """The rows chosen: `n*[rows + 1], [m, *inner], [*dims] -> (n + len(dims) - 1)*[...], [k, *inner]`."""
+    """The rows chosen, by indices of rank r: `n*[rows + 1], [m, *inner], [*dims] -> o*[...], [k, *inner]`, o = n + r - 1."""
     count = len(params_nested_splits[0]) - 1
     if any(np.any(splits[1:] < splits[:-1]) for splits in params_nested_splits):
         raise InvalidArgumentError.of("Ragged splits must be sorted")
