@@ -171,9 +171,20 @@ def test_the_step_counter_warns_when_nothing_counts(told: list[str]) -> None:
     tf.train.get_or_create_global_step()
     one = tf.constant(1)
     with tf.train.MonitoredSession(hooks=[tf.train.StepCounterHook()]) as session:
-        session.run(one)
-        session.run(one)
+        for _ in range(3):
+            session.run(one)
     assert any("The global step has not grown" in message for message in told)
+
+
+def test_a_run_that_reads_after_its_update_and_the_next_before_it_alarm_nobody(told: list[str]) -> None:
+    tf.train.get_or_create_global_step()
+    hook = tf.train.StepCounterHook()
+    hook.begin()
+    for read in (1, 2, 2, 3, 4, 4, 5, 5, 5):
+        assert not any("has not grown" in message for message in told)
+        context = SimpleNamespace(session=SimpleNamespace(run=lambda _, read=read: read))
+        hook.after_run(context, SimpleNamespace(results=read))
+    assert any("The global step has not grown in the last runs: it is 5." in message for message in told)
 
 
 def test_tensors_are_logged_every_so_many_runs(told: list[str]) -> None:
@@ -300,8 +311,8 @@ def test_the_step_counter_is_quiet_where_replicas_join_their_gradients(told: lis
     optimizer.minimize(weight * weight, global_step=step)
     one = tf.constant(1)
     with tf.train.MonitoredSession(hooks=[tf.train.StepCounterHook()]) as session:
-        session.run(one)
-        session.run(one)
+        for _ in range(3):
+            session.run(one)
     assert not any("The global step has not grown" in message for message in told)
 
 

@@ -48,6 +48,7 @@ class StepCounterHook(SessionRunHook):
         self._summary_writer = summary_writer
         self._output_dir = output_dir
         self._last_global_step: Any = None
+        self._same_reads = 0
         self._stale_warnings = 0
 
     def begin(self) -> None:
@@ -72,9 +73,11 @@ class StepCounterHook(SessionRunHook):
                 elapsed_s, steps = self._timer.update_last_triggered_step(step)
                 if elapsed_s and steps is not None:
                     self._tell(steps / elapsed_s, step)
-        if self._last_global_step is not None and stale_step == self._last_global_step and not self._joins_replicas:
-            self._warn(stale_step)
+        self._same_reads = self._same_reads + 1 if stale_step == self._last_global_step else 1
         self._last_global_step = stale_step
+        # Of two runs that train the first may read after its update and the second before; of three in a row that cannot be.
+        if self._same_reads > 2 and not self._joins_replicas:
+            self._warn(stale_step)
 
     def end(self, session: Session) -> None:
         """Write what was measured."""
@@ -91,6 +94,6 @@ class StepCounterHook(SessionRunHook):
         if self._stale_warnings < 5:
             self._stale_warnings += 1
             tf_logging.warning(
-                "The global step has not grown since the last run: it is %s. Does the run train? Give "
+                "The global step has not grown in the last runs: it is %s. Does the run train? Give "
                 "Optimizer.minimize or apply_gradients global_step=tf.train.get_global_step().", step,
             )  # fmt: skip
