@@ -126,10 +126,10 @@ class KMeans:
     def _sums(self, clusters: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
         """The sum of the points of each cluster, and how many there are, `[clusters, 1]`."""
         points, places = concat(self._points(), 0), concat(clusters, 0)
-        ones = ones_like(cast(places, dtypes.float32))
+        each_once = ones_like(cast(places, dtypes.float32))
         return (
             unsorted_segment_sum(points, places, self._count),
-            expand_dims(unsorted_segment_sum(ones, places, self._count), 1),
+            expand_dims(unsorted_segment_sum(each_once, places, self._count), 1),
         )
 
     def _all_points(self, clusters: Sequence[Tensor], centers: VariableLike) -> Operation:

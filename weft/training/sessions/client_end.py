@@ -31,7 +31,9 @@ _CALL_MS: Final = 2000
 
 
 def tell_end(error: BaseException | None, environment: Mapping[str, str] = os.environ) -> None:
-    """Leave a note with every task of the clusters that plain sessions of this process were on; blocks, for seconds at most.
+    """Leave a note with every task of the clusters that plain sessions of this process were on.
+
+    Blocks for a call of those that are there, and for half a second for each that is silent; one that refuses takes no time.
 
     Args:
         error: what the program ends with.
