@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import importlib
 import os
 import re
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -17,8 +16,8 @@ import numpy as np
 from weft.checkpoint.checkpoint_contents import checkpoint_path
 from weft.checkpoint.entry_reader import Array
 from weft.checkpoint.slice_file_reader import open_checkpoint
-from weft.cli import os_trouble
 from weft.cli.columns import size_text
+from weft.cli.whole_file import write_whole
 from weft.framework import dtypes
 
 KINDS: Final = (".npz", ".safetensors")
@@ -44,25 +43,13 @@ def export(checkpoint: str, output: str, patterns: Sequence[str], overwrite: boo
         is_safetensors = output.endswith(".safetensors")
         left_out = [name for name in names if is_safetensors and reader.dtype(name) in _NO_SAFETENSORS]
         tensors = {name: reader.lookup(name) for name in names if name not in left_out}
-    _write(output, tensors, _write_safetensors if is_safetensors else _write_npz)
+    write = _write_safetensors if is_safetensors else _write_npz
+    write_whole(output, lambda draft: write(draft, tensors))
     if left_out:
         told = f"left out, since safetensors have no strings or complex128: {', '.join(left_out)}"
         print(f"weft checkpoint: {told}", file=sys.stderr)
     print(f"Wrote {len(tensors)} tensors, {size_text(os.path.getsize(output))}, to {output}")
     return 0
-
-
-def _write(output: str, tensors: dict[str, Array], write: Callable[[str, dict[str, Array]], None]) -> None:
-    """Write the file as a whole or not at all: what stood there before stays until then."""
-    draft = f"{output}.part"
-    try:
-        write(draft, tensors)
-        os.replace(draft, output)
-    except OSError as error:
-        raise os_trouble.naming(error, output) from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
 
 
 def _write_npz(output: str, tensors: dict[str, Array]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import io
 import os
@@ -12,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from weft.cli import os_trouble
 from weft.cli.saved_model.inputs import read_inputs
 from weft.cli.saved_model.showing import find_graph, find_signature
+from weft.cli.whole_file import write_whole
 from weft.client.session import Session
 from weft.framework.graph import Graph
 from weft.training.saved_model.loader import load
@@ -66,14 +65,13 @@ def _report(outputs: Mapping[str, object], paths: Mapping[str, str]) -> None:
 def _save(path: str, value: object) -> None:
     content = io.BytesIO()
     np.save(content, _storable(value), allow_pickle=False)
-    try:
-        # NumPy's own way into a file says nothing of a full disk.
-        with open(path, "wb") as file:
-            file.write(content.getbuffer())
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        raise os_trouble.naming(error, path) from None
+    # NumPy's own way into a file says nothing of a full disk.
+    write_whole(path, lambda draft: _write_bytes(draft, content.getbuffer()))
+
+
+def _write_bytes(path: str, data: memoryview) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def _storable(value: object) -> npt.NDArray[np.generic]:
