@@ -21,7 +21,7 @@ from weft.jobs.scheduled_place import CLUSTER_VARIABLE, ROLE_VARIABLE
 _NODE = "weft-node"
 _GATEWAY = "10.77.0.1"
 _PROGRAM = str(Path(__file__).with_name("name_server.py"))
-_END_S = 120.0
+_END_S = 300.0
 
 
 def what_is_missing() -> str:
