@@ -89,5 +89,7 @@ EXAMPLES = (
         "elastic", _PS_AND_WORKERS, ("worker:0 is done with", "worker:1 is done with"), folder=_EXAMPLES,
         arguments=("--shards=40",),
     ),
+    Kind("a3c", _PS_AND_WORKERS, ("solved after",), folder=_EXAMPLES, arguments=("--train_dir={model}",)),
+    Kind("preferences", _PS_AND_WORKERS, ("understood after",), folder=_EXAMPLES, arguments=("--train_dir={model}",)),
 )  # fmt: skip
-"""The repository's own, for as many steps as show that they train."""
+"""The repository's own, for as many steps as show that they train; agents until they can do their task."""
