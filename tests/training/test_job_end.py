@@ -10,11 +10,13 @@ import pytest
 
 import weft as tf
 from weft.distributed.server import job_end
+from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.local_cluster import free_addresses
 from weft.ops.data_flow import replica_board
 from weft.ops.data_flow.replica_board import ReplicaBoard
 from weft.platform import wait_notice
 from weft.protocol import job_watch
+from weft.training.sessions import lasting_clients
 from weft.training.sessions.presence import presence_of
 
 _PATIENCE_S = 30.0
@@ -55,6 +57,15 @@ class Joined:
         return self._found
 
 
+def train(target: str, fail: bool = False, is_chief: bool = True) -> None:
+    with tf.Graph().as_default(), tf.device("/job:ps/task:0"):
+        count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+        with tf.train.MonitoredTrainingSession(target, is_chief) as session:
+            session.run(count)
+            if fail:
+                raise ValueError("no good")
+
+
 class Cluster:
     """Two parameter servers that are joined, of which the second holds no variable, and a worker."""
 
@@ -67,12 +78,7 @@ class Cluster:
         self.joined = [Joined(server, ends_with_job) for server in servers]
 
     def train(self, fail: bool = False, is_chief: bool = True) -> None:
-        with tf.Graph().as_default(), tf.device("/job:ps/task:0"):
-            count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
-            with tf.train.MonitoredTrainingSession(self.worker.target, is_chief) as session:
-                session.run(count)
-                if fail:
-                    raise ValueError("no good")
+        train(self.worker.target, fail, is_chief)
 
     def stop(self) -> None:
         for server in [self.worker, *(joined.server for joined in self.joined)]:
@@ -93,6 +99,23 @@ def test_parameter_servers_end_with_success_when_the_job_is_done_and_its_process
     cluster.train()
     cluster.worker.stop()
     assert [joined.end for joined in cluster.joined] == [0, 0]
+
+
+def test_servers_stay_for_a_client_without_a_server_until_its_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = free_addresses(2)
+    limits = tf.train.ServerLimits(lost_job_s=0.3)
+    joined = [Joined(tf.train.Server({"ps": [first, second]}, "ps", index, limits=limits)) for index in range(2)]
+    # As for a notebook beside the cluster.
+    monkeypatch.setattr(local_servers, "find", lambda address: None)
+    try:
+        for _ in range(2):
+            train(f"grpc://{first}")
+            assert not any(each.ends_within(1.0) for each in joined)
+        lasting_clients.leave()
+        assert [each.end for each in joined] == [0, 0]
+    finally:
+        for each in joined:
+            each.server.stop()
 
 
 def test_parameter_servers_of_a_job_that_failed_tell_the_reason(cluster: Cluster) -> None:

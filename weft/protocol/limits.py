@@ -36,7 +36,8 @@ class ServerLimits:
             idleness, or nothing is known of it.
         lost_job_s: how long a server in `join()` waits, when nobody is there, for a training job that has failed or whose chief
             has died.
-        absent_task_s: how long a session waits at its opening for tasks that do not answer; without a limit by default.
+        absent_task_s: how long a session waits at its opening for tasks that do not answer; without a limit by default. For a
+            server of another process a session waits as long as the environment of its own says.
     """
 
     max_sessions: int = 1000
@@ -75,6 +76,15 @@ class ServerLimits:
                     f"{VARIABLE}: {part!r} is not NAME=NUMBER with a name of {', '.join(kinds)}"
                 ) from None
         return cls(**given)  # type: ignore[arg-type]
+
+
+def absent_advice(limit_s: float) -> str:
+    """What stands below the error for tasks that have not answered within `absent_task_s`: why that may be, and what to do."""
+    return (
+        f"\nIt has waited {limit_s:g} s. Servers end with the training job that they serve: where that is over, this task has "
+        "come too late, or come back for nothing. Where they are late themselves, give them longer: weft task --wait S, or "
+        f"absent_task_s of the limits of this task's server ({VARIABLE})."
+    )
 
 
 def exceeded(what: str, found: int, setting: str, limit: int) -> ResourceExhaustedError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import threading
 from collections.abc import Sequence
 
@@ -11,11 +13,12 @@ from weft.distributed.client.remote_session import RemoteSession, master_stub
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
 from weft.distributed.client.tensorflow_session import TensorFlowPartialRun, TensorFlowSession, TensorFlowStep
 from weft.distributed.rpc.stub import Answerer
-from weft.errors import CancelledError, OpError
+from weft.errors import CancelledError, DeadlineExceededError, OpError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 from weft.platform.deadline import holding, left_s, within
+from weft.protocol.limits import VARIABLE, ServerLimits, absent_advice
 
 
 class ChosenSession:
@@ -44,7 +47,7 @@ class ChosenSession:
         limits_s = [limit for limit in (configured_s, timeout_s) if limit is not None]
         with within(min(limits_s, default=None)), holding(self._lock, f"another thread, which looks for {self._target}"):
             if self._chosen is None:
-                answerer = self._rpc.wait_until_reachable(left_s(), self._raise_if_closed)
+                answerer = self._wait_for_server(left_s())
                 self._raise_if_closed()
                 if answerer is Answerer.FOREIGN:
                     self._rpc.close()
@@ -52,6 +55,16 @@ class ChosenSession:
                 else:
                     self._chosen = RemoteSession(self._target, self._graph, self._config, self._rpc)
             return self._chosen
+
+    def _wait_for_server(self, limit_s: float | None) -> Answerer:
+        """Block until the server answers, for so long at most, or as the environment's limits say of tasks that do not."""
+        absent_s = ServerLimits.from_text(os.environ.get(VARIABLE, "")).absent_task_s
+        if absent_s >= (math.inf if limit_s is None else limit_s):
+            return self._rpc.wait_until_reachable(limit_s, self._raise_if_closed)
+        try:
+            return self._rpc.wait_until_reachable(absent_s, self._raise_if_closed)
+        except DeadlineExceededError as error:
+            raise DeadlineExceededError.of(f"{error.message}{absent_advice(absent_s)}") from None
 
     def _raise_if_closed(self) -> None:
         if self._closed is not None:

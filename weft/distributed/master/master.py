@@ -18,13 +18,9 @@ from weft.errors import AbortedError, OpError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.graph import Graph
 from weft.platform.deadline import left_s, within
+from weft.protocol.limits import absent_advice
 
 _CLOSE_S: Final = 2.0
-_ABSENT: Final = (
-    "\nIt has waited {:g} s. Servers end with the training job that they serve: where that is over, this task has come too "
-    "late, or come back for nothing. Where they are late themselves, give them longer: weft task --wait S, or absent_task_s of "
-    "the limits of this task's server."
-)
 
 MakeCache = Callable[[ClusterSpec], tuple[WorkerCache, str]]
 
@@ -74,7 +70,7 @@ class Master:
         limit_s = left_s(min(timeouts_s, default=None))
         advice = ""
         if self._absent_task_s < (math.inf if limit_s is None else limit_s):
-            limit_s, advice = self._absent_task_s, _ABSENT.format(self._absent_task_s)
+            limit_s, advice = self._absent_task_s, absent_advice(self._absent_task_s)
         deadline = None if limit_s is None else time.monotonic() + limit_s
         statuses = workers.wait_for(tasks, deadline, raise_if_cancelled, advice)
         # Tasks name sessions in messages, and a reader wants to know where they belong.

@@ -29,6 +29,7 @@ from weft.platform import tf_logging
 from weft.platform.process_name import this_process
 from weft.platform.wait_notice import WaitNotice
 from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote, reason_of
+from weft.training.sessions import lasting_clients
 from weft.training.sessions.board import Board
 from weft.training.sessions.board_view import CAN, IS, LEASE_S, NO, BoardView, Replica
 from weft.training.sessions.client_end import tell_end
@@ -205,7 +206,10 @@ class Presence:
             if self._job_state is not None:
                 self._post_job(FAILED if self._job_state == FAILED else DONE)
         with self._lock:
-            self._board.close()
+            if self._job_state is None:
+                self._board.close()
+            else:
+                lasting_clients.end_training(self._address, self._board)
 
     def _look_at_fence(self) -> None:
         """Pause while a chief replaces the values that this replica trains."""
@@ -321,6 +325,7 @@ def _leave_at_exit() -> None:
             if error is not None:
                 tell_failure(session, error)
             presence.leave()
+    lasting_clients.leave()
     tell_end(error)
 
 
