@@ -47,7 +47,8 @@ _NOT_IN_THE_ORACLE = frozenset((
     "contributed_cudnn", "contributed_distributions", "contributed_heads", "contributed_images", "contributed_layers",
     "contributed_metrics", "contributed_small_parts", "contributed_summaries", "contributed_texts", "data", "estimator_heads",
     "estimator_loops", "estimators", "graph_editor", "graphs_and_state", "keras_applications", "library_parts",
-    "keras_strategies", "keras_tools", "learn_estimators", "pruned_training", "py_functions", "quantized_training", "refusals",
+    "keras_strategies", "keras_tools", "learn_estimators", "names_and_seeds", "pruned_training", "py_functions",
+    "quantized_training", "refusals",
     "result_names", "sequence_models", "unrolled_sequences",
 ))  # fmt: skip
 

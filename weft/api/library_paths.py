@@ -23,7 +23,7 @@ NAMES: Final = {
     ),
     "framework.op_def_registry": ("weft.framework.op_protos:get_registered_ops weft.framework.op_protos:register_op_list"),
     "training.tracking.data_structures": "weft.framework.decorators:no_dependency=NoDependency",
-    "keras.utils.generic_utils": "weft.networks.state.names:snake_case=to_snake_case",
+    "keras.utils.generic_utils": "weft.models.layers.layer_names:snake_case=to_snake_case",
     "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",
     "framework.common_shapes": "broadcast_static_shape=broadcast_shape",
     "framework.composite_tensor": "weft.framework.type_spec:CompositeTensor",

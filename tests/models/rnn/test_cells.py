@@ -274,11 +274,12 @@ def test_variables_of_a_cell_are_made_as_those_of_layers() -> None:
 
 
 def test_a_cell_that_was_built_is_not_built_again() -> None:
-    for cell in (tf.nn.rnn_cell.LSTMCell(3), tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.BasicRNNCell(3)):
+    cells = (tf.nn.rnn_cell.LSTMCell(3), tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.BasicRNNCell(3))
+    for cell, scope in zip(cells, ("lstm_cell", "gru_cell", "basic_rnn_cell"), strict=True):
         cell.build([2, 4])
         names = [each.op.name for each in cell.variables]
         assert names
-        assert all(name.startswith(cell.name + "/") for name in names)
+        assert all(name.startswith(f"{scope}/") for name in names)
         cell(tf.ones([2, 4]), cell.zero_state(2, tf.float32))
         assert [each.op.name for each in cell.variables] == names
     several = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from weft.framework.graph_functions import name_scope as name_scope
+from weft.models.layers.layer_names import get_uid as get_uid
+from weft.models.layers.layer_names import reset_uids as reset_uids
 from weft.networks.backend.alignment import ctc_batch_cost as ctc_batch_cost
 from weft.networks.backend.alignment import ctc_decode as ctc_decode
 from weft.networks.backend.alignment import ctc_label_dense_to_sparse as ctc_label_dense_to_sparse
@@ -113,8 +115,6 @@ from weft.networks.state.defaults import image_data_format as image_data_format
 from weft.networks.state.defaults import set_epsilon as set_epsilon
 from weft.networks.state.defaults import set_floatx as set_floatx
 from weft.networks.state.defaults import set_image_data_format as set_image_data_format
-from weft.networks.state.names import get_uid as get_uid
-from weft.networks.state.names import reset_uids as reset_uids
 from weft.networks.state.phase import in_test_phase as in_test_phase
 from weft.networks.state.phase import in_train_phase as in_train_phase
 from weft.networks.state.phase import learning_phase as learning_phase

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +23,11 @@ from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.nest import map_structure
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_outputs import collected, variable_collections
 from weft.models.layers.core import either_branch
+from weft.models.layers.norm import counted_where_fed
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
@@ -99,22 +101,29 @@ def batch_norm(
             raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {inputs.shape}.")
         state = _State(channels, inputs.dtype.base_dtype, param_initializers, param_regularizers, variables_collections)
         plain = updates_collections == GraphKeys.UPDATE_OPS and batch_weights is None and not zero_debias_moving_mean
-        gamma_first = plain and (rank != 2 or fused is False)
-        gamma, beta = state.parameters(scale, center, trainable, gamma_first)
+        is_layer = plain and (rank != 2 or fused is False)
+        gamma, beta = state.parameters(scale, center, trainable, is_layer)
         averages = state.variable("moving_mean", Zeros(), False), state.variable("moving_variance", Ones(), False)
         use_node = rank in (2, 4) and fused is not False and batch_weights is None
         if use_node:
             outputs, *batch = _by_node(inputs, axis, beta, gamma, averages, epsilon, is_training)
             outputs.set_shape(inputs.shape)
-            updates = _Updates(averages, batch, decay, is_training, zero_debias_moving_mean, updates_collections, rank == 4)
+            rate = _decay_of_layer(decay, is_training, True) if is_layer else decay
+            updates = _Updates(averages, batch, rate, is_training, zero_debias_moving_mean, updates_collections, is_layer)
             outputs = updates.before(outputs)
         else:
             if plain:
                 # TensorFlow's class opens a scope of its own here: by the case of letters "batchnorm" is taken then.
                 get_default_graph().unique_name(opened.name.rpartition("/")[2])
-            statistics = _statistics(inputs, axis, averages, is_training, batch_weights)
-            updates = _Updates(averages, statistics, decay, is_training, zero_debias_moving_mean, updates_collections, False)
-            outputs = _by_formula(inputs, axis, beta, gamma, updates.before(statistics), epsilon)
+            counted = counted_where_fed(is_training, averages[0]) if is_layer else contextlib.nullcontext()
+            with counted:
+                statistics = _statistics(inputs, axis, averages, is_training, batch_weights)
+                rate = _decay_of_layer(decay, is_training, False) if is_layer else decay
+                updates = _Updates(
+                    averages, statistics, rate, is_training, zero_debias_moving_mean, updates_collections, is_layer
+                )
+                statistics = updates.before(statistics)
+            outputs = _by_formula(inputs, axis, beta, gamma, statistics, epsilon)
             outputs.set_shape(inputs.shape)
         if activation_fn is not None:
             outputs = activation_fn(outputs)
@@ -224,6 +233,14 @@ def _known(is_training: TensorLike) -> bool | None:
     return None if known is None else bool(known)
 
 
+def _decay_of_layer(decay: float, is_training: TensorLike, by_node: bool) -> float | Tensor:
+    """How slowly averages move where tf.layers' class does the work in TensorFlow, by nodes as many as its."""
+    if _known(is_training) is None:
+        chosen: Tensor = either_branch(is_training, lambda: convert_to_tensor(decay), lambda: convert_to_tensor(1.0))
+        return chosen
+    return convert_to_tensor(decay) if by_node else decay
+
+
 _Values = TypeVar("_Values")
 
 
@@ -234,11 +251,11 @@ class _Updates:
     Attributes:
         averages: the variables.
         batch: what they move towards.
-        decay: how slowly.
+        decay: how slowly; 1 in a step that does not train where tf.layers' class does the work.
         is_training: whether they move at all.
         debias: whether the mean is corrected for having begun at zero.
         collections: where the updates are added; they run with the layer when None.
-        is_node: whether one node normalizes images.
+        is_layer: whether tf.layers' class does the work in TensorFlow.
     """
 
     averages: tuple[Variable, Variable]
@@ -247,7 +264,7 @@ class _Updates:
     is_training: TensorLike
     debias: bool
     collections: Collections
-    is_node: bool
+    is_layer: bool
 
     def before(self, values: _Values) -> _Values:
         """What the layer goes on with, after the updates were added to collections or come before it.
@@ -255,28 +272,46 @@ class _Updates:
         Args:
             values: a tensor, or several.
         """
-        graph = get_default_graph()
-        # As many nodes as TensorFlow makes, so that later random nodes get the seeds that they get there.
         if _known(self.is_training) is False:
-            graph.node_count.total += int(self.is_node)
             return values
-        decay = convert_to_tensor(self.decay) if self.is_node and self.collections is not None else self.decay
+        if self.is_layer and self.collections is not None:
+            for update in self._of_layer():
+                get_default_graph().add_to_collections(self.collections, update)
+            return values
         moves = [
-            functools.partial(assign_moving_average, average, value, decay, zero_debias=self.debias and place == 0)
+            functools.partial(assign_moving_average, average, value, self.decay, zero_debias=self.debias and place == 0)
             for place, (average, value) in enumerate(zip(self.averages, self.batch, strict=True))
         ]
         if self.collections is not None:
-            for average, move in zip(self.averages, moves, strict=True):
-                update = either_branch(self.is_training, move, functools.partial(identity, average))
-                graph.add_to_collections(self.collections, update)
+            for update in self._moved_or_not(moves):
+                get_default_graph().add_to_collections(self.collections, update)
             return values
 
         def after_moving() -> Nest:
             with get_default_graph().control_dependencies([move() for move in moves]):
                 return map_structure(identity, values)
 
-        chosen: _Values = either_branch(self.is_training, after_moving, lambda: map_structure(identity, values))
+        chosen: _Values = either_branch(self.is_training, after_moving, lambda: values)
         return chosen
+
+    def _of_layer(self) -> Sequence[Operation]:
+        """The updates that tf.layers' class makes."""
+        moved = (
+            assign_moving_average(average, value, self.decay, zero_debias=False)
+            for average, value in zip(self.averages, self.batch, strict=True)
+        )
+        return [getattr(each, "op", each) for each in moved]
+
+    def _moved_or_not(self, moves: Sequence[Callable[[], Nest]]) -> Sequence[Nest]:
+        """Both averages after their moves, or as they are where a step does not train."""
+        with contextlib.ExitStack() as stack:
+            if _known(self.is_training) is None:
+                # TensorFlow has no node for an average that stays as it is.
+                stack.enter_context(get_default_graph().node_count.as_many_as(22))
+            made: Sequence[Nest] = either_branch(
+                self.is_training, lambda: [move() for move in moves], lambda: [identity(each) for each in self.averages]
+            )
+        return made
 
 
 @add_arg_scope

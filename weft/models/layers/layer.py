@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -30,6 +29,7 @@ from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
 from weft.models.layers.effects import Effects
 from weft.models.layers.input_spec import check_inputs
+from weft.models.layers.layer_names import snake_case, unique_name
 from weft.models.layers.named_objects import activation_of, named
 from weft.models.layers.scope_argument import scope_argument
 from weft.ops.variables.get_variable import get_variable
@@ -68,10 +68,14 @@ class Layer(Effects):
         self.built = False
         # None until the first call's inputs tell it.
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype)
-        self._base_name = name or _snake_case(type(self).__name__)
+        self._base_name = name or snake_case(type(self).__name__)
+        self._name = name or unique_name(self._base_name, zero_based=self._first_has_no_number)
         self._given_scope = (_scope if scope is None else scope) or None
         self._reuse = _reuse if reuse is None else reuse
         self._scope: VariableScope | None = None
+
+    # Whether the first layer of a class has a name without a number.
+    _first_has_no_number = False
 
     # What subclasses write.
 
@@ -263,15 +267,15 @@ class Layer(Effects):
 
     @property
     def name(self) -> str:
-        """The layer's name."""
-        return self._base_name if self._scope is None else self._scope.name.rpartition("/")[2]
+        """The layer's name: the one given, else of its class, with a number. The scope of its variables may have another."""
+        return self._name
 
     @property
     def scope_name(self) -> str:
         """The name of the variable scope; ValueError before the first call."""
         if self._scope is None:
             raise ValueError(
-                f'No name available for layer scope because the layer "{self._base_name}" has not been used yet. '
+                f'No name available for layer scope because the layer "{self._name}" has not been used yet. '
                 "The scope name  is determined the first time the layer instance is called. "
                 "You must therefore call the layer before querying `scope_name`."
             )
@@ -321,11 +325,6 @@ class Layer(Effects):
     def get_config(self) -> dict[str, object]:
         """The name, whether it is trained and the type, as Keras' layers have them."""
         return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
-
-
-def _snake_case(name: str) -> str:
-    parted = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
 def activated(activation: Activation | None, outputs: Tensor) -> Tensor:

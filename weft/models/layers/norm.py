@@ -5,6 +5,8 @@ The moving averages follow the batches only when the operations in the collectio
 
 from __future__ import annotations
 
+import contextlib
+
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike, VariableLike
 from weft.framework.constant_value import constant_value
@@ -170,8 +172,9 @@ class BatchNormalization(Layer):
             made, mean, variance = self._fused(inputs, training)
             self._move_averages(mean, variance, training)
             return made
-        mean, variance = self._statistics(inputs, training)
-        self._move_averages(mean, variance, training)
+        with counted_where_fed(training, self.moving_mean):
+            mean, variance = self._statistics(inputs, training)
+            self._move_averages(mean, variance, training)
         return self._by_formula(inputs, mean, variance)
 
     def _move_averages(self, mean: Tensor, variance: Tensor, training: TensorLike) -> None:
@@ -240,6 +243,23 @@ class BatchNormalization(Layer):
         made = normalize(inputs, wide_mean, wide_variance, offset, scale, self.epsilon)
         made.set_shape(dims)
         return made
+
+
+def counted_where_fed(training: TensorLike, average: Variable) -> contextlib.AbstractContextManager[None]:
+    """Count TensorFlow's nodes for statistics and averages where a step tells whether it trains.
+
+    They are the batch's moments and four branches: two choose mean and variance, and two move their averages.
+
+    Args:
+        training: whether this is training.
+        average: one of the averages.
+
+    Returns:
+        A context manager for the block that makes both; it counts as usual where `training` is known.
+    """
+    if not isinstance(training, Tensor) or constant_value(training) is not None:
+        return contextlib.nullcontext()
+    return get_default_graph().node_count.as_many_as(56 if hasattr(average, "handle") else 48)
 
 
 def _moved(variable: Variable, value: Tensor, momentum: Array) -> Tensor:

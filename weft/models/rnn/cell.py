@@ -7,7 +7,6 @@ them again afterwards.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.framework.value_types import OrNone
 from weft.models.layers.effects import Effects
+from weft.models.layers.layer_names import snake_case, unique_name
 from weft.models.layers.scope_argument import scope_argument
 from weft.models.rnn.state_fit import misfit
 from weft.ops.array.filling import zeros
@@ -77,7 +77,8 @@ class RNNCell(Effects):
             raise TypeError(f"{kind.__name__}: unknown arguments {sorted(kwargs)}. It takes {', '.join(taken)}.{meant}")
         super().__init__()
         self.trainable = trainable
-        self._base_name = name or _snake_case(type(self).__name__)
+        self._base_name = name or snake_case(type(self).__name__)
+        self._name = name or unique_name(self._base_name)
         self._dtype: DType | OrNone = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
         self._first_values: Callable[[str], Initializer] | None = None
@@ -85,8 +86,8 @@ class RNNCell(Effects):
 
     @property
     def name(self) -> str:
-        """The name of the cell's variable scope within the one it is in."""
-        return self._base_name
+        """The cell's name: the one given, else of its class, with a number. The scope of its variables has none."""
+        return self._name
 
     @property
     def dtype(self) -> DType | OrNone:
@@ -161,7 +162,7 @@ class RNNCell(Effects):
         dtype, first = self._dtype, nest.flatten(inputs)[0]
         if dtype is not None and not (dtype.is_floating or dtype.is_complex):
             raise ValueError(
-                f"RNN cell only supports floating point inputs, but saw dtype: {dtype}. The inputs of {self._base_name!r} are "
+                f"RNN cell only supports floating point inputs, but saw dtype: {dtype}. The inputs of {self._name!r} are "
                 f"{first!r}: word numbers become vectors by tf.nn.embedding_lookup, other numbers floats by tf.cast."
             )
 
@@ -309,12 +310,6 @@ class RNNCell(Effects):
 
 # Cells that make their variables in `build`, as all of weft's do.
 LayerRNNCell = RNNCell
-
-
-def _snake_case(name: str) -> str:
-    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    snake = re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
-    return "private" + snake if snake.startswith("_") else snake
 
 
 def like_rnn_cell(cell: Nest) -> bool:

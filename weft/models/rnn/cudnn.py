@@ -15,6 +15,7 @@ from weft.framework.operation import Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.layer_names import snake_case
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, batch_size_of, known_depth
 from weft.models.rnn.cells import BasicRNNCell, GRUCell, LSTMBlockCell, LSTMStateTuple
 from weft.models.rnn.dynamic import dynamic_rnn
@@ -250,7 +251,7 @@ class CudnnLayer:
         made = []
         for prefix in prefixes:
             cell = self._new_cell()
-            with variable_scope(f"{prefix}/{cell.name}") as scope:
+            with variable_scope(f"{prefix}/{snake_case(type(cell).__name__)}") as scope:
                 cell.build_in(scope, TensorShape([None, depth]), self._dtype, self._first_values)
             made.append((cell, scope))
         return made

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest
 from weft.framework.tensor_shape import as_dims
+from weft.models.layers.layer_names import get_uid
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.state.defaults import floatx
-from weft.networks.state.names import get_uid
 from weft.ops.array.placeholder import placeholder
 from weft.ops.sparse.tensors import sparse_placeholder
 

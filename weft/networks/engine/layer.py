@@ -26,7 +26,6 @@ from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
 from weft.networks.objects.policy import Policy, type_of_layer
-from weft.networks.state.names import snake_case, unique_name
 from weft.platform.spelling import did_you_mean
 from weft.translation.calls import call
 
@@ -58,6 +57,7 @@ class Layer(LayerState):
     call_record: CallRecord
 
     __repr__ = printed("tf.keras.layers", told_size)
+    _first_has_no_number = True
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | Policy | None = None, dynamic: bool = False,
@@ -80,7 +80,6 @@ class Layer(LayerState):
         self._start()
         self.call_record = CallRecord()
         GraphLayer.__init__(self, trainable, name, dtype, regularizers.get(kwargs.get("activity_regularizer")))
-        self._name = name or unique_name(snake_case(type(self).__name__), zero_based=True)
         self.stateful = False
         self.supports_masking = getattr(type(self), "supports_masking", False)
         self.input_spec: Nest = None
@@ -196,11 +195,6 @@ class Layer(LayerState):
         return self.call_record.add(self, inputs, outputs, arguments)
 
     # Names and properties.
-
-    @property
-    def name(self) -> str:
-        """The layer's name."""
-        return self._name
 
     @property
     def trainable(self) -> bool:

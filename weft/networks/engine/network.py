@@ -176,15 +176,18 @@ class Network(Layer):
             inputs: Nest = operations.placeholder_of(input_shape)
         else:
             inputs = [operations.placeholder_of(each) for each in structure]
-        with get_default_graph().name_scope(self.name):
-            self.call(inputs, **({"training": False} if self.takes("training") else {}))
+        self.call(inputs, **({"training": False} if self.takes("training") else {}))
         self.built = True
 
     def _build_once(self, inputs: Nest) -> None:
         # A model of one's own makes its layers' variables in `call`; its `build` is there for being called by hand.
-        if not self.built and (type(self).build is Network.build or get_default_graph().runs_eagerly):
+        if not self.built and (not self._has_own_build() or get_default_graph().runs_eagerly):
             self.built = True
         super()._build_once(inputs)
+
+    def _has_own_build(self) -> bool:
+        """Whether a program's class makes variables in a `build` of its own, which the first call calls."""
+        return type(self).build is not Network.build
 
     def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
         """The outputs for other inputs: the layers are called anew, in order.

@@ -100,9 +100,11 @@ class Program:
         if self._train is None:
             graph = get_default_graph()
             variables = self._compilation.trained()
-            with graph.name_scope("training"), graph.name_scope(type(optimizer).__name__):
+            with graph.name_scope("training"):
                 updates = optimizer.get_updates(self.loss, variables) if variables else []
-            self._train = group(*updates, *self._updates())
+            # TensorFlow opens the scope again for the function that it makes of the step: the next model's names tell.
+            with graph.name_scope("training"):
+                self._train = group(*updates, *self._updates())
         return self._train
 
     def _updates(self) -> list[Nest]:

@@ -137,6 +137,9 @@ class Sequential(Model):
             super().build(input_shape)
         self.built = True
 
+    def _has_own_build(self) -> bool:
+        return type(self).build is not Sequential.build
+
     def compute_mask(self, inputs: Nest, mask: Nest = None) -> Nest:
         """None: the layers have given the outputs their masks."""
         return None

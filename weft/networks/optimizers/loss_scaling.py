@@ -113,9 +113,7 @@ class LossScaleOptimizer(Optimizer):
         if isinstance(applies, bool):
             return group(inner._apply(pairs, name) if applies else no_op(), changed)
         # The variables of a branch are made before it.
-        _ = inner.iterations
-        inner.hypers.make_variables()
-        inner._create_slots([var for _, var in pairs])
+        inner.make_variables([var for _, var in pairs])
         return group(cond(applies, lambda: group(inner._apply(pairs, name)), no_op), changed)
 
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:

@@ -47,7 +47,7 @@ class Optimizer(Updates):
             loss: [] tensor.
             params: the variables.
         """
-        with get_default_graph().name_scope("gradients"):
+        with get_default_graph().name_scope(f"{self._name}/gradients"):
             found = gradients(loss, list(params))
         for each, var in zip(found, params, strict=True):
             if each is None:
@@ -87,10 +87,24 @@ class Optimizer(Updates):
         wanted = [(grad, var) for grad, var in pairs if grad is not None]
         if not wanted:
             raise ValueError(f"No gradients provided for any variable: {[var.name for _, var in pairs]}.")
-        with get_default_graph().name_scope(name or self._name):
-            return self._apply(wanted, name)
+        return self._apply(wanted, name)
+
+    def make_variables(self, var_list: Sequence[VariableLike]) -> None:
+        """Make all variables that the optimizer keeps, in its name scope.
+
+        Args:
+            var_list: the variables that it is to change.
+        """
+        with get_default_graph().name_scope(self._name):
+            _ = self.iterations
+            self.hypers.make_variables()
+            self._create_slots(var_list)
 
     def _apply(self, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:
+        with get_default_graph().name_scope(self._name) as scope:
+            return self._apply_in(scope, pairs, name)
+
+    def _apply_in(self, scope: str, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:
         mode = replication.current()
         if mode is not None and mode.replica is not None:
             merged: Operation = mode.replica.merge_call(self._apply_merged, args=(list(pairs), name))
@@ -106,15 +120,15 @@ class Optimizer(Updates):
         step = self.iterations
         self.hypers.make_variables()
         self._create_slots(variables)
-        with graph.name_scope(name or self._name) as scope:
-            state = self._state_for(variables)
+        state = self._state_for(variables)
         updates: list[Nest] = []
-        for dtype in dict.fromkeys(var.dtype.base_dtype for var in variables):
-            self.prepare(dtype)
-            with graph.name_scope(scope):
+        with graph.name_scope(name or self._name):
+            for dtype in dict.fromkeys(var.dtype.base_dtype for var in variables):
+                with graph.name_scope(scope):
+                    self.prepare(dtype)
                 updates += [self.update_of(grad, var, state) for grad, var in pairs if var.dtype.base_dtype == dtype]
-        with graph.name_scope(scope), graph.control_dependencies([group(*updates)]):
-            counted: Operation = step.assign_add(1).op
+            with graph.control_dependencies([group(*updates)]):
+                counted: Operation = step.assign_add(1).op
         return counted
 
     def _apply_merged(self, strategy: Strategy, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:

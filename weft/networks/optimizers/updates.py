@@ -79,7 +79,8 @@ class Updates(OptimizerState):
         value = loss() if callable(loss) else loss
         given = var_list() if callable(var_list) else var_list
         variables = list(given) if isinstance(given, list | tuple) else [given]
-        found = gradients(value, variables, grad_ys=grad_loss)
+        with get_default_graph().name_scope(f"{self._name}/gradients"):
+            found = gradients(value, variables, grad_ys=grad_loss)
         return [(self._clips.applied(grad), var) for grad, var in zip(found, variables, strict=True)]
 
     def _prepare(self, var_list: Sequence[VariableLike]) -> ApplyState:

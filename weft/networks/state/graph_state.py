@@ -6,7 +6,6 @@ shows it, and it goes when the graph goes: a table of graphs would hold them, si
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,9 +20,8 @@ _KEY: Final[Any] = ("keras",)
 
 @dataclass
 class GraphState:
-    """Names, variables and the learning phase of one graph, and how its tensors came from layers."""
+    """Variables and the learning phase of one graph, and how its tensors came from layers."""
 
-    uids: Counter[str] = field(default_factory=Counter)
     learning_phase: Tensor | int | None = None
     # The placeholder of the phase, which stays the graph's when the phase is set and unset.
     phase_placeholder: Tensor | None = None

@@ -1,11 +1,27 @@
-"""Names of layers and models: unique in a graph, by a number behind them."""
+"""Names of layers and models: unique in a graph, by a number behind them.
+
+The layers of tf.layers, cells of recurrent networks and what tf.keras has share the numbers. They lie in a collection of the
+graph whose key is no string, so that no MetaGraph shows it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container
+from typing import Any, Final
 
-from weft.networks.state.graph_state import state_of
+from weft.framework.graph import get_default_graph
+
+_KEY: Final[Any] = ("layer names",)
+
+
+def _uids() -> Counter[str]:
+    held = get_default_graph().get_collection_ref(_KEY)
+    if not held:
+        held.append(Counter())
+    found: Counter[str] = held[0]
+    return found
 
 
 def get_uid(prefix: str = "") -> int:
@@ -14,14 +30,14 @@ def get_uid(prefix: str = "") -> int:
     Args:
         prefix: a name; each has numbers of its own.
     """
-    uids = state_of().uids
+    uids = _uids()
     uids[prefix] += 1
     return uids[prefix]
 
 
 def reset_uids() -> None:
     """Count from 1 again in the default graph."""
-    state_of().uids.clear()
+    _uids().clear()
 
 
 def snake_case(name: str) -> str:
