@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import weft
 import weft as tf
 import weft.api
+from weft.api import on_demand
 
 COLLECTIONS = """
 import gc
@@ -37,6 +39,12 @@ print(gc.isenabled(), by_weft, during[by_weft:].count("start"))
 
 COMPILED_AFTER = 130
 
+ON_DEMAND = """
+import sys
+import weft
+weft.no_op()
+print([name for name in sys.modules if name.startswith(("weft.estimators", "weft.networks", "weft.contrib", "unittest"))])
+"""
 NOT_LOADED = ("jax", "grpc", "fsspec", "cryptography", "scipy", "optax", "PIL", "tensorflow")
 MODULES = f"""
 import sys
@@ -81,6 +89,36 @@ def test_nothing_is_collected_while_the_engine_or_jax_is_imported_and_the_settin
 
 def test_importing_loads_nothing_heavy_that_few_programs_need() -> None:
     assert _printed(MODULES) == "[]"
+
+
+def test_the_first_name_does_not_load_what_is_loaded_on_demand() -> None:
+    assert _printed(ON_DEMAND) == "[]"
+
+
+@pytest.mark.parametrize("ask", ["tf.contrib.layers", "from weft.contrib import layers", "import weft.contrib.layers"])
+def test_a_module_that_is_loaded_on_demand_is_one_by_every_path(ask: str) -> None:
+    program = f"import weft as tf; {ask}; import weft.contrib as c, weft.api.contrib as own; print(tf.contrib is c is own)"
+    assert _printed(program) == "True"
+
+
+@pytest.mark.parametrize("ask", ["import weft.contrib as c", "import weft; c = weft.contrib", "from weft import contrib as c"])
+def test_a_module_that_is_loaded_on_demand_says_what_it_lacks(ask: str) -> None:
+    assert "TensorFlow has tf.contrib.tensor_forest; weft does not" in _printed(
+        f"{ask}\ntry: c.tensor_forest\nexcept AttributeError as error: print(error)"
+    )
+
+
+def test_what_is_missing_is_looked_for_in_the_modules_that_are_loaded_on_demand() -> None:
+    program = "import weft as tf\ntry: tf.xavier_initializer\nexcept AttributeError as error: print(error)"
+    assert "There is tf.contrib.layers.xavier_initializer." in _printed(program)
+
+
+def test_type_checkers_see_every_module_that_is_loaded_on_demand() -> None:
+    tree = ast.parse(Path(weft.__file__).read_text(encoding="utf-8"))
+    shown = {
+        alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.col_offset for alias in node.names
+    }
+    assert shown >= on_demand.PUBLIC
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import weft
 import weft.namespace
+from weft.api import on_demand
 
 _LIST = Path(__file__).parent / "public_api.txt"
 
@@ -45,7 +46,10 @@ def public_names() -> list[str]:
     """Every public name with its namespace, sorted; a namespace with several names stands under each, and is opened once."""
     names: set[str] = set()
     opened: set[str] = set()
-    waiting: list[tuple[str, types.ModuleType]] = [("tf", weft.namespace), ("tf.keras", weft.keras)]
+    waiting: list[tuple[str, types.ModuleType]] = [("tf", weft.namespace)]
+    for name in on_demand.PUBLIC:
+        names.add(f"tf.{name}")
+        waiting.append((f"tf.{name}", getattr(weft, name)))
     while waiting:
         prefix, module = waiting.pop()
         for name, is_namespace in _exported(module):

@@ -6,13 +6,13 @@ need no graph start in a tenth of the time, and a room of the engine can be impo
 
 from __future__ import annotations
 
-import importlib as _importlib
 import sys as _sys
 from typing import TYPE_CHECKING
 
 from weft import errors as errors
 from weft.api import import_paths as _import_paths
 from weft.api import missing_names as _missing_names
+from weft.api import on_demand as _on_demand
 from weft.platform import last_at_exit as _last_at_exit
 
 _VERSIONS = ("__version__", "__git_version__", "__compiler_version__")
@@ -21,18 +21,24 @@ _import_paths.install()
 
 if TYPE_CHECKING:
     # Type checkers and editors do not run `__getattr__`.
+    from weft import examples as examples
+    from weft.api import contrib as contrib
+    from weft.api import distribute as distribute
+    from weft.api import distributions as distributions
+    from weft.api import estimator as estimator
+    from weft.api import feature_column as feature_column
     from weft.api import keras as keras
+    from weft.api import profiler as profiler
+    from weft.api import test as test
+    from weft.api import tpu as tpu
     from weft.namespace import *
 
     __version__: str
 else:
 
     def __getattr__(name: str) -> object:
-        # The modules by TensorFlow's inner paths are many, and Keras is large; they are made when a program asks for one.
-        if name in _import_paths.ON_DEMAND:
-            module = _importlib.import_module(f"weft.{name}")
-            _missing_names.watch_loaded()
-            return module
+        if name in _on_demand.PUBLIC or name in _on_demand.INNER:
+            return _on_demand.load(name)
         if name == "__all__":
             return __dir__()
         # The import system and tools ask every module for names such as __wrapped__.
@@ -45,7 +51,7 @@ else:
         _missing_names.refuse(_sys.modules[__name__], "", name)
 
     def __dir__() -> list[str]:
-        return _public(vars(_import_paths.engine()))
+        return [*_public(vars(_import_paths.engine())), *_on_demand.PUBLIC]
 
     def _public(names: dict[str, object]) -> list[str]:
         return [each for each in names if not each.startswith("_") and each != "annotations"]

@@ -1,4 +1,5 @@
-"""The names of `weft` itself: this module only re-exports; the list is the public API, and a test pins it.
+"""The names of `weft` itself, but for the modules of `weft.api.on_demand`: this module only re-exports; the list is the public
+API, and a test pins it.
 
 Importing it loads the engine, and registers every op and gradient. `weft` does so when a program asks for one of its names.
 """
@@ -6,20 +7,14 @@ Importing it loads the engine, and registers every op and gradient. `weft` does 
 from __future__ import annotations
 
 from weft import errors as errors
-from weft import examples as examples
 from weft.api import audio as audio
 from weft.api import autograph as autograph
 from weft.api import bitwise as bitwise
 from weft.api import compat as compat
 from weft.api import config as config
-from weft.api import contrib as contrib
 from weft.api import data as data
 from weft.api import debugging as debugging
-from weft.api import distribute as distribute
-from weft.api import distributions as distributions
 from weft.api import dtypes as dtypes
-from weft.api import estimator as estimator
-from weft.api import feature_column as feature_column
 from weft.api import graph_util as graph_util
 from weft.api import image as image
 from weft.api import initializers as initializers
@@ -34,7 +29,6 @@ from weft.api import metrics as metrics
 from weft.api import missing_names as _missing_names
 from weft.api import nest as nest
 from weft.api import nn as nn
-from weft.api import profiler as profiler
 from weft.api import python_io as python_io
 from weft.api import quantization as quantization
 from weft.api import queue as queue
@@ -47,8 +41,6 @@ from weft.api import signal as signal
 from weft.api import sparse as sparse
 from weft.api import strings as strings
 from weft.api import summary as summary
-from weft.api import test as test
-from weft.api import tpu as tpu
 from weft.api import train as train
 from weft.api import typing as typing
 from weft.api import version as version

@@ -107,6 +107,7 @@ class Alias(Loader):
         if f"{path}.python" in _TABLES or _FURTHER.children(path):
             vars(found).setdefault("__path__", [])  # it has modules below it that are no files
         sys.modules[module.__name__] = found
+        missing_names.watch_loaded()
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code of the existing module, for `python -m`."""
@@ -233,10 +234,6 @@ def _spec_of(fullname: str, table: _Table, path: str) -> ModuleSpec | None:
     if not is_package and path not in table.paths:
         return None
     return ModuleSpec(fullname, _Gathered(table, path), is_package=is_package)
-
-
-ON_DEMAND: Final = frozenset(("core", "python", "keras"))
-"""The doors that are opened when a program asks for them: those with TensorFlow's inner paths, and that of Keras."""
 
 
 def install() -> None:

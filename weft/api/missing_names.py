@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NoReturn
 
+from weft.api import on_demand
 from weft.api.shown_names import shown_names
 from weft.platform.spelling import nearest
 
@@ -142,6 +143,7 @@ def _places_of(name: str, asked: ModuleType | None) -> Iterator[str]:
     """Where else a public name stands, the shortest path first."""
     if name in vars(sys.modules.get("weft.namespace", sys.modules["weft"])) and asked is not sys.modules["weft"]:
         yield name
+    on_demand.load_public()
     doors = [each for each in sys.modules if each.startswith(_ENGINE_DOORS)]
     for door in sorted(doors, key=lambda each: (each.count("."), "contrib" in each, each)):
         module = sys.modules[door]

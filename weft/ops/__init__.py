@@ -2,5 +2,8 @@
 
 from weft.framework.op_registry import load_when_missing
 
-load_when_missing("weft.ops.foreign")
-load_when_missing("weft.ops.signal.speech_features")
+for _family in (
+    "data_flow.barrier", "data_flow.staging", "foreign", "image.projection", "nn.beam_search", "process.memory",
+    "signal.audio_files", "signal.speech_features", "sparse.least_squares", "trees.ensemble_nodes", "trees.quantile_nodes",
+):  # fmt: skip
+    load_when_missing(f"weft.ops.{_family}")

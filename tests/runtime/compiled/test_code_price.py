@@ -34,7 +34,8 @@ def test_where_jax_is_to_be_imported_that_comes_to_it(monkeypatch: pytest.Monkey
 def test_what_code_has_taken_counts_by_its_nodes() -> None:
     price = CodePrice()
     price.note(2, 0.06)
-    assert price.code_s(100) == pytest.approx(2.06 / 102 * 100), "a code of two nodes tells little of one of a hundred"
+    told = 100 * 2.06 / (IMPORT_NODES + 2)
+    assert price.code_s(100) == pytest.approx(told), "a code of two nodes tells little of one of a hundred"
     price.note(10_000, 500.0)
     assert price.code_s(100) == pytest.approx(100 * 0.05, rel=0.01)
 

@@ -1,8 +1,8 @@
 """CodePrice: how much computing time code takes to make, as this process has found it to be.
 
 Before the first code is made it is told by the import of weft (`import_cost`), in parts that were counted on one machine and
-hold on others as far as all of it is work of the same kind: importing JAX takes about as long, code for a node a hundredth of
-that, and a call of compiled code a ten thousandth. Two loaded cores, November 2026: weft 0.9 s of CPU, JAX 0.73; code for 46,
+hold on others as far as all of it is work of the same kind: importing JAX takes about as long, code for a node a seventieth of
+that, and a call of compiled code a seven thousandth. Two loaded cores, November 2026: weft 0.7 s of CPU, JAX 0.73; code for 46,
 69, 115 and 207 nodes 0.18, 0.27, 0.32 and 0.6 s, for the 1,815 of a GAN's two steps 22 s; a call 0.03 to 0.04 ms beside what
 it computes.
 """
@@ -14,9 +14,9 @@ from typing import Final
 from weft.platform.import_cost import import_cost
 from weft.platform.jax_modules import is_imported
 
-IMPORT_NODES: Final = 100
+IMPORT_NODES: Final = 70
 """The code of so many nodes takes as long to make as importing weft: the weight of that measure beside those of code."""
-IMPORT_CALLS: Final = 10_000
+IMPORT_CALLS: Final = 7_000
 """So many calls of compiled code take as long."""
 
 
