@@ -142,3 +142,33 @@ def matrix_exponentials() -> Program:
     made = [tf.linalg.expm(w), tf.linalg.expm(tf.stack([w * 9.0, w * 0.01])) * 1e-2, tf.real(tf.linalg.expm(tf.complex(w, w)))]
     loss = tf.add_n([tf.reduce_mean(each) for each in made])
     return Program(loss, _descend(loss, 0.01))
+
+
+@_program
+def augmented_pictures() -> Program:
+    x = tf.placeholder(tf.float32, [3, 9, 9, 3], name="x")
+
+    def augmented(picture: tf.Tensor) -> tf.Tensor:
+        picture = tf.image.random_flip_left_right(picture, seed=3)
+        picture = tf.image.random_contrast(tf.random_crop(picture, [7, 7, 3], seed=4), 0.5, 1.5, seed=6)
+        picture = tf.cond(picture[0, 0, 0] > 0.0, lambda: tf.nn.dropout(picture, 0.8, seed=5), lambda: picture * 0.5)
+        return tf.image.random_hue(picture, 0.1, seed=8)
+
+    net = tf.layers.conv2d(tf.map_fn(augmented, x + 1.0), 3, 3, kernel_initializer=_glorot(2))
+    loss = tf.reduce_mean(tf.square(net - 0.3))
+    return Program(loss, _descend(loss), {x: _values(3, 9, 9, 3)})
+
+
+@_program
+def scheduled_decoder() -> Program:
+    seq2seq = tf.contrib.seq2seq
+    words = tf.placeholder(tf.int32, [2, 4], name="words")
+    with tf.variable_scope("model", initializer=_glorot(3)):
+        table = tf.get_variable("table", [6, 3])
+        embedded = tf.nn.embedding_lookup(table, words)
+        helper = seq2seq.ScheduledEmbeddingTrainingHelper(embedded, [4, 3], table, 0.5, seed=3, scheduling_seed=4)
+        cell = tf.nn.rnn_cell.GRUCell(4)
+        decoder = seq2seq.BasicDecoder(cell, helper, cell.zero_state(2, tf.float32), tf.layers.Dense(6))
+        output, _, _ = seq2seq.dynamic_decode(decoder)
+    loss = seq2seq.sequence_loss(output.rnn_output, words, tf.sequence_mask([4, 3], 4, tf.float32))
+    return Program(loss, _descend(loss), {words: np.arange(8).reshape(2, 4) % 6})

@@ -10,6 +10,7 @@ from weft.framework import later_attrs, op_registry
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, variant
 from weft.framework.graph_def import node_def_without_inputs
+from weft.framework.lowering import keep_random_order
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensorflow_form import Lists
@@ -76,6 +77,12 @@ class TensorFlowWriter(NodeWriter):
 
     def __call__(self, op: Operation) -> list[node_def_pb2.NodeDef]:
         """What stands for an operation; those whose outputs it takes were written before."""
+        written = self._written(op)
+        if op.op_def.bodies:
+            keep_random_order(op, written)
+        return written
+
+    def _written(self, op: Operation) -> list[node_def_pb2.NodeDef]:
         form = op_registry.form_of(op.type)
         made = None if form is None else form(op, self._lists)
         if made is None:
@@ -86,7 +93,7 @@ class TensorFlowWriter(NodeWriter):
         for each in inner:
             self._names[each] = self._new_name(f"{name}/{each.name}")
         self._names[last] = name
-        written = [node for each in made.nodes for node in self(each)]
+        written = [node for each in made.nodes for node in self._written(each)]
         self._stand_ins.update(zip(op.outputs, last.outputs, strict=True))
         self._hand_on(op, made.nodes, written)
         return written

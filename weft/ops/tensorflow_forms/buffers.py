@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims
 from weft.framework.graph_functions import control_dependencies
 from weft.framework.operation import Operation, Tensor
@@ -20,6 +21,7 @@ from weft.ops.array.stacking import stack
 from weft.ops.array.tensor_scatter import tensor_scatter_update_node
 from weft.ops.control_flow import buffers
 from weft.ops.control_flow.assertion import assert_node
+from weft.ops.control_flow.tensor_lists import empty_tensor_list, tensor_list_stack
 from weft.ops.math.comparison import equal, maximum, minimum
 from weft.ops.math.elementwise import add, mul, sub
 from weft.ops.math.reduce_functions import reduce_max, reduce_prod
@@ -33,8 +35,21 @@ _UNLIKE: Final = (
 @form(buffers.new_buffer)
 def _new(node: Operation, count: Tensor) -> Tensor:
     element, dtype = node.attrs["element_shape"], node.attrs["dtype"]
-    sizes = [0] if element is None or None in element else list(element)
+    if element is None and constant_value(node.inputs[0]) == 0:
+        return _nothing(dtype)
+    sizes = [0] if element is None else [size or 0 for size in element]
     return fill(stack([count, *sizes]), zero_of(dtype))
+
+
+def _nothing(dtype: dtypes.DType) -> Tensor:
+    """A buffer without elements, whose first size is not to be seen before the run.
+
+    TensorFlow's optimizer takes what it knows to be empty before a loop, and to change its rank there, for empty behind it.
+    """
+    shape_of_none = constant([0])
+    handle = empty_tensor_list(shape_of_none, constant(-1), element_dtype=dtype, name=None)
+    made: Tensor = tensor_list_stack(handle, shape_of_none, element_dtype=dtype)
+    return made
 
 
 @form(buffers.buffer_unstack)
