@@ -82,5 +82,9 @@ OWN_OPS = {
     "BufferScatter": _BUFFERS,
     "BufferGather": _BUFFERS,
     "BufferConcat": _BUFFERS,
+    "BufferConcatGrad": _BUFFERS,
     "BufferSplit": _BUFFERS,
+    "BufferSplitGrad": _BUFFERS,
+    "BufferZeros": _BUFFERS,
+    "GrowingBufferScatter": _BUFFERS,
 }

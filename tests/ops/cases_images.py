@@ -112,3 +112,5 @@ WITHOUT_CASE = {
     "DecodeAndCropJpeg": "its input is a file; tests/differential/programs/images.txt",
     "AdjustJpegQuality": "what a JPEG file loses has no reference; tests/differential/programs/images.txt",
 }
+
+OWN_OPS = {"AdjustJpegQuality": "TensorFlow encodes and decodes; here one op does both"}

@@ -31,3 +31,8 @@ CASES = [
     Case("RaggedSelectRows", [[OUTER, INNER, np.array([2, 0], np.int64)]], {"N": 3}, sweep=False,
          expected=lambda parts: ([0, 2, 4], [0, 1, 3, 4, 6], [3, 4, 5, 0, 1, 2])),
 ]  # fmt: skip
+
+OWN_OPS = {
+    "RaggedRowIds": "TensorFlow repeats the numbers of the rows by nodes that grow with the rank",
+    "RaggedSelectRows": "TensorFlow selects rows of rows by as many nodes as there are splits",
+}

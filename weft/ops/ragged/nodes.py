@@ -27,7 +27,7 @@ def _range_shapes(node: Operation) -> list[Dims]:
 
 @op("RaggedRange", "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T", infer=_range_shapes,
     ranks={"starts": AtMost(1), "limits": AtMost(1), "deltas": AtMost(1)},
-    gradient=not_differentiable, types={"T": _NUMBERS, "Tsplits": INDEX})  # fmt: skip
+    gradient=not_differentiable, types={"T": _NUMBERS, "Tsplits": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
 def ragged_range_node(
     ctx: OpContext, starts: Array, limits: Array, deltas: Array, *, Tsplits: DType = dtypes.int64
 ) -> tuple[Result, Result]:

@@ -195,7 +195,8 @@ def _rows_unknown(node: Operation) -> list[Dims]:
 
 
 @op("DeserializeSparse", "serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
-    infer=_rows_unknown, gradient=None, types={"Tserialized": (dtypes.string, dtypes.variant)})  # fmt: skip
+    infer=_rows_unknown, gradient=None, types={"Tserialized": (dtypes.string, dtypes.variant)},
+    defaults={"Tserialized": dtypes.string})  # fmt: skip
 def deserialize_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dtype: DType) -> tuple[Result, Result, Result]:
     """The sparse tensors of all rows, along as many new first dimensions as the rows have.
 

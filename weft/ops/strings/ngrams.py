@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
 from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
@@ -33,7 +34,7 @@ def _check_rows(splits: Array, count: int) -> None:
 
 @op("StringNGrams", "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
     ranks={"data": 1, "data_splits": 1},
-    infer=lambda node: [(None,), _as_many(node)], gradient=None, types={"Tsplits": INDEX},
+    infer=lambda node: [(None,), _as_many(node)], gradient=None, types={"Tsplits": INDEX}, defaults={"Tsplits": dtypes.int64},
     limits={"ngram_widths": 0})  # fmt: skip
 def string_ngrams_node(
     ctx: OpContext,
