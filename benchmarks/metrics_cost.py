@@ -118,14 +118,26 @@ def _compare_runs(contender: Contender, row: Row, rounds: int) -> None:
     for round_ in range(rounds):
         found = {}
         for is_read in (False, True) if round_ % 2 == 0 else (True, False):
-            message = _run(contender, row.measure, is_read=is_read)
-            found[is_read] = Turn(message["value" if row.measure.unit is Unit.BYTES else "cpu_s"])
+            message, took_s = _run(contender, row.measure, is_read=is_read)
+            if row.measure.unit is Unit.BYTES:
+                found[is_read] = Turn(message["value"])
+            else:
+                found[is_read] = Turn(message["cpu_s"], took_s / message["cpu_s"] if is_read else None)
         row.plain.append(found[False])
         row.scraped.append(found[True])
 
 
-def _run(contender: Contender, measure: Measure, *, is_read: bool, more: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Run a row, with its tasks' metrics read or without any. Raises RuntimeError when that fails."""
+def _run(
+    contender: Contender, measure: Measure, *, is_read: bool, more: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], float]:
+    """Run a row, with its tasks' metrics read or without any.
+
+    Returns:
+        What it gave, and the CPU seconds of the metrics' threads.
+
+    Raises:
+        RuntimeError: it gave nothing, or no metrics.
+    """
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         environment, readings = dict(more or {}), None
         if is_read:
@@ -137,7 +149,7 @@ def _run(contender: Contender, measure: Measure, *, is_read: bool, more: Mapping
             raise RuntimeError(answer.reason or "it gave nothing")
         if readings is not None and not readings.done:
             raise RuntimeError(f"its metrics were not read once: {readings.failed} readings failed")
-        return answer.message
+        return answer.message, 0.0 if readings is None else readings.took_s
 
 
 def in_words(sitting: Sitting) -> str:
@@ -150,11 +162,11 @@ def in_words(sitting: Sitting) -> str:
             continue
         unit = Unit.BYTES if row.measure.unit is Unit.BYTES else Unit.SECONDS
         shown = [quantity(statistics.median(turn.value for turn in turns_), unit) for turns_ in (row.plain, row.scraped)]
-        title, part, work = row.measure.title + "*", "-", "-"
-        if row.measure.name not in WHOLE:
-            title = row.measure.title
-            part = f"{statistics.median(turn.share or 0.0 for turn in row.scraped):.2%}"
-            work = quantity(statistics.median(turn.per_second or 0.0 for turn in row.scraped), Unit.SECONDS)
+        title = row.measure.title + ("*" if row.measure.name in WHOLE else "")
+        shares = [turn.share for turn in row.scraped if turn.share is not None]
+        works = [turn.per_second for turn in row.scraped if turn.per_second is not None]
+        part = f"{statistics.median(shares):.2%}" if shares else "-"
+        work = quantity(statistics.median(works), Unit.SECONDS) if works else "-"
         lines.append((title, *shown, _in_percent(ratio), part, work, str(len(row.plain))))
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     text = [

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -114,27 +114,37 @@ def _tell(path: Path, thread: int | None) -> None:
         file.write(f"{thread}\n")
 
 
-def ran_ns() -> dict[str, int]:
+def ran_ns(folder: Path) -> dict[str, int]:
     """How long each thread of all tasks' metrics has run, but for those that have ended."""
     ran = {}
-    for path in Path(os.environ[FOLDER_VARIABLE]).iterdir():
+    for path in folder.iterdir():
         for thread in [] if path.suffix else path.read_text().split():
             with contextlib.suppress(OSError):  # it has ended
                 ran[thread] = int(Path(f"/proc/{path.name}/task/{thread}/schedstat").read_text().split()[0])
     return ran
 
 
-def ran_since_s(before: dict[str, int]) -> float:
+def ran_since_s(folder: Path, before: dict[str, int]) -> float:
     """How long those threads have run since, but for what those did that have ended."""
-    return sum(ran - before.get(thread, 0) for thread, ran in ran_ns().items()) / 1e9
+    return sum(ran - before.get(thread, 0) for thread, ran in ran_ns(folder).items()) / 1e9
 
 
 @dataclass
 class Readings:
-    """How often metrics were read, and how often that failed: at the end of a row it does once for each task that has ended."""
+    """How often metrics were read, and how often that failed: at the end of a row it does once for each task that has ended.
+
+    Args:
+        ran_ns: how long each thread of the metrics had run when they were last read.
+    """
 
     done: int = 0
     failed: int = 0
+    ran_ns: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def took_s(self) -> float:
+        """The CPU seconds of all those threads."""
+        return sum(self.ran_ns.values()) / 1e9
 
 
 @contextmanager
@@ -177,6 +187,7 @@ def _read(folder: Path, period_s: float, is_over: threading.Event, readings: Rea
             try:
                 page.read(connection)
                 readings.done += 1
+                readings.ran_ns.update(ran_ns(folder))
             except (OSError, http.client.HTTPException):
                 # A task that has ended answers no more; one that was slow is asked anew, which this connection cannot.
                 connection.close()

@@ -78,9 +78,10 @@ def alternate(take: Callable[[float], int]) -> None:
 
 def _turn(take: Callable[[float], int], pids: Iterable[int], is_read: bool) -> Turn:
     scraping.pause(not is_read)
-    began_s, cpu_s, ran_ns = time.perf_counter(), _cpu_s(pids), scraping.ran_ns()
+    folder = Path(os.environ[scraping.FOLDER_VARIABLE])
+    began_s, cpu_s, ran_ns = time.perf_counter(), _cpu_s(pids), scraping.ran_ns(folder)
     count = take(_TURN_S)
-    return Turn(_cpu_s(pids) - cpu_s, count, scraping.ran_since_s(ran_ns), time.perf_counter() - began_s)
+    return Turn(_cpu_s(pids) - cpu_s, count, scraping.ran_since_s(folder, ran_ns), time.perf_counter() - began_s)
 
 
 def _cpu_s(pids: Iterable[int]) -> float:

@@ -46,13 +46,23 @@ def test_a_row_of_turns_gives_a_step_as_it_is_read_once_a_second(monkeypatch: py
     assert row.scraped == [Turn(pytest.approx(1.05e-3), pytest.approx(0.01), pytest.approx(0.005))]
 
 
+def test_a_whole_row_tells_the_part_of_the_threads_that_serve_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = scraping.Readings(done=1, ran_ns={"71": 15_000_000, "72": 5_000_000})
+    monkeypatch.setattr(Contender, "ask", lambda *_, **__: Answer({"value": 1.0, "cpu_s": 2.0}))
+    monkeypatch.setattr(scraping, "scraped", lambda *_, **__: contextlib.nullcontext(readings))
+    rows = metrics_cost.choose(["cluster_ready", "ps_memory"])
+    ready, memory = metrics_cost.hold(Contender("weft", "python"), rows, rounds=2, tell=print).rows
+    assert (ready.plain, ready.scraped) == ([Turn(2.0)] * 2, [Turn(2.0, pytest.approx(0.01))] * 2)
+    assert (memory.plain, memory.scraped) == ([Turn(1.0)] * 2, [Turn(1.0)] * 2)
+
+
 def test_the_table_has_what_metrics_add_and_which_rows_keep_to_the_limit() -> None:
     (assign,) = metrics_cost.choose(["remote_assign"])
     (start,) = metrics_cost.choose(["cluster_start"])
     (ready,) = metrics_cost.choose(["cluster_ready"])
     (launched,) = metrics_cost.choose(["launched"])
     rows = [
-        Row(start, [Turn(2.0)] * 4, [Turn(2.1)] * 4),
+        Row(start, [Turn(2.0)] * 4, [Turn(2.1, 0.012)] * 4),
         Row(ready, [Turn(2.0)], [Turn(2.1)]),
         Row(launched, reason="it gave nothing"),
         Row(assign, [Turn(100e-6)] * 4, [Turn(value, 0.004, 0.002) for value in (100.8e-6, 101e-6, 101e-6, 101.2e-6)]),
@@ -62,7 +72,7 @@ def test_the_table_has_what_metrics_add_and_which_rows_keep_to_the_limit() -> No
     told = in_words(held).splitlines()
     lines = [line.split("  ") for line in told[1:5]]
     assert [[cell.strip() for cell in line if cell] for line in lines] == [
-        ["First step on 2 servers and 2 workers*", "2.00 s", "2.10 s", "+5.00% ± 0.00%", "-", "-", "4"],
+        ["First step on 2 servers and 2 workers*", "2.00 s", "2.10 s", "+5.00% ± 0.00%", "1.20%", "-", "4"],
         ["2 servers and 2 workers ready, beyond bare Python*", "2.00 s", "2.10 s", "+5.00%", "-", "-", "1"],
         ["First step after the launch of 1 server and 2 workers", "-", "-", "it gave nothing", "-", "-", "-"],
         ["Variable elsewhere: assign_add", "100 µs", "101 µs", "+1.00% ± 0.09%", "0.40%", "2.00 ms", "4"],
@@ -126,7 +136,7 @@ def test_few_disturbed_values_move_neither_an_estimate_nor_its_error() -> None:
 
 def test_a_task_tells_which_threads_serve_its_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(scraping.FOLDER_VARIABLE, str(tmp_path))
-    assert scraping.ran_ns() == {}
+    assert scraping.ran_ns(tmp_path) == {}
     server = tf.train.Server({"local": ["localhost:0"]}, metrics_port=0)
     try:
         scraping.note_threads(server)
@@ -140,7 +150,9 @@ def test_a_task_tells_which_threads_serve_its_metrics(tmp_path: Path, monkeypatc
                 pass
         assert readings.done
         assert not readings.failed
-        assert set(scraping.ran_ns()) >= set(path.read_text().split()[:2])
-        assert scraping.ran_since_s({}) > 0
+        assert set(scraping.ran_ns(tmp_path)) >= set(path.read_text().split()[:2])
+        assert scraping.ran_since_s(tmp_path, {}) > 0
+        assert set(readings.ran_ns) >= set(path.read_text().split()[:2])
+        assert readings.took_s > 0
     finally:
         server.stop()
