@@ -222,7 +222,7 @@ def test_a_disk_that_is_full_is_the_error_of_tensorflow(act):
     file = gfile.GFile("/dev/full", "w")
     file.write("x" * (0 if act == "write" else 100))
     with pytest.raises(errors.ResourceExhaustedError, match=r"^/dev/full; No space left on device$"):
-        file.write("x" * 100_000) if act == "write" else getattr(file, act)()
+        file.write("x" * 1_000_000) if act == "write" else getattr(file, act)()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="takes Linux's device that is full")
