@@ -26,6 +26,7 @@ from weft.platform.interrupts import deferred_interrupts
 from weft.platform.jax_modules import jax
 from weft.platform.wait_watch import Watched
 from weft.runtime.xla import engine_options, xla_process
+from weft.strategies.reduction import gloo_host
 from weft.strategies.reduction.farewell import Farewell
 
 _START_LIMIT_S: Final = 300
@@ -82,6 +83,11 @@ class ProcessGroup:
                 "XLA runs in this process already. Make the strategy, or the Estimator's train_and_evaluate call, the first "
                 "thing that a program does with weft: before any session has run"
             )
+        if not uses_accelerators:
+            try:
+                gloo_host.check()
+            except OSError as error:
+                raise _failure(str(error)) from error
         engine_options.limit_platforms(uses_accelerators)
         jax.config.update("jax_enable_recoverability", True)  # type: ignore[no-untyped-call]
         try:
@@ -178,7 +184,7 @@ class ProcessGroup:
         except (ValueError, RuntimeError) as error:
             raise _failure(
                 f"a process that trains with this one has ended, or makes other steps ({self._place}). Start all of them anew: "
-                f"they go on from the last checkpoint. XLA says: {error}"
+                f"they go on from the last checkpoint. {gloo_host.what_may_be_wrong(self._place.address)}XLA says: {error}"
             ) from error
 
 
