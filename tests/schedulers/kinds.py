@@ -89,6 +89,9 @@ EXAMPLES = (
         "elastic", _PS_AND_WORKERS, ("worker:0 is done with", "worker:1 is done with"), folder=_EXAMPLES,
         arguments=("--shards=40",),
     ),
+    Kind(
+        "hybrid", _PS_AND_WORKERS, ("the copy's weights sum to",), folder=_EXAMPLES, arguments=("--steps=60",),
+    ),
     Kind("a3c", _PS_AND_WORKERS, ("solved after",), folder=_EXAMPLES, arguments=("--train_dir={model}",)),
     Kind("preferences", _PS_AND_WORKERS, ("understood after",), folder=_EXAMPLES, arguments=("--train_dir={model}",)),
 )  # fmt: skip

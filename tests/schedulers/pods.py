@@ -22,6 +22,8 @@ _NODE = "weft-node"
 _GATEWAY = "10.77.0.1"
 _PROGRAM = str(Path(__file__).with_name("name_server.py"))
 _END_S = 300.0
+# The program takes this shell's place, so that signals reach it.
+_NAMED = ("unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"')
 
 
 def what_is_missing() -> str:
@@ -92,6 +94,8 @@ class Pods:
         self._space(space)
         settings = Path("/etc/netns") / space
         settings.mkdir(parents=True)
+        # As in a pod, its own name stands for its address.
+        (settings / "hosts").write_text(f"127.0.0.1 localhost\n{address} {space}\n")
         (settings / "resolv.conf").write_text(f"nameserver {_GATEWAY}\noptions timeout:1 attempts:1\n")
         for command in (
             f"ip link add p{self._last} netns {_NODE} type veth peer name eth0 netns {space}",
@@ -123,7 +127,10 @@ class Pods:
     def _run_in(self, space: str, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         with (self._folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                ["ip", "netns", "exec", space, *command], stdout=log, stderr=log, env={**os.environ, **environment}
+                ["ip", "netns", "exec", space, *_NAMED, space, *command],
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **environment},
             )
 
     def start(self, pod: str, *, publish: bool = True) -> str:

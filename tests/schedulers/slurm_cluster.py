@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -89,7 +90,7 @@ class SlurmCluster:
         (folder / "slurm.conf").write_text(_CONFIGURATION.format(folder=folder, ports=ports))
         (folder / "munge.key").write_bytes(os.urandom(1024))
         (folder / "munge.key").chmod(0o600)
-        (folder / "hosts").write_text("127.0.0.1 localhost\n127.0.0.2 weft-n1\n127.0.0.3 weft-n2\n")
+        (folder / "hosts").write_text(f"127.0.0.1 localhost {socket.gethostname()}\n127.0.0.2 weft-n1\n127.0.0.3 weft-n2\n")
         self.environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": f"{folder}/slurm.conf"}
         with (folder / "daemons.log").open("wb") as log:
             self._daemons = subprocess.Popen(
