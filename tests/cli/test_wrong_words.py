@@ -39,7 +39,7 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "launch --cpus 0 program.py": ("--cpus: expected a number of cores above 0, got '0'",),
     "launch --cpus wroker=2 program.py": ("--cpus: there is no role 'wroker'", "Did you mean 'worker'?"),
     "launch --gpus -1 program.py": ("--gpus: expected a number, 0 or more, got '-1'",),
-    "launch --memory -5G program.py": ("--memory: expected one argument; a value that begins with a hyphen", "--memory=-1"),
+    "launch --memory -lots program.py": ("--memory: expected one argument; a value that begins with a hyphen", "--memory=-1"),
     "launch --memory 8GB program.py": ("--memory: expected bytes above 0, such as 500M or 8Gi, got '8GB'",),
     "launch --env =VALUE program.py": ("--env: '' cannot be the name of an environment variable", "as in NAME=VALUE"),
     "launch --env worker:1A=1 program.py": ("--env: '1A' cannot be the name of an environment variable",),
