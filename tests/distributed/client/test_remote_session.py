@@ -10,10 +10,13 @@ import pytest
 
 import weft as tf
 from tests.distributed.waiting import until
+from weft.channel.dial import dial
+from weft.distributed.client import call_channel
 from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.master.served_sessions import ServedSession
 from weft.distributed.server.server import Server
 from weft.distributed.server.services.master_service import MasterService
+from weft.platform.deadline import left_s
 
 
 def remote(server: Server, config: tf.ConfigProto | None = None) -> RemoteSession:
@@ -85,6 +88,23 @@ def test_nodes_that_ctrl_c_left_on_their_way_are_sent_again_and_taken_once(monke
         assert extended.wait(20)
         three = two + 1
         assert session.prepare([], [two, three], []).run([])[0] == [2, 3]
+        session.close()
+
+
+def test_a_run_whose_time_ends_while_it_connects_is_past_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*arguments: Any, **more: Any) -> Any:
+        *others, _ = arguments
+        until(lambda: left_s() == 0)
+        return dial(*others, 0.0, **more)
+
+    with Server.create_local_server() as server:
+        one = tf.constant(1)
+        session = remote(server)
+        with monkeypatch.context() as patched:
+            patched.setattr(call_channel, "dial", late)
+            with pytest.raises(tf.errors.DeadlineExceededError, match="The time is up before the session is open"):
+                session.prepare([], [one], [], timeout_s=2.0)
+        assert session.prepare([], [one], []).run([])[0] == [1]
         session.close()
 
 

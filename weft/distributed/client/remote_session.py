@@ -26,7 +26,7 @@ from weft.distributed.rpc.master.methods import METHODS, SERVICE, SESSION_KEY, W
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.worker_service import as_admission
-from weft.errors import CancelledError, OpError
+from weft.errors import CancelledError, DeadlineExceededError, OpError, UnavailableError
 from weft.framework import tensor_util
 from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
@@ -181,9 +181,11 @@ class RemoteSession:
         try:
             task = response.channel.task
             return CallChannel(self._target, task, admission, self._handle, timeout_ms, self._watch, self._resume)
-        except BaseException:
+        except BaseException as error:
             # The next run opens another session.
             self._close_there()
+            if isinstance(error, UnavailableError) and left_s() == 0:
+                raise DeadlineExceededError.of(f"The time is up before the session is open: {error.message}") from error
             raise
 
     def _resume(self) -> Admission:
