@@ -57,6 +57,17 @@ def test_a_network_that_is_frozen_after_it_was_compiled_still_trains_by_itself()
     assert np.abs(judge.get_weights()[0] - frozen[0]).max() > 0
 
 
+def test_the_sums_of_adagrad_begin_at_0_where_only_its_name_is_given() -> None:
+    named, made = keras.optimizers.get("adagrad"), keras.optimizers.Adagrad()
+    assert named.get_config() == {**made.get_config(), "initial_accumulator_value": 0.0}
+    assert keras.optimizers.Adagrad.from_config(made.get_config()).get_config()["initial_accumulator_value"] == 0.1
+    model = keras.Sequential([layers.Dense(1, input_shape=(1,), use_bias=False, kernel_initializer="ones")])
+    model.compile("adagrad", "mse")
+    model.train_on_batch(np.ones((1, 1)), np.zeros((1, 1)))
+    # TensorFlow 1.15.5: the first step is the whole rate.
+    np.testing.assert_allclose(model.get_weights()[0], [[0.999]], rtol=1e-6)
+
+
 def test_a_model_is_fitted_to_tensors_of_the_graph() -> None:
     x, y = _random(12, 3), _random(12, 2)
     fed, given = (keras.Sequential([layers.Dense(2, input_shape=(3,))]) for _ in range(2))

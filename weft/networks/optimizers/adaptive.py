@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Self
 
 from weft.framework.aliases import Nest, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.networks.config import Config, Hyperparameter, Options
+from weft.networks.config import Config, GivenConfig, Hyperparameter, Options
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.networks.state.defaults import epsilon as default_epsilon
 from weft.ops.math.elementwise import square
@@ -147,6 +148,16 @@ class Adagrad(Optimizer):
         """The arguments that make an equal one."""
         hypers = self.hypers.plain("learning_rate", "decay")
         return {**super().get_config(), **hypers, "initial_accumulator_value": self.start, "epsilon": self.epsilon}
+
+    @classmethod
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Self:
+        """An optimizer of its config, whose sums begin at 0 where it does not say: so do those of `compile("adagrad")`.
+
+        Args:
+            config: what `get_config` gave.
+            custom_objects: classes and functions by the names that the config has.
+        """
+        return super().from_config({"initial_accumulator_value": 0.0, **config}, custom_objects)
 
 
 class Adadelta(Optimizer):
