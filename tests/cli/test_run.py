@@ -115,6 +115,9 @@ assert np.fromstring("1 2", sep=" ").tolist() == [1, 2] and np.float32(1).tostri
 steps = np.array([[np.zeros(4), 1, 0.5], [np.ones(4), 0, 1.5]])
 assert (steps.dtype, steps.shape, np.vstack(steps[:, 0]).shape) == (object, (2, 3), (2, 4))
 assert [each.size for each in np.array([np.zeros(2), np.zeros(3)])] == [2, 3]
+assert [each.size for each in np.asarray([np.zeros(2), np.zeros(3)])] == [2, 3]
+goals = np.resize([1.0, np.full(1, 2.0), 3.0], [3, 1])
+assert goals.shape == np.reshape([1.0, np.full(1, 2.0), 3.0], (3, 1)).shape and goals.astype(float).sum() == 6
 try:
     tf.constant([[1, 2], [3]])
 except ValueError as error:

@@ -161,7 +161,7 @@ def _caller() -> str:
 
 
 def _uneven_too(make: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    """`numpy.array`, which makes an array of objects of lists of unequal lengths, as it did up to NumPy 1.24.
+    """`numpy.array` or `asarray`, which makes an array of objects of lists of unequal lengths, as it did up to NumPy 1.24.
 
     Programs of agents keep steps so: each is a list of an observation, an action and a reward. What weft itself makes of such
     lists stays an error.
@@ -179,6 +179,24 @@ def _uneven_too(make: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
             return make(*args, dtype=object, **kwargs)
 
     return array
+
+
+def _of_uneven_too(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """A function of an array that takes a list of unequal lengths for an array of objects, as up to NumPy 1.24.
+
+    Agents bring their targets so into a column, some of which are numbers and others arrays of one.
+    """
+
+    @functools.wraps(function)
+    def call(a: object, *args: object, **kwargs: object) -> np.ndarray:
+        try:
+            return function(a, *args, **kwargs)
+        except ValueError as error:
+            if "inhomogeneous" not in str(error) or _caller().startswith(_HOUSES):
+                raise
+            return function(np.array(a, dtype=object), *args, **kwargs)
+
+    return call
 
 
 def _print_as_before() -> None:
@@ -216,5 +234,8 @@ def give_back() -> None:
     for name in ("__float__", "__int__"):
         _set_method(np.ndarray, name, _arrays_of_one_too(vars(np.ndarray)[name]))
     vars(np)["fromstring"] = _binary_too(np.fromstring)
-    vars(np)["array"] = _uneven_too(np.array)
+    for name in ("array", "asarray"):
+        vars(np)[name] = _uneven_too(vars(np)[name])
+    for name in ("resize", "reshape"):
+        vars(np)[name] = _of_uneven_too(vars(np)[name])
     _print_as_before()
