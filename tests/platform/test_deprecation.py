@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from weft.python.util import deprecation as tensorflow_deprecation
 
 from weft.platform import deprecation
 
@@ -59,3 +60,12 @@ def test_an_argument_of_two_names() -> None:
     assert deprecation.deprecated_argument_lookup("axis", 2, "dim", None) == 2
     with pytest.raises(ValueError, match="Cannot specify both 'dim' and 'axis'"):
         deprecation.deprecated_argument_lookup("axis", 1, "dim", 2)
+
+
+def test_a_program_turns_the_warnings_off_as_in_tensorflow(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tensorflow_deprecation, "_PRINT_DEPRECATION_WARNINGS", False)
+    with caplog.at_level(logging.WARNING):
+        deprecation.deprecated(None, "Use new() instead.")(lambda: 1)()
+    assert not caplog.records

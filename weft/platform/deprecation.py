@@ -14,7 +14,8 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
 _told: Final[set[tuple[object, ...]]] = set()
-_silenced = False
+# Programs clear it by this name.
+_PRINT_DEPRECATION_WARNINGS = True
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[F], F]:
@@ -122,12 +123,12 @@ def deprecated_argument_lookup(new_name: str, new_value: T, old_name: str, old_v
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
     """A scope in which nothing is warned of."""
-    global _silenced
-    before, _silenced = _silenced, True
+    global _PRINT_DEPRECATION_WARNINGS
+    before, _PRINT_DEPRECATION_WARNINGS = _PRINT_DEPRECATION_WARNINGS, False
     try:
         yield
     finally:
-        _silenced = before
+        _PRINT_DEPRECATION_WARNINGS = before
 
 
 def _before(func: F, act: Callable[[tuple[object, ...], dict[str, object]], None]) -> F:
@@ -152,7 +153,7 @@ def _before(func: F, act: Callable[[tuple[object, ...], dict[str, object]], None
 
 
 def _warn(key: tuple[object, ...] | None, text: str) -> None:
-    if _silenced or key in _told:
+    if not _PRINT_DEPRECATION_WARNINGS or key in _told:
         return
     if key is not None:
         _told.add(key)
