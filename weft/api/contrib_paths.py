@@ -45,6 +45,7 @@ _PATHS: Final = {
     ),
     "legacy_seq2seq": "ops ops.seq2seq",
     "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",
+    "memory_stats": "ops ops.memory_stats_ops",
     "metrics": "metrics metrics.classification ops ops.confusion_matrix_ops ops.histogram_ops ops.metric_ops ops.set_ops",
     "model_pruning": "layers layers.layers layers.rnn_cells learning pruning strip_pruning_vars_lib",
     "nn": "ops ops.alpha_dropout ops.cross_entropy ops.fwd_gradients ops.sampling_ops ops.scaled_softplus",
@@ -116,6 +117,13 @@ KERAS_ALIASES: Final = {
 KERAS_DOORS: Final = dict.fromkeys(("", "api.keras", "python.keras"), "keras")
 
 NAMES: Final = {
+    "estimator": {
+        "estimator.early_stopping": "weft.estimators.hooks.early_stopping:_StopOnPredicateHook",
+        "estimator.rnn": (
+            "weft.estimators.canned.rnn:CLIP_NORM=_DEFAULT_CLIP_NORM "
+            "weft.estimators.canned.rnn:LEARNING_RATE=_DEFAULT_LEARNING_RATE"
+        ),
+    },
     # TensorFlow's package leaves this class out.
     "distributions": {"ops.gumbel": "weft.models.distributions.extremes:Gumbel"},
     "image": {

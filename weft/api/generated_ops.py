@@ -26,11 +26,17 @@ def _function(op_type: str) -> Callable[..., Any]:
     return call
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def function_of(name: str) -> Callable[..., Nest] | None:
+    """The function of an op type whose name in small letters is `name`; None if there is no such type."""
     found = "" if name.startswith("_") else _by_letters(len(registered())).get(name.replace("_", ""), "")
-    if not found:
+    return _function(found) if found else None
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    function = function_of(name)
+    if function is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}: there is no such op type")
-    return _function(found)
+    return function
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Final
 
 import weft.api
-from weft.api import contrib_paths, core_paths, missing_names, python_paths
+from weft.api import contrib_paths, core_paths, library_paths, missing_names, python_paths
 from weft.platform.collections import no_collections
 from weft.platform.import_cost import import_cost
 
@@ -34,6 +34,7 @@ class _Table:
         aliases: the module that a path stands for.
         names: the names that a path has, one by one.
         doors: the public modules whose names a path has, `.` for weft itself.
+        with_op_types: the paths that have the functions of op types, too.
     """
 
     def __init__(
@@ -41,10 +42,12 @@ class _Table:
         aliases: Mapping[str, str] = MappingProxyType({}),
         names: Mapping[str, str] = MappingProxyType({}),
         doors: Mapping[str, str] = MappingProxyType({}),
+        with_op_types: frozenset[str] = frozenset(),
     ) -> None:
         self.aliases = aliases
         self.names = names
         self.doors = doors
+        self.with_op_types = with_op_types
         self.paths: Final = frozenset((*aliases, *names, *doors))
 
     def children(self, path: str) -> list[str]:
@@ -56,7 +59,7 @@ class _Table:
 
 _TABLES: Final = {
     "core": _Table(core_paths.ALIASES),
-    "python": _Table(python_paths.ALIASES, python_paths.NAMES, python_paths.DOORS),
+    "python": _Table(python_paths.ALIASES, python_paths.NAMES, python_paths.DOORS, library_paths.WITH_OP_TYPES),
     "contrib.keras": _Table(contrib_paths.KERAS_ALIASES, doors=contrib_paths.KERAS_DOORS),
 } | {
     f"contrib.{package}.python": _Table(names=contrib_paths.NAMES.get(package, {}), doors=doors)
@@ -142,13 +145,17 @@ class _Gathered(Loader):
             place, _, name = entry.partition("=")
             found = pkgutil.resolve_name(place if place.startswith("weft.") or ":" in place else f"weft:{place}")
             setattr(module, name or place.replace(":", ".").rpartition(".")[2], found)
-        if self._path in self._table.doors:
-            _open_doors(module, self._table.doors[self._path].split())
+        has_op_types = self._path in self._table.with_op_types
+        if has_op_types or self._path in self._table.doors:
+            _open_doors(module, self._table.doors.get(self._path, "").split(), has_op_types)
         missing_names.watch(module, module.__name__.removeprefix("weft."))
 
 
-def _open_doors(module: ModuleType, doors: Sequence[str]) -> None:
-    """Let a module have the public names of others, each looked up when it is asked for: most of weft is not loaded for it."""
+def _open_doors(module: ModuleType, doors: Sequence[str], has_op_types: bool) -> None:
+    """Let a module have the public names of others, each looked up when it is asked for: most of weft is not loaded for it.
+
+    The functions of op types come last: a public function of the same name takes other arguments.
+    """
 
     def tables() -> Iterator[dict[str, object]]:
         for door in doors:
@@ -164,9 +171,17 @@ def _open_doors(module: ModuleType, doors: Sequence[str]) -> None:
             for table in tables():
                 if name in table:
                     return table[name]
+            function = _op_function(name) if has_op_types else None
+            if function is not None:
+                return function
         missing_names.refuse(module, module.__name__.removeprefix("weft."), name)
 
     vars(module).update(__getattr__=find, __dir__=public)
+
+
+def _op_function(name: str) -> object:
+    engine()  # it declares the ops
+    return importlib.import_module("weft.api.generated_ops").function_of(name)
 
 
 class _PublicPaths(MetaPathFinder):

@@ -17,6 +17,16 @@ NAMES: Final = {
         "weft.models.metrics.own_metrics:streaming_sparse_average_precision_at_top_k="
         "_streaming_sparse_average_precision_at_top_k"
     ),
+    "autograph.impl.api": "weft.translation.convert:do_not_convert",
+    "data.util.nest": "weft.datasets.nest:flatten_up_to weft.datasets.nest:map_structure_up_to",
+    "keras.optimizer_v2.optimizer_v2": "keras.optimizers.Optimizer=OptimizerV2",
+    "keras.utils.losses_utils": "weft.networks.losses:Reduction=ReductionV2",
+    "ops.resources": (
+        "weft.training.resources:initialize_resources weft.training.resources:local_resources "
+        "weft.training.resources:register_resource weft.training.resources:report_uninitialized_resources "
+        "weft.training.resources:shared_resources"
+    ),
+    "ops.summary_ops_v2": "contrib.summary.all_summary_ops=all_v2_summary_ops",
     "ops.summary_op_util": (
         "weft.ops.summary.own_summaries:clean_tag weft.ops.summary.own_summaries:collect "
         "weft.ops.summary.own_summaries:summary_scope"
@@ -40,3 +50,11 @@ NAMES: Final = {
     ),
     "ops.unconnected_gradients": "UnconnectedGradients",
 }
+
+# The modules that also have the functions of op types, which TensorFlow generates for them.
+_HOSTS: Final = (
+    "array_ops bitwise_ops candidate_sampling_ops control_flow_ops ctc_ops data_flow_ops image_ops io_ops linalg_ops "
+    "logging_ops lookup_ops manip_ops math_ops nn nn_ops parsing_ops random_ops resource_variable_ops sparse_ops "
+    "standard_ops state_ops string_ops"
+)
+WITH_OP_TYPES: Final = frozenset(f"ops.{host}" for host in _HOSTS.split())

@@ -156,7 +156,7 @@ NAMES: Final = {
     "layers.base": "weft.models.layers.input_spec:InputSpec",
     "framework.ops": (
         "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs "
-        "weft.framework.unique_numbers:uid "
+        "weft.framework.unique_numbers:uid weft.framework.eager_tensor:EagerTensor "
         "weft.framework.collection_proto:register_proto_function "
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
         "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
@@ -295,6 +295,7 @@ _PATHS_OF: Final = {
     "ragged": "ops.ragged.ragged_factory_ops",
     ". contrib.lookup lookup lookup.experimental": "ops.lookup_ops",
     ". summary": "ops.logging_ops",
+    "contrib.summary": "ops.summary_ops_v2",
     "nn math": "ops.candidate_sampling_ops ops.ctc_ops ops.nn ops.nn_impl ops.nn_ops",
     "nn": "ops.embedding_ops ops.rnn",
     "rnn_cell": "ops.rnn_cell ops.rnn_cell_impl",
@@ -318,6 +319,7 @@ _PATHS_OF: Final = {
         "feature_column.feature_column feature_column.feature_column_lib feature_column.feature_column_v2 "
         "feature_column.sequence_feature_column"
     ),
+    "data": "data",
     "data data.experimental": (
         "data.experimental.ops.batching data.experimental.ops.cardinality data.experimental.ops.counter "
         "data.experimental.ops.error_ops data.experimental.ops.get_single_element data.experimental.ops.parsing_ops "

@@ -17,3 +17,7 @@ from weft.proto.messages import SessionLog as SessionLog
 from weft.proto.messages import Summary as Summary
 from weft.proto.messages import SummaryDescription as SummaryDescription
 from weft.proto.messages import TaggedRunMetadata as TaggedRunMetadata
+from weft.training.contributed.recorded_summaries import all_summary_ops as _all_summary_ops
+from weft.training.contributed.recorded_summaries import initialize as initialize
+
+all_v2_summary_ops = _all_summary_ops

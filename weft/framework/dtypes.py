@@ -243,6 +243,14 @@ float4_e2m1fn = _declare(33, "float4_e2m1fn", ml_dtypes.float4_e2m1fn)
 half = float16
 double = float64
 
+bool_ref, string_ref, resource_ref, variant_ref = (each._as_ref for each in (bool, string, resource, variant))
+int8_ref, int16_ref, int32_ref, int64_ref = (each._as_ref for each in (int8, int16, int32, int64))
+uint8_ref, uint16_ref, uint32_ref, uint64_ref = (each._as_ref for each in (uint8, uint16, uint32, uint64))
+qint8_ref, qint16_ref, qint32_ref, quint8_ref, quint16_ref = (each._as_ref for each in (qint8, qint16, qint32, quint8, quint16))
+float16_ref, bfloat16_ref, float32_ref, float64_ref = (each._as_ref for each in (float16, bfloat16, float32, float64))
+complex64_ref, complex128_ref = (each._as_ref for each in (complex64, complex128))
+half_ref, double_ref = float16_ref, float64_ref
+
 _SMALL_FLOATS: Final = (float8_e5m2, float8_e4m3fn, float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn)
 _SMALL_INTEGERS: Final = (int4, uint4, int2, uint2)
 SMALL_DTYPES: Final = (*_SMALL_FLOATS, *_SMALL_INTEGERS)
@@ -251,9 +259,7 @@ SMALL_DTYPES: Final = (*_SMALL_FLOATS, *_SMALL_INTEGERS)
 _INTEGERS: Final = frozenset((int8, int16, int32, int64, uint8, uint16, uint32, uint64, *_SMALL_INTEGERS))
 _FLOATS: Final = frozenset((float16, bfloat16, float32, float64, *_SMALL_FLOATS))
 
-_BY_NAME.update(
-    {"half": float16, "double": float64, "float": float32, "half_ref": float16._as_ref, "double_ref": float64._as_ref}
-)
+_BY_NAME.update({"half": float16, "double": float64, "float": float32, "half_ref": half_ref, "double_ref": double_ref})
 _BY_NUMPY.update(
     {
         float: float32,

@@ -32,3 +32,20 @@ def test_summaries_of_two_steps_at_once_begin_one_event_file(tmp_path: Path, mon
         session.run(writer.close())
     (path,) = tmp_path.iterdir()
     assert sorted(value.tag for event in tf.train.summary_iterator(str(path)) for value in event.summary.value) == ["a", "b"]
+
+
+def test_a_tensor_is_recorded_with_the_metadata_of_its_plugin(tmp_path: Path) -> None:
+    metadata = tf.SummaryMetadata(plugin_data=tf.SummaryMetadata.PluginData(plugin_name="own"))
+    writer = tf.contrib.summary.create_file_writer(str(tmp_path))
+    with writer.as_default(), tf.contrib.summary.always_record_summaries():
+        told = tf.contrib.summary.generic("told", [[1, 2]], metadata, step=3)
+        bare = tf.contrib.summary.generic("bare", "text", step=4)
+    assert tf.summary.all_v2_summary_ops() == [told, bare]
+    with tf.Session() as session:
+        assert session.run([told, bare]) == [True, True]
+        session.run(writer.close())
+    (path,) = tmp_path.iterdir()
+    values = {each.step: each.summary.value[0] for each in tf.train.summary_iterator(str(path)) if each.summary.value}
+    assert (values[3].tag, values[3].metadata.plugin_data.plugin_name) == ("told", "own")
+    assert tf.make_ndarray(values[3].tensor).tolist() == [[1, 2]]
+    assert tf.make_ndarray(values[4].tensor) == b"text"

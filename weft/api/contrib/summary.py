@@ -7,6 +7,7 @@ from weft.training.contributed.recorded_summaries import always_record_summaries
 from weft.training.contributed.recorded_summaries import audio as audio
 from weft.training.contributed.recorded_summaries import eval_dir as eval_dir
 from weft.training.contributed.recorded_summaries import flush as flush
+from weft.training.contributed.recorded_summaries import generic as generic
 from weft.training.contributed.recorded_summaries import graph as graph
 from weft.training.contributed.recorded_summaries import histogram as histogram
 from weft.training.contributed.recorded_summaries import image as image

@@ -43,8 +43,8 @@ from weft.ops.variables.variable_scope import variable_scope
 from weft.training.contributed.clipped_gradients import clip_gradients_by_norm
 from weft.training.optimizers.optimizer import Optimizer
 
-_LEARNING_RATE: Final = 0.05
-_CLIP_NORM: Final = 5.0
+LEARNING_RATE: Final = 0.05
+CLIP_NORM: Final = 5.0
 _CELLS: Final[dict[str, type[RNNCell]]] = {"basic_rnn": BasicRNNCell, "lstm": BasicLSTMCell, "gru": GRUCell}
 # Tells whether a program names a type of cells, which it must not beside a function that makes them.
 USE_DEFAULT: Final = object()
@@ -218,8 +218,8 @@ class RNNClassifier(RNNEstimator):
 
 
 def _chosen(optimizer: OptimizerLike) -> Optimizer:
-    made = get_optimizer_instance(optimizer, _LEARNING_RATE)
-    return made if isinstance(optimizer, Optimizer) else clip_gradients_by_norm(made, _CLIP_NORM)
+    made = get_optimizer_instance(optimizer, LEARNING_RATE)
+    return made if isinstance(optimizer, Optimizer) else clip_gradients_by_norm(made, CLIP_NORM)
 
 
 def _with_context(inputs: Tensor, context: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Final
 
-from tensorboard.compat.proto import event_pb2, graph_pb2
+from tensorboard.compat.proto import event_pb2, graph_pb2, summary_pb2
 
 from weft.client.session import get_default_session
 from weft.framework import dtypes
@@ -160,6 +160,26 @@ def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Te
         A bool tensor whose run records it; an operation that does nothing where there is no writer.
     """
     return _record(name, family, step, lambda tag: summaries.histogram_summary(tag, tensor))
+
+
+def generic(
+    name: str, tensor: TensorLike, metadata: object = None, family: str | None = None, step: TensorLike | None = None
+) -> Tensor | Operation:
+    """Record any tensor, for a plugin of TensorBoard.
+
+    Args:
+        name: its name, behind the name scope's.
+        tensor: the tensor.
+        metadata: whose it is: a SummaryMetadata, its bytes, or a string tensor of these; nobody's when None.
+        family: what stands before the name.
+        step: the step; the global one when None.
+
+    Returns:
+        A bool tensor whose run records it; an operation that does nothing where there is no writer.
+    """
+    content = metadata.SerializeToString() if isinstance(metadata, summary_pb2.SummaryMetadata) else metadata
+    told = convert_to_tensor(b"" if content is None else content)
+    return _record(name, family, step, lambda tag: summaries.tensor_summary_v2(tag, tensor, told))
 
 
 def image(
