@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -169,21 +169,21 @@ class AveragePooling3D(Pooling):
     rank, function = 3, staticmethod(avg_pool3d)
 
 
-_FUNCTION_ARGS: Final = """
-    Args:
-        inputs: floats of that shape, or with the channels second with "channels_first".
-        pool_size: the size of the window, one int for all spatial dimensions or one for each.
-        strides: how far the window moves, one int or one for each spatial dimension.
-        padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
-        data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
-        name: the name scope.
+_FUNCTION_ARGS: Final = """\
+Args:
+    inputs: floats of that shape, or with the channels second with "channels_first".
+    pool_size: the size of the window, one int for all spatial dimensions or one for each.
+    strides: how far the window moves, one int or one for each spatial dimension.
+    padding: "valid", which uses whole windows only, or "same", which lets windows reach beyond the borders.
+    data_format: "channels_last" or "channels_first", which dimension of the inputs has the channels.
+    name: the name scope.
 
-    Returns:
-        The pooled inputs, of their type.
+Returns:
+    The pooled inputs, of their type.
 
-    Raises:
-        ValueError: a size, the padding or the layout is none of these, or the inputs have another rank.
-    """
+Raises:
+    ValueError: a size, the padding or the layout is none of these, or the inputs have another rank.
+"""
 
 
 def _function(layer: type[Pooling], function_name: str) -> Callable[..., Any]:
@@ -196,8 +196,9 @@ def _function(layer: type[Pooling], function_name: str) -> Callable[..., Any]:
     # Python's errors about its arguments name the function by its code.
     pool.__name__ = pool.__qualname__ = function_name
     pool.__code__ = pool.__code__.replace(co_name=function_name, co_qualname=function_name)
-    about = re.split(r"\n\n *Args:", layer.__doc__ or "")[0].rstrip()  # Python 3.13 takes the indentation away
-    pool.__doc__ = f"{about}\n{_FUNCTION_ARGS}"
+    # Python 3.13 takes the indentation of docstrings away, and those before do not.
+    about, _, _ = inspect.cleandoc(layer.__doc__ or "").partition("\n\nArgs:")
+    pool.__doc__ = f"{about}\n\n{_FUNCTION_ARGS}"
     return pool
 
 
