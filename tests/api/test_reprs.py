@@ -76,7 +76,7 @@ _PRINTED = {
     "tf.layers.Dense(3, tf.nn.relu, name='logits')": "<tf.layers.Dense 'logits' units=3 activation=relu, not built>",
     "called(tf.layers.Dense(3, name='called'))": "<tf.layers.Dense 'called' units=3, 15 parameters>",
     "tf.layers.Conv2D(8, 3, padding='same')": (
-        "<tf.layers.Conv2D 'conv2d' filters=8 kernel_size=(3, 3) padding='same', not built>"
+        "<tf.layers.Conv2D 'conv2d_1' filters=8 kernel_size=(3, 3) padding='same', not built>"
     ),
     "tf.keras.layers.Dense(3, name='d')": "<tf.keras.layers.Dense 'd' units=3, not built>",
     "Own(name='own')": "<Own 'own', not built>",
@@ -87,9 +87,9 @@ _PRINTED = {
     "tf.keras.optimizers.SGD(0.1)": "<tf.keras.optimizers.SGD decay=0.0 learning_rate=0.1 momentum=0.0>",
     "tf.keras.callbacks.EarlyStopping(patience=3)": "<tf.keras.callbacks.EarlyStopping patience=3>",
     "tf.keras.regularizers.l2(0.5)": "<tf.keras.regularizers.L1L2 l1=0.0 l2=0.5>",
-    "tf.nn.rnn_cell.LSTMCell(8)": "<tf.contrib.rnn.LSTMCell 'lstm_cell' num_units=8 activation=tanh, not built>",
+    "tf.nn.rnn_cell.LSTMCell(8)": "<tf.contrib.rnn.LSTMCell 'lstm_cell_1' num_units=8 activation=tanh, not built>",
     "tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), 0.5)": (
-        "<tf.contrib.rnn.DropoutWrapper 'dropout_wrapper' cell=GRUCell 'gru_cell' input_keep_prob=0.5, not built>"
+        "<tf.contrib.rnn.DropoutWrapper 'dropout_wrapper_1' cell=GRUCell 'gru_cell_1' input_keep_prob=0.5, not built>"
     ),
     "tf.zeros_initializer()": "<tf.initializers.zeros>",
     "tf.random_normal_initializer(stddev=0.1)": "<tf.initializers.random_normal stddev=0.1>",
