@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +17,7 @@ from weft.distributed.client import relayed_waits
 from weft.distributed.client.observation.observing import TaskObserver
 from weft.distributed.client.observation.task_report import TaskReport, WaitReport
 from weft.distributed.client.relayed_waits import RelayedWaits
+from weft.platform.free_ports import free_ports
 
 _LINE = "12:00:00 WARNING QueueDequeueV2 'take' has waited 10 s for elements of FIFOQueue 'q', which has 0."
 
@@ -107,3 +110,37 @@ def test_a_client_is_told_of_a_queue_of_a_server(in_main_thread: bool, told: _To
     assert re.match(r"A step of the master at localhost:\d+ has been under way for \d+ s\. local:0 says: ", about)
     assert "QueueDequeueV2 'take' has waited 0 s for elements of FIFOQueue 'empty', which has 0." in about
     assert RelayedWaits(server.target.removeprefix("grpc://")).watched() is not None
+
+
+@pytest.fixture
+def parameter_server() -> Iterator[dict[str, list[str]]]:
+    """A cluster whose ps runs in another process; its worker is the test's own."""
+    ps, worker = free_ports(2)
+    cluster = {"ps": [f"localhost:{ps}"], "worker": [f"localhost:{worker}"]}
+    program = f"import weft as tf; tf.train.Server({cluster!r}, 'ps', 0).join()"
+    process = subprocess.Popen([sys.executable, "-c", program])
+    yield cluster
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("in_main_thread", [True, False])
+def test_a_client_of_the_master_in_its_own_process_is_told_of_a_queue_elsewhere(
+    in_main_thread: bool, told: _Told, monkeypatch: pytest.MonkeyPatch, parameter_server: dict[str, list[str]]
+) -> None:
+    monkeypatch.setattr(relayed_waits, "_said", lambda target: [f"ps:0 says of {target}: {_LINE}"])
+    with tf.train.Server(parameter_server, "worker", 0) as server, tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            queue = tf.FIFOQueue(2, tf.int32, shapes=[[]])
+            take, put = queue.dequeue(), queue.enqueue(7)
+        with tf.Session(server.target) as session:
+            told.let_go = lambda text: session.run(put) if "says" in text else None
+            taken: list[int] = []
+            waiting = threading.Thread(target=lambda: taken.append(session.run(take)))
+            if in_main_thread:
+                waiting.run()
+            else:
+                waiting.start()
+                waiting.join()
+    assert taken == [7]
+    assert sum(f"ps:0 says of {parameter_server['worker'][0]}: {_LINE}" in text for text in told.texts) == 1

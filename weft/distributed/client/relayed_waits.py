@@ -23,7 +23,7 @@ _MESSAGE: Final = re.compile(r"^\S+ [A-Z]+ (.* has waited .*)$", re.S)
 
 
 class RelayedWaits:
-    """The waits for steps of one server, for its clients. Safe from any thread.
+    """The waits for steps of one server, for its clients, those in its own process too. Safe from any thread.
 
     Args:
         target: the server's `host:port`.

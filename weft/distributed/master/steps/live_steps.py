@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import secrets
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from weft.distributed.master.steps.step_counts import StepCounts
 from weft.distributed.master.steps.step_run import StepRun
@@ -20,6 +22,8 @@ class LiveSteps:
         """Why no further step is taken; None while steps are."""
         self.counts = StepCounts()
         """Of the session's steps; those of a served session are counted with the others of its master."""
+        self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Gives a block in which a step's thread waits for other tasks. A client elsewhere tells of its waits itself."""
         self._is_draining = False
         self._live: set[StepRun] = set()
         # A random start keeps the step numbers of all masters of a cluster apart; `outcome_table` says what they tell a task.

@@ -18,6 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
 from weft.channel.waiting.wait import wait_until
@@ -62,6 +63,10 @@ class RunningSteps(Protocol):
         """A step has failed, and is over."""
         ...
 
+    def watched(self) -> AbstractContextManager[None]:
+        """A block in which a step's thread waits for other tasks, which is told of when it takes long."""
+        ...
+
 
 class StepRun:
     """One step, from its plan to its end. `run` is called once; `tell`, `put` and `cancel` come from any thread, at any time.
@@ -77,8 +82,8 @@ class StepRun:
     """
 
     __slots__ = (
-        "_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup", "began_s",
-        "context", "go_on",
+        "_deadline_s", "_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup",
+        "began_s", "context", "go_on",
     )  # fmt: skip
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
@@ -92,6 +97,7 @@ class StepRun:
         self._feeds: Sequence[Array] = ()
         self._here: list[Step] = []  # the parts in this process
         self._is_traced = False
+        self._deadline_s: float | None = None  # by the monotonic clock; None where there is none, or it has passed
         self.began_s = 0.0
         """When it began to run, by the monotonic clock; 0 of one that does not run yet."""
         self.go_on: Callable[[], bool] | None = None
@@ -139,14 +145,14 @@ class StepRun:
         self._deployment, self._feeds, self._is_traced = deployment, feeds, is_traced
         self._wakeup = of_this_thread.pipe
         self.began_s = began_s = time.monotonic()
-        deadline_s = None if timeout_s is None else began_s + timeout_s
+        self._deadline_s = None if timeout_s is None else began_s + timeout_s
         self._session.note_start(self)
         try:
             if is_main_thread():
                 with relayed_interrupts():
-                    self._drive(quick, deadline_s, WAIT_SLICE_S)
+                    self._drive(quick, is_main=True)
             else:
-                self._drive(quick, deadline_s, None)
+                self._drive(quick, is_main=False)
         except BaseException as error:
             # An interrupt: the tasks must not compute for nobody, or wait for ever.
             self.cancel(CancelledError.of(f"Step was given up by its caller: {type(error).__name__}: {error}"))
@@ -222,32 +228,47 @@ class StepRun:
         if self._wakeup is not None:
             self._wakeup.wake()
 
-    def _drive(self, quick: QuickLately, deadline_s: float | None, slice_s: float | None) -> None:
-        """Ask for the parts, and do what is put in the inbox until the step lets its thread go.
-
-        With `slice_s`, waits no longer than that at a time.
-        """
+    def _drive(self, quick: QuickLately, is_main: bool) -> None:
+        """Ask for the parts, and do what is put in the inbox until the step lets its thread go."""
         self.tell(Started())
-        sources = self._deployment.sources
-        for worker in self._deployment.elsewhere:
+        elsewhere = self._deployment.elsewhere
+        for worker in elsewhere:
             worker.flush()
-        inbox = self._inbox
+        if not elsewhere:
+            self._serve(quick, is_main)
+        elif not self._serve(quick, is_main, is_brief=True):
+            # What takes no longer than a moment is not watched: that would cost each step.
+            with self._session.watched():
+                self._serve(quick, is_main)
+
+    def _serve(self, quick: QuickLately, is_main: bool, is_brief: bool = False) -> bool:
+        """Wait for what is put in the inbox, and do it, until the step lets its thread go.
+
+        On the main thread, waits no longer than a slice at a time: an interrupt is to be seen.
+
+        Returns:
+            False where it was to be brief and nothing has come for a slice.
+        """
+        inbox, sources = self._inbox, self._deployment.sources
         while True:
             if not inbox:
-                left_s = None if deadline_s is None else max(deadline_s - time.monotonic(), 0.0)
+                left_s = None if self._deadline_s is None else max(self._deadline_s - time.monotonic(), 0.0)
+                slice_s = WAIT_SLICE_S if left_s is None else min(left_s, WAIT_SLICE_S)
                 if left_s == 0:
-                    deadline_s = None
+                    self._deadline_s = None
                     self.tell(self._deadline_passed())
-                elif slice_s is None:
-                    wait_until(inbox.__len__, sources, left_s, quick)
-                else:
+                elif is_main:
                     # The thread reads what comes for all, so an interrupt must not cut that in half.
                     with deferred_interrupts():
-                        wait_until(inbox.__len__, sources, slice_s if left_s is None else min(left_s, slice_s), quick)
+                        wait_until(inbox.__len__, sources, slice_s, quick)
+                else:
+                    wait_until(inbox.__len__, sources, slice_s if is_brief else left_s, quick)
+                if is_brief and not inbox:
+                    return False
             while inbox:
                 action = inbox.popleft()
                 if isinstance(action, LetGo):
-                    return
+                    return True
                 action()
 
     def _deadline_passed(self) -> DeadlinePassed:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from weft.distributed.client.relayed_waits import RelayedWaits
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.steps.partial_run import PartialRun
 from weft.distributed.master.steps.step_plan import StepPlan
@@ -33,7 +34,9 @@ class InProcessSession:
     def _open(self, timeout_s: float | None = None) -> MasterSession:
         with holding(self._lock, "the session, which another thread opens"):
             if self._session is None:
-                self._session = self._server.open_session(self._graph, self._config, self._raise_if_closed, timeout_s)
+                opened = self._server.open_session(self._graph, self._config, self._raise_if_closed, timeout_s)
+                opened.steps.watched = RelayedWaits(self._server.target.removeprefix("grpc://")).watched
+                self._session = opened
             return self._session
 
     def _raise_if_closed(self) -> None:

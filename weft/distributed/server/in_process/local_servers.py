@@ -20,6 +20,11 @@ class LocalServer(Protocol):
     """A server as sessions and peers in its process use it."""
 
     @property
+    def target(self) -> str:
+        """The target for a session on it, `grpc://host:port`."""
+        ...
+
+    @property
     def port(self) -> int:
         """The port on which it listens."""
         ...
