@@ -29,6 +29,7 @@ _MOST_BYTES: Final = 1 << 28
 # What zlib takes for "window bits": 15 with its own header, or that of gzip.
 _WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
 
+_CUT_OFF: Final = ": the file ends within it. Was the writer closed, or is the file still being written or copied?"
 _NO_RECORDS: Final = ". Is it a file of TFRecords, and is compression_type (GZIP, ZLIB) the one that it was written with?"
 
 
@@ -91,7 +92,7 @@ def _blocks(stream: Readable, path: str) -> Iterator[list[bytes]]:
         more = stream.read(min(max(found.missing, _BLOCK_BYTES), _MOST_BYTES))
         if not more:
             if start < len(data):
-                raise DataLossError.of(f"truncated record at {passed + start} in {path}")
+                raise DataLossError.of(f"truncated record at {passed + start} in {path}{_CUT_OFF}")
             return
         data, start, passed = data[start:] + more, 0, passed + start
 
@@ -202,7 +203,10 @@ class Decompressed:
             try:
                 self._pending = self._decoder.decompress(source, _BLOCK_BYTES)
             except zlib.error as error:
-                raise DataLossError.of(f"{self._path} cannot be decompressed: {error}") from error
+                raise DataLossError.of(
+                    f"{self._path} cannot be decompressed: {error}. Was it written with this compression_type? It is None "
+                    "for a file without"
+                ) from error
         return True
 
 

@@ -22,6 +22,8 @@ from weft.framework.operation import Operation
 
 # What every data set ends with.
 _END: Final = "End of sequence"
+# The queue of SyncReplicasOptimizer, which replicas wait at for an update.
+_TOKENS: Final = "sync_token_q"
 _NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
 _BLOCKED_AT: Final = re.compile(r"blocked at (.+)")
 _INITIALIZERS: Final = {
@@ -125,13 +127,18 @@ def _of_blocked(message: str, graph: Graph) -> str:
         queue = "" if op is None else _queue_of(op)
         for runner in _runners(graph):
             if runner.name.partition(":")[0] == queue and not runner.is_running:
-                return (
-                    f"Nothing fills the queue {queue!r}: call tf.train.start_queue_runners(sess=session) "
-                    "before the first step that takes from it."
-                )
+                return _of_idle(queue, is_late=any(each.is_running for each in _runners(graph)))
         if op is not None and (asked := _more_than_capacity(op) or _of_queue(op)):
             return asked
     return ""
+
+
+def _of_idle(queue: str, is_late: bool) -> str:
+    """What to do where no thread fills a queue that has a runner."""
+    start = f"Nothing fills the queue {queue!r}: call tf.train.start_queue_runners(sess=session)"
+    if is_late:
+        return f"{start} when the whole pipeline is built. Others of its runners were started, before this queue was made."
+    return f"{start} before the first step that takes from it."
 
 
 def _of_queue(op: Operation) -> str:
@@ -140,6 +147,11 @@ def _of_queue(op: Operation) -> str:
         return ""
     queue, capacity = _queue_of(op), op.inputs[0].op.attrs["capacity"]
     if op.outputs:  # what is blocked and gives something waits for elements, other nodes for room
+        if queue.rpartition("/")[2] == _TOKENS:
+            return (
+                f"The chief fills the queue {queue!r}: is optimizer.make_session_run_hook(is_chief) among the hooks of each "
+                "task, and does the chief run?"
+            )
         return f"The queue {queue!r} is empty, and no QueueRunner fills it: run its enqueue, in another thread or before."
     return f"The queue {queue!r} is full, it holds {capacity}: something has to take elements out, in another thread."
 

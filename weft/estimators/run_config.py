@@ -34,7 +34,7 @@ _CONDITIONS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "save_checkpoints_secs": (lambda secs: secs >= 0, "save_checkpoints_secs should be >= 0"),
     "session_config": (
         lambda config: isinstance(config, config_pb2.ConfigProto),
-        "session_config must be instance of ConfigProto: tf.ConfigProto(allow_soft_placement=True), not a dict",
+        "session_config must be instance of ConfigProto, such as tf.ConfigProto(allow_soft_placement=True)",
     ),
     "keep_checkpoint_max": (lambda count: count >= 0, "keep_checkpoint_max should be >= 0"),
     "keep_checkpoint_every_n_hours": (lambda hours: hours > 0, "keep_checkpoint_every_n_hours should be > 0"),
@@ -325,7 +325,7 @@ class RunConfig:
         for name, (is_valid, message) in _CONDITIONS.items():
             value = getattr(self, f"_{name}")
             if value is not None and not is_valid(value):
-                raise ValueError(message)
+                raise ValueError(f"{message} Got {value!r}." if message.endswith(".") else f"{message}, got {value!r}")
 
     def _take_strategies(self, fields: Mapping[str, object]) -> None:
         """Take the strategies of a DistributeConfig."""

@@ -16,6 +16,7 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_list import describe
 from weft.framework.printed import printed
 from weft.platform.argument_checks import check_arguments
+from weft.platform.program_frames import level_of_program
 from weft.proto.messages import RunMetadata
 
 
@@ -199,7 +200,7 @@ class FileWriter:
         """
         if self._closed:
             warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is "
-                          "explicitly reopened.", stacklevel=3)  # fmt: skip
+                          "explicitly reopened.", stacklevel=level_of_program())  # fmt: skip
             return
         if getattr(getattr(event, "DESCRIPTOR", None), "name", "") != "Event":
             raise TypeError(

@@ -31,6 +31,7 @@ class ClusterSpec:
 
     def __init__(self, cluster: ClusterLike) -> None:
         if isinstance(cluster, dict):
+            _refuse_whole_config(cluster)
             self._jobs = {_job_name(job): _tasks_of(job, tasks) for job, tasks in cluster.items()}
         elif isinstance(cluster, cluster_pb2.ClusterDef):
             self._jobs = {job.name: dict(job.tasks) for job in cluster.job}
@@ -41,9 +42,10 @@ class ClusterSpec:
             parsed = cluster_pb2.ClusterDef.FromString(cluster.SerializeToString())
             self._jobs = {job.name: dict(job.tasks) for job in parsed.job}
         else:
+            told = f"{cluster!r}: json.loads makes one of a JSON text" if isinstance(cluster, str) else type(cluster).__name__
             raise TypeError(
                 "`cluster` must be a dictionary mapping one or more job names to lists of network addresses, or a "
-                f"`ClusterDef` protocol buffer; got {type(cluster).__name__}"
+                f"`ClusterDef` protocol buffer; got {told}"
             )
 
     def __bool__(self) -> bool:
@@ -131,6 +133,14 @@ class ClusterSpec:
                 f"No such job in cluster: {job_name!r}; there are {sorted(self._jobs)}.{did_you_mean(job_name, self._jobs)}"
             )
         return self._jobs[job_name]
+
+
+def _refuse_whole_config(cluster: Mapping[str, object]) -> None:
+    if isinstance(inner := cluster.get("cluster"), dict) and any(isinstance(tasks, list | dict) for tasks in inner.values()):
+        raise TypeError(
+            "`cluster` must be a dictionary mapping one or more job names to lists of network addresses; this one has the form "
+            f"of TF_CONFIG, whose cluster is config['cluster'], with the jobs {sorted(inner)}"
+        )
 
 
 def _job_name(job: object) -> str:

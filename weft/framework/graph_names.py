@@ -21,6 +21,15 @@ def is_valid_name(name: str) -> bool:
     return bool(_VALID_OP_NAME.match(name))
 
 
+def chosen_name(name: str | bytes | None, default: str) -> str:
+    """The name that a program gives a node or scope, or the default where it gives none; TypeError for what is no text."""
+    if name is None:
+        return default
+    if isinstance(name, str | bytes):
+        return (name if isinstance(name, str) else name.decode()) or default
+    raise TypeError(f"The name of a {default!r} operation must be a text, got {name!r} of type {type(name).__name__!r}")
+
+
 def _allowed(name: str) -> str:
     valid = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name).lstrip("_")
     return (
@@ -61,10 +70,8 @@ class Names:
         for index in itertools.count(start):
             yield full if index == 0 else f"{full}_{index}"
 
-    def settle_name(self, name: str | bytes) -> str:
+    def settle_name(self, name: str) -> str:
         """The full name of a node: unique, or as it is when it ends in '/'; ValueError when it is illegal."""
-        if isinstance(name, bytes):
-            name = name.decode()
         settled = name[:-1] if name.endswith("/") else self.unique_name(name)
         if not is_valid_name(settled):
             raise ValueError(f"'{settled}' is not a valid node name")

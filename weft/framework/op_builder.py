@@ -18,6 +18,7 @@ from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.eager_tensor import EagerTensor
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.graph_names import chosen_name
 from weft.framework.node_errors import TypeMisfit, described
 from weft.framework.node_types import output_types
 from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
@@ -38,8 +39,9 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
         ValueError: shapes don't fit, inputs belong to different graphs, an attribute is missing or unknown.
     """
     graph = graph_of(inputs)
-    refuse_loop_values(graph, inputs, name or definition.name)
-    name = graph.settle_name(name or definition.name)
+    chosen = chosen_name(name, definition.name)
+    refuse_loop_values(graph, inputs, chosen)
+    name = graph.settle_name(chosen)
     values: dict[str, Any] = {}
     for key, value in attrs.items():
         attr = definition.attrs.get(key)

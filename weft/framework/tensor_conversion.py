@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 
 # (type or types, function) by priority; lower numbers are asked first.
 _CONVERTERS: Final[dict[int, list[tuple[Any, Callable[..., Any]]]]] = {}
@@ -118,6 +118,11 @@ def _convert(value: object, wanted: DType | None, name: str | None, as_ref: bool
             "None values not supported. Was the argument given? None is also what tf.gradients gives for a variable that the "
             "loss does not depend on, and what a function returns that lacks its `return`."
         )
+    if isinstance(value, Operation):
+        raise TypeError(
+            f"Can't convert Operation {value.name!r} to Tensor (target dtype={wanted}, name={name!r}, as_ref={as_ref}): an "
+            f"operation of the type {value.type} has no one value; its outputs are {list(value.outputs)}."
+        )
     try:
         return _constant(value, dtype=wanted, name=name)
     except (TypeError, ValueError) as error:
@@ -137,6 +142,8 @@ def _remedy_for(value: object) -> str:
         return " It is sparse: tf.sparse_tensor_to_dense makes a dense tensor of it."
     if hasattr(value, "make_one_shot_iterator"):
         return " It is a Dataset: dataset.make_one_shot_iterator().get_next() is its next element, as tensors."
+    if hasattr(value, "dequeue"):
+        return " It is a queue: queue.dequeue() is its next element, as tensors."
     if hasattr(value, "get_next"):
         return " It is an Iterator: iterator.get_next() is its next element, as tensors."
     if callable(value):

@@ -6,17 +6,18 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from weft.framework.default_stack import default_graphs
+from weft.framework.graph_names import chosen_name
 from weft.framework.op_builder import graph_of, refuse_loop_values
 
 
 @contextlib.contextmanager
 def input_scope(name: str | None, default: str, inputs: Sequence[object] = ()) -> Iterator[str]:
     """Open scope `name` (or `default`) in the graph that `inputs` belong to; gives the scope's name, ending in '/'."""
-    graph = graph_of(inputs)
+    graph, chosen = graph_of(inputs), chosen_name(name, default)
     if graph is default_graphs.get_default():
-        with graph.name_scope(name or default) as scope:
+        with graph.name_scope(chosen) as scope:
             yield scope
         return
-    refuse_loop_values(graph, inputs, name or default)
-    with graph.as_default(), graph.name_scope(name or default) as scope:
+    refuse_loop_values(graph, inputs, chosen)
+    with graph.as_default(), graph.name_scope(chosen) as scope:
         yield scope

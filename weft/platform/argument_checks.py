@@ -43,6 +43,28 @@ def check_arguments(function: Callable[..., object], **given: object) -> None:
             raise TypeError(refusal(function.__qualname__.removesuffix(".__init__"), function, name, value))
 
 
+def check_flags(function: Callable[..., object], **given: object) -> None:
+    """Refuse a text in the place of True or False: it is true, whatever it says.
+
+    Args:
+        function: the function that the arguments were given to; `__init__` for a class.
+        given: arguments by their names.
+
+    Raises:
+        TypeError: one is a text.
+
+    >>> def repeat(text: str, twice: bool = False) -> str:
+    ...     check_flags(repeat, twice=twice)
+    ...     return text * 2 if twice else text
+    >>> repeat("x", "False")
+    Traceback (most recent call last):
+    TypeError: repeat: twice is 'False' (str); it takes bool.
+    """
+    for name, value in given.items():
+        if isinstance(value, str | bytes):
+            raise TypeError(refusal(function.__qualname__.removesuffix(".__init__"), function, name, value))
+
+
 def _is_plain(value: object) -> bool:
     """Whether it is a value of Python's or NumPy's, or of a graph; a collection is one of such values alone."""
     if isinstance(value, dict):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from types import ModuleType
 from typing import Final, Protocol
 
 from weft.platform.argument_hints import hint_for_arguments
-from weft.platform.failing_call import failing, failing_call, named_in_weft, resolve, value_of
+from weft.platform.failing_call import failing, failing_call, last_frame_of_program, named_in_weft, resolve, value_of
 from weft.platform.habit_hints import hint_for_habit
 from weft.platform.program_frames import is_of_weft
 from weft.platform.spelling import did_you_mean
@@ -39,13 +40,17 @@ _CONVERSIONS: Final = {
     "fraction": " array.astype(int) makes whole numbers of those of an array, int(x) of one.",
 }
 _NO_FIELD: Final = re.compile(r'Protocol message (\w+) has no "(\w+)" field')
+_NO_BLOCK: Final = re.compile(r"'(?:\w+_)?(method|function)' object does not support the context manager protocol")
 _NOT_CALLABLE: Final = re.compile(r"'\w+' object is not callable")
 # Where the messages that programs fill in are, as far as they have been imported.
 _MESSAGES: Final = "weft.proto."
 
 
 class _Message(Protocol):
+    """A message's description in the words of protobuf."""
+
     name: str
+    fields: Sequence[_Field]
 
 
 class _Field(Protocol):
@@ -70,7 +75,7 @@ def _hint_for_words(error: BaseException, text: str) -> str:
     if meant := hint_for_value(error, text) or hint_for_habit(error, text):
         return meant
     if found := _NO_FIELD.search(text):
-        return _field_hint(*found.groups())
+        return _field_hint(error, *found.groups())
     if isinstance(error, AttributeError):
         return _attribute_hint(error) or _message_attribute_hint(error, text)
     if type(error).__name__ == "DecodeError":
@@ -79,6 +84,8 @@ def _hint_for_words(error: BaseException, text: str) -> str:
         return _key_hint(error)
     if not isinstance(error, TypeError | ValueError):
         return ""
+    if found := _NO_BLOCK.search(text):
+        return _block_hint(error, found[1])
     if found := _UNEXPECTED.search(text):
         name, keyword = found.groups()
         function = _called(error, name) or _find(name)
@@ -88,6 +95,18 @@ def _hint_for_words(error: BaseException, text: str) -> str:
         function = _called(error, found[1]) or (_find(found[1], missing) if "." in found[1] else None)
         return "" if function is None else f"{_signature_text(found[1], function)}{_of_class(error)}"
     return _value_hint(error, text)
+
+
+def _block_hint(error: BaseException, kind: str) -> str:
+    """For `with strategy.scope:`."""
+    frame, line = last_frame_of_program(error)
+    text = "" if frame is None else linecache.getline(frame.f_code.co_filename, line).strip()
+    try:
+        statement = ast.parse(f"{text} pass").body[0]
+    except SyntaxError:
+        return ""
+    name = ast.unparse(statement.items[0].context_expr) if isinstance(statement, ast.With) else ""
+    return f"{name} is a {kind}: is its call lacking, {name}()?" if name else ""
 
 
 def _of_class(error: BaseException) -> str:
@@ -178,18 +197,28 @@ def _key_hint(error: KeyError) -> str:
     return f"{ast.unparse(found.value)} has {keys}{', ...' if len(owner) > _SHOWN_FIELDS else ''}.{did_you_mean(key, owner)}"
 
 
-def _field_hint(message: str, field: str) -> str:
-    known = next((m for each in _message_modules() if (m := getattr(each, message, None)) is not None), None)
+def _field_hint(error: BaseException, message: str, field: str) -> str:
+    known = _message(error, message)
     if known is None:
         return ""
-    fields = [each.name for each in known.DESCRIPTOR.fields]
-    inner = next((each for each in known.DESCRIPTOR.fields if field in getattr(each.message_type, "fields_by_name", ())), None)
+    fields = [each.name for each in known.fields]
+    inner = next((each for each in known.fields if field in getattr(each.message_type, "fields_by_name", ())), None)
     meant = did_you_mean(field, fields).lstrip()
     if inner is not None and inner.message_type is not None:
         return f"{meant} {inner.name} has it: {message}({inner.name}={inner.message_type.name}({field}=...)).".lstrip()
-    if not meant and len(fields) == 1 and known.DESCRIPTOR.fields[0].message_type is not None:
+    if not meant and len(fields) == 1 and known.fields[0].message_type is not None:
         return f"{message} has {fields[0]}: {message}({fields[0]}={{...}})."
     return meant if meant or len(fields) > _SHOWN_FIELDS else f"{message} has {', '.join(fields)}."
+
+
+def _message(error: BaseException, name: str) -> _Message | None:
+    """The message that the program has called, or one of that name."""
+    call, frame = failing_call(error)
+    called = None if call is None or frame is None else resolve(call.func, frame)
+    described: _Message | None = getattr(called, "DESCRIPTOR", None)
+    if isinstance(called, type) and described is not None and described.name == name:
+        return described
+    return next((found.DESCRIPTOR for each in _message_modules() if (found := getattr(each, name, None)) is not None), None)
 
 
 def _message_modules() -> list[ModuleType]:

@@ -86,6 +86,12 @@ class FileSystem(Protocol):
     def rename(self, source: str, target: str) -> None: ...
 
 
+_OF_PATTERN: Final = (
+    ". If it is a pattern, tf.gfile.Glob(pattern) gives the files' names, and tf.train.match_filenames_once(pattern) a "
+    "tensor of them"
+)
+
+
 @contextmanager
 def errors_of(path: str) -> Iterator[None]:
     """Raise an OSError from the body as the error of weft that fits, naming the file that it names, else the path."""
@@ -97,7 +103,8 @@ def errors_of(path: str) -> Iterator[None]:
         reason = os.strerror(code) if code else str(error)
         # Of a copy's two files either may be the one.
         named = error.filename if isinstance(error.filename, str) else path
-        raise errors.from_status(_CODES.get(code, errors.UNKNOWN), f"{named}; {reason}") from error
+        remedy = _OF_PATTERN if code == errno.ENOENT and any(sign in named for sign in "*?[") else ""
+        raise errors.from_status(_CODES.get(code, errors.UNKNOWN), f"{named}; {reason}{remedy}") from error
 
 
 _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {

@@ -35,6 +35,10 @@ _ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Strategy": {"run": "In TensorFlow 1.x the method is strategy.experimental_run_v2(function, args=(...))."},
     "Estimator": {"fit": "An estimator is trained by estimator.train(input_fn, steps=...)."},
+    "SessionRunHook": {
+        "request_stop": "What a hook's before_run and after_run are given asks for the end: run_context.request_stop().",
+        "session": "What a hook's before_run and after_run are given has the session: run_context.session.",
+    },
     "FileWriter": {
         "as_default": (
             "In a graph, summaries are ops: writer.add_summary(session.run(tf.summary.merge_all()), step) writes their values."
@@ -63,9 +67,11 @@ def _of_attribute(owner: object, name: str | None) -> str:
     if name == "numpy" and isinstance(owner, np.ndarray | np.generic):
         return "It is NumPy's already: leave out .numpy()."
     kind = owner if isinstance(owner, type) else type(owner)
-    if name is None or not is_of_weft(kind):
+    if name is None:
         return ""
-    return next((said for each in kind.__mro__ if (said := _ATTRIBUTES.get(each.__name__, {}).get(name))), "")
+    # A class of the program's may derive from one of weft's, as every hook does.
+    of_weft = [_ATTRIBUTES.get(each.__name__, {}) for each in kind.__mro__ if is_of_weft(each)]
+    return next((said for known in of_weft if (said := known.get(name))), "")
 
 
 def _of_dataset(error: TypeError, kind: str, said: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -54,6 +55,14 @@ def levels(trace: TracebackType | None) -> Iterator[TracebackType]:
     while trace is not None:
         yield trace
         trace = trace.tb_next
+
+
+def level_of_program() -> int:
+    """The `stacklevel` by which a warning of the function that asks shows the program's line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and is_weft(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def is_under_weft(file: str) -> bool:

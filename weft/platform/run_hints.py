@@ -1,12 +1,14 @@
-"""What `session.run` gave, as the lines of a program tell, where it took that for something else."""
+"""What `session.run`, or a function of weft, gave, as a program's lines tell, where it took that for something else."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 from types import FrameType
 
-from weft.platform.failing_call import last_frame_of_program
+from weft.platform.failing_call import last_frame_of_program, resolve
+from weft.platform.program_frames import is_of_weft
 
 _METHODS = ("run", "eval")
 _LOOKED_BACK = 60
@@ -22,12 +24,22 @@ def hint_for_unpacking(error: BaseException) -> str:
         return ""
     fetches = _fetches(statement.value)
     if fetches is None:
-        return ""
+        return _returned(statement.value, frame)
     names = len(statement.targets[0].elts)
     if isinstance(fetches, ast.List | ast.Tuple):
         return f"run returns one value for each fetch, {len(fetches.elts)} here, and there are {names} names for them."
     of = ast.unparse(fetches)
     return f"run returns one value for one fetch, that of {of}: several are fetched as a list, run([{of}, ...])."
+
+
+def _returned(value: ast.expr, frame: FrameType) -> str:
+    """What a function of weft returns, as its documentation says."""
+    function = resolve(value.func, frame) if isinstance(value, ast.Call) else None
+    if not isinstance(value, ast.Call) or not inspect.isfunction(function) or not is_of_weft(function):
+        return ""
+    _, _, returns = (inspect.getdoc(function) or "").partition("\nReturns:\n")
+    told = " ".join(returns.partition("\n\n")[0].split())
+    return f"{ast.unparse(value.func)} returns: {told}" if told else ""
 
 
 def given_before(name: str, frame: FrameType, line: int) -> tuple[ast.expr, int | None] | None:

@@ -111,6 +111,8 @@ def _of_fetches(error: BaseException) -> str:
 
 
 def _of_none(expression: ast.expr, frame: FrameType) -> str:
+    if isinstance(expression, ast.Subscript):
+        return _of_results(expression, frame)
     operands = _operands(expression)
     values = [resolve(each, frame) for each in operands]
     known = [isinstance(each, ast.Name | ast.Subscript | ast.Call) for each in operands]
@@ -210,6 +212,19 @@ def _operands(expression: ast.expr) -> list[ast.expr]:
         case ast.UnaryOp(operand=operand):
             return [operand]
     return []
+
+
+def _of_results(expression: ast.Subscript, frame: FrameType) -> str:
+    """For the results of a hook that has asked for nothing."""
+    if not isinstance(expression.value, ast.Attribute) or expression.value.attr != "results":
+        return ""
+    owner = resolve(expression.value.value, frame)
+    if type(owner).__name__ != "SessionRunValues" or not is_of_weft(type(owner)):
+        return ""
+    return (
+        f"{ast.unparse(expression.value)} is None: this hook has asked for nothing. What its before_run returns is fetched for "
+        "it: tf.train.SessionRunArgs({'loss': loss})."
+    )
 
 
 def _is_tensor(value: object) -> bool:

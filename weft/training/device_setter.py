@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from weft.framework.cluster_spec import ClusterLike, ClusterSpec
 from weft.framework.device_spec import DeviceSpec, canonical_name, merge_names
+from weft.framework.operation import Operation
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 
 # Ops that hold state which the replicas share.
 STANDARD_PS_OPS: Final = (
@@ -85,8 +87,8 @@ class _ReplicaDeviceChooser:
 
 def replica_device_setter(
     ps_tasks: int = 0,
-    ps_device: str = "/job:ps",
-    worker_device: str = "/job:worker",
+    ps_device: str | None = "/job:ps",
+    worker_device: str | None = "/job:worker",
     merge_devices: bool = True,
     cluster: ClusterLike | None = None,
     ps_ops: Sequence[str] | None = None,
@@ -99,8 +101,8 @@ def replica_device_setter(
 
     Args:
         ps_tasks: how many parameter servers there are; not used when `cluster` is given.
-        ps_device: their job; its task is chosen by `ps_strategy`.
-        worker_device: where all other ops go.
+        ps_device: their job; its task is chosen by `ps_strategy`. Nothing goes there when None or empty.
+        worker_device: where all other ops go; where the program's own scopes put them when None or empty.
         merge_devices: complete the device of an inner scope; False leaves it as it is.
         cluster: a ClusterSpec, ClusterDef or dict that tells how many parameter servers there are.
         ps_ops: the types of ops that go to the parameter servers; the variables and tables when None.
@@ -110,13 +112,24 @@ def replica_device_setter(
         None when there are no parameter servers.
 
     Raises:
-        TypeError: `cluster` is none of these, or `ps_strategy` is not callable.
+        TypeError: `cluster` is none of these, `ps_strategy` is not callable, or another argument is not what it takes.
+        ValueError: `ps_tasks` is negative.
 
     >>> with tf.device(tf.train.replica_device_setter(ps_tasks=2)):
     ...     v, w = tf.Variable(1.0), tf.Variable(2.0)
     >>> v.device, w.device
     ('/job:ps/task:0', '/job:ps/task:1')
     """
+    if isinstance(ps_tasks, Operation):
+        raise TypeError(
+            f"replica_device_setter was called with the operation {ps_tasks.name!r}. A function in tf.device is called with "
+            "each operation and returns a name; is the call that makes it lacking, "
+            "tf.device(tf.train.replica_device_setter(...))?"
+        )
+    check_arguments(replica_device_setter, ps_tasks=ps_tasks, ps_device=ps_device, worker_device=worker_device, ps_ops=ps_ops)
+    ps_device, worker_device = ps_device or "", worker_device or ""
+    if ps_tasks < 0:
+        raise ValueError(f"ps_tasks is {ps_tasks}: it is the number of parameter servers, 0 where there are none")
     if cluster is not None:
         tasks = ClusterSpec(cluster).as_dict().get(DeviceSpec.from_string(ps_device).job or "")
         ps_tasks = len(tasks or ())

@@ -22,20 +22,25 @@ class OwnTask:
         self.index: int = definition.task_index
         self.name = f"/job:{self.job}/replica:0/task:{self.index}"
         self.address = self.cluster.task_address(self.job, self.index)
-        self.host, _ = split_address(self.address)
+        # All are read: a job waits for ever for a task whose address is none.
+        self._hosts = {
+            (job, index): split_address(self.cluster.task_address(job, index), f"/job:{job}/task:{index}")[0]
+            for job in self.cluster.jobs
+            for index in self.cluster.task_indices(job)
+        }
+        self.host = self._hosts[self.job, self.index]
 
     @property
     def is_alone(self) -> bool:
         """Whether the cluster has no other task."""
-        return sum(len(self.cluster.task_indices(job)) for job in self.cluster.jobs) == 1
+        return len(self._hosts) == 1
 
     @property
     def told_of_address(self) -> str:
         """What to say of its address, where the cluster gives that to other tasks as well; else empty."""
-        tasks = ((job, index) for job in self.cluster.jobs for index in self.cluster.task_indices(job))
         others = [
             f"/job:{job}/task:{index}"
-            for job, index in tasks
+            for job, index in self._hosts
             if (job, index) != (self.job, self.index) and self.cluster.task_address(job, index) == self.address
         ]
         if not others or split_address(self.address)[1] == 0:
@@ -48,9 +53,7 @@ class OwnTask:
     @property
     def tasks_on_host(self) -> int:
         """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
-        jobs = [job for job in self.cluster.jobs if job != PARAMETER_SERVER]
-        addresses = [address for job in jobs for address in self.cluster.job_tasks(job) if address is not None]
-        return sum(split_address(address)[0] == self.host for address in addresses)
+        return sum(host == self.host for (job, _), host in self._hosts.items() if job != PARAMETER_SERVER)
 
 
 def as_server_def(

@@ -19,7 +19,7 @@ from weft.models.feature_columns.column import (
     TransformedFeatures,
     sparse,
 )
-from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int
+from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int, whole_number
 from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.array.filling import fill
 from weft.ops.array.identity import identity
@@ -118,7 +118,7 @@ def categorical_column_with_hash_bucket(
         dtype: string, or a type of integers.
 
     Raises:
-        ValueError: there is no bucket, or the type does not do.
+        ValueError: there is no bucket, or a part of one, or the type does not do.
     """
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
@@ -126,7 +126,7 @@ def categorical_column_with_hash_bucket(
         raise ValueError(f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, key: {key}")
     check_key(key)
     check_string_or_int(dtype, f"column_name: {key}")
-    return HashedCategoricalColumn(key, hash_bucket_size, dtype)
+    return HashedCategoricalColumn(key, whole_number(hash_bucket_size, "hash_bucket_size", key), dtype)
 
 
 class _IdentityFields(NamedTuple):
@@ -190,11 +190,11 @@ def categorical_column_with_identity(key: str, num_buckets: int, default_value: 
         default_value: the id of integers out of range; a step that meets one fails when None.
 
     Raises:
-        ValueError: there is no id, or the default is none.
+        ValueError: there is no id, or a part of one, or the default is none.
     """
     if num_buckets < 1:
         raise ValueError(f"num_buckets {num_buckets} < 1, column_name {key}")
     if default_value is not None and not 0 <= default_value < num_buckets:
         raise ValueError(f"default_value {default_value} not in range [0, {num_buckets}), column_name {key}")
     check_key(key)
-    return IdentityCategoricalColumn(key, num_buckets, default_value)
+    return IdentityCategoricalColumn(key, whole_number(num_buckets, "num_buckets", key), default_value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
@@ -16,6 +17,7 @@ _FOR_SEQUENCES: Final = (
     "A column of sequences is for tf.keras.experimental.SequenceFeatures, or tf.contrib.feature_column.sequence_input_layer."
 )
 _FOR_CATEGORIES: Final = "You can wrap a categorical column with an embedding_column or indicator_column."
+_Feature = TypeVar("_Feature")
 Defaults: TypeAlias = "int | float | Sequence[Defaults]"
 
 
@@ -23,6 +25,24 @@ def check_key(key: object) -> None:
     """Raise ValueError unless the key is a string."""
     if not isinstance(key, str):
         raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
+
+
+def whole_number(value: int, what: str, key: object) -> int:
+    """A number of buckets or of columns, which may be written as 1e6.
+
+    Args:
+        value: what was given.
+        what: the argument's name.
+        key: the feature's name, or the column's.
+
+    Raises:
+        ValueError: it has a fraction.
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, numbers.Integral):
+        return value
+    if not float(value).is_integer():
+        raise ValueError(f"{what} must be a whole number. {what}: {value}, key: {key}")
+    return int(value)
 
 
 def check_string_or_int(dtype: DType, prefix: str) -> None:
@@ -45,6 +65,17 @@ def check_numeric(feature: Tensor, key: str) -> None:
             f"tf.feature_column.categorical_column_with_vocabulary_list({key!r}, [...]); numbers in text become numbers by "
             "tf.string_to_number."
         )
+
+
+def normalized(feature: _Feature, normalizer_fn: Callable[[_Feature], _Feature | None], key: str) -> _Feature:
+    """What a program's function makes of a column's feature; ValueError where that is nothing."""
+    found = normalizer_fn(feature)
+    if found is None:
+        raise ValueError(
+            f"None values not supported. normalizer_fn of the numeric column {key!r} has returned None: is its `return` "
+            "lacking?"
+        )
+    return found
 
 
 def check_same_kind(key: str, wanted: DType, found: DType) -> None:

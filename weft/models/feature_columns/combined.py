@@ -21,6 +21,7 @@ from weft.models.feature_columns.column import (
     TransformedFeatures,
     sparse,
 )
+from weft.models.feature_columns.column_checks import whole_number
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.feature_columns.transformation_cache import to_sparse
 from weft.ops.io.example_features import VarLenFeature
@@ -199,4 +200,5 @@ def crossed_column(
                 "categorical_column_with_hash_bucket is not supported for crossing. Hashing before crossing will increase "
                 f"probability of collision. Instead, use the feature name as a string. Given: {key}"
             )
-    return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
+    size = whole_number(hash_bucket_size, "hash_bucket_size", " x ".join(str(getattr(key, "name", key)) for key in keys))
+    return CrossedColumn(tuple(keys), size, hash_key)

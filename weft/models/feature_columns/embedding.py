@@ -24,6 +24,7 @@ from weft.models.feature_columns.column import (
     TransformedFeatures,
     check_categorical,
 )
+from weft.models.feature_columns.column_checks import whole_number
 from weft.models.feature_columns.combined import WeightedCategoricalColumn
 from weft.models.feature_columns.sequence_ids import check_no_sequence, check_sequence, sequence_length
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint
@@ -231,6 +232,7 @@ def embedding_column(
     """
     _check_table(dimension, ckpt_to_load_from, tensor_name_in_ckpt)
     check_categorical("embedding_column", categorical_column)
+    dimension = whole_number(dimension, "dimension", categorical_column.name)
     if initializer is not None and not callable(initializer):
         raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {categorical_column.name}")
     return EmbeddingColumn(
@@ -289,6 +291,7 @@ def shared_embedding_columns(
     if not isinstance(categorical_columns, list) and hasattr(categorical_columns, "name"):
         raise TypeError(f"categorical_columns must be a list of columns; of one, {categorical_columns.name!r}, it is [column].")
     in_order = sorted(categorical_columns, key=lambda column: column.name)
+    dimension = whole_number(dimension, "dimension", ", ".join(column.name for column in in_order))
     _check_alike(in_order)
     collection = shared_embedding_collection_name or "_".join(c.name for c in in_order) + "_shared_embedding"
     start = initializer or _rows_of_norm_one(dimension)

@@ -29,6 +29,7 @@ from weft.models.feature_columns.column_checks import (
     check_numeric,
     checked_default,
     checked_shape,
+    normalized,
 )
 from weft.ops.array.filling import one_hot
 from weft.ops.array.ranges import range_of
@@ -80,7 +81,7 @@ class NumericColumn(DenseColumn, _NumericFields):
                 f"The corresponding Tensor of numerical column must be a Tensor. SparseTensor is not supported. key: {self.key}"
             )
         if self.normalizer_fn is not None:
-            feature = self.normalizer_fn(feature)
+            feature = normalized(feature, self.normalizer_fn, self.key)
         check_numeric(feature, self.key)
         return cast(feature, dtypes.float32)
 

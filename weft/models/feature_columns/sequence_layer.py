@@ -27,6 +27,7 @@ from weft.models.feature_columns.column_checks import (
     checked_shape,
     column_list,
     element_count,
+    normalized,
 )
 from weft.models.feature_columns.input_layer import tensors_of
 from weft.models.feature_columns.scope_state import ScopeStateManager
@@ -75,7 +76,7 @@ class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumericFields):
     def transform_feature(self, transformation_cache: TransformedFeatures, state_manager: StateManager) -> SparseTensor:
         """The numbers, normalized."""
         numbers = sparse(transformation_cache.get(self.key, state_manager))
-        return numbers if self.normalizer_fn is None else self.normalizer_fn(numbers)
+        return numbers if self.normalizer_fn is None else normalized(numbers, self.normalizer_fn, self.key)
 
     def get_sequence_dense_tensor(
         self, transformation_cache: TransformedFeatures, state_manager: StateManager

@@ -12,7 +12,7 @@ from weft.framework.dtypes import DType, as_dtype
 from weft.framework.sparse_tensor import SparseTensor
 from weft.models.feature_columns.categorical import KeyedColumn
 from weft.models.feature_columns.column import StateManager, dense
-from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int
+from weft.models.feature_columns.column_checks import check_key, check_same_kind, check_string_or_int, whole_number
 from weft.ops.lookup.tables import LookupInterface
 from weft.ops.lookup.vocabularies import index_table_from_file, index_table_from_tensor
 from weft.ops.math.casting import cast
@@ -112,11 +112,12 @@ def categorical_column_with_vocabulary_file(
         vocabulary_size = _lines(key, vocabulary_file)
     if vocabulary_size < 1:
         raise ValueError(f"Invalid vocabulary_size in {key}.")
-    _check_buckets(key, num_oov_buckets, default_value is not None)
+    size = whole_number(vocabulary_size, "vocabulary_size", key)
+    buckets = _checked_buckets(key, num_oov_buckets, default_value is not None)
     check_string_or_int(dtype, f"column_name: {key}")
     check_key(key)
     default = -1 if default_value is None else default_value
-    return VocabularyFileCategoricalColumn(key, vocabulary_file, vocabulary_size, num_oov_buckets or 0, dtype, default)
+    return VocabularyFileCategoricalColumn(key, vocabulary_file, size, buckets, dtype, default)
 
 
 def _lines(key: str, path: str) -> int:
@@ -130,13 +131,14 @@ def _lines(key: str, path: str) -> int:
     return count
 
 
-def _check_buckets(key: str, count: int | None, has_default: bool) -> None:
+def _checked_buckets(key: str, count: int | None, has_default: bool) -> int:
     if not count:
-        return
+        return 0
     if has_default:
         raise ValueError(f"Can't specify both num_oov_buckets and default_value in {key}.")
     if count < 0:
         raise ValueError(f"Invalid num_oov_buckets {count} in {key}.")
+    return whole_number(count, "num_oov_buckets", key)
 
 
 class _ListFields(NamedTuple):
@@ -184,14 +186,20 @@ def categorical_column_with_vocabulary_list(
         num_oov_buckets: how many ids there are, behind those of the list, for what is not in it; chosen by hash.
 
     Raises:
+        TypeError: the list is a text.
         ValueError: the list is empty or has an entry twice, or the arguments do not fit together.
     """
     if vocabulary_list is None or len(vocabulary_list) < 1:
         raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
+    if isinstance(vocabulary_list, str | bytes):
+        raise TypeError(
+            f"vocabulary_list must be a list of words, column_name: {key}; got {vocabulary_list!r}, which is one: the words of "
+            "a text are text.split(), those of a file categorical_column_with_vocabulary_file reads"
+        )
     if len(set(vocabulary_list)) != len(vocabulary_list):
         raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
     entries = as_dtype(np.array(vocabulary_list).dtype)
-    _check_buckets(key, num_oov_buckets, default_value != -1)
+    buckets = _checked_buckets(key, num_oov_buckets, default_value != -1)
     check_string_or_int(entries, f"column_name: {key} vocabulary")
     if dtype is None:
         dtype = entries
@@ -199,4 +207,4 @@ def categorical_column_with_vocabulary_list(
         raise ValueError(f"dtype {dtype} and vocabulary dtype {entries} do not match, column_name: {key}")
     check_string_or_int(dtype, f"column_name: {key}")
     check_key(key)
-    return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), dtype, default_value, num_oov_buckets)
+    return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), dtype, default_value, buckets)

@@ -214,7 +214,8 @@ class Layer(Effects):
         if count < 2 or any(isinstance(each, Tensor) and not each.dims for each in given):
             return
         fields = getattr(inputs, "_fields", ())
-        parts = f" It has the parts {', '.join(fields)}: h of an LSTM's state is its output." if fields else ""
+        meant = "h of an LSTM's state is its output" if "h" in fields else "take one of them"
+        parts = f" It has the parts {', '.join(fields)}: {meant}." if fields else ""
         raise ValueError(
             f"Layer {self.name} expects 1 inputs, but it received {count} input tensors. Inputs received: {list(given)!r}."
             f"{parts} tf.concat(inputs, -1) joins tensors, such as the outputs of both directions."

@@ -34,8 +34,10 @@ def misfit(name: str, state_size: Nest, state: Nest) -> str:
 
 
 def _fits(size: Nest, part: Tensor) -> bool:
-    dims = size.as_list() if isinstance(size, TensorShape) else [size]
-    return part.shape.is_compatible_with([None, *dims])
+    if not isinstance(size, TensorShape):
+        return part.shape.is_compatible_with([None, size])
+    # A scalar, such as the count of steps of an AttentionWrapper, has no batch.
+    return part.shape.is_compatible_with([None, *size.as_list()]) or (size.ndims == 0 and part.shape.is_compatible_with([]))
 
 
 def _in_words(state_size: Nest) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike, VariableLike
 from weft.framework.dtypes import as_dtype
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -51,7 +52,7 @@ class AttentionMechanism:
 
     Raises:
         TypeError: a layer is no Layer, or `probability_fn` no function.
-        ValueError: the memory's inner sizes are not known.
+        ValueError: the memory's inner sizes are not known, or it has none for a layer.
     """
 
     scope_name = ""
@@ -75,6 +76,11 @@ class AttentionMechanism:
         self._lengths = None if memory_sequence_length is None else convert_to_tensor(memory_sequence_length)
         with input_scope(name, "BaseAttentionMechanismInit", (memory,)):
             memory = convert_to_tensor(memory, name="memory")
+            if memory_layer is not None and memory.shape.ndims is not None and memory.shape.ndims < 3:
+                raise ValueError(
+                    "Expected memory to be [batch, steps, ...], such as the outputs of an encoder\n"
+                    f"  memory: {described(memory)}"
+                )
             if check_inner_dims_defined and not memory.shape[2:].is_fully_defined():
                 raise ValueError(
                     f"Expected memory {memory.name} to have fully defined inner dims, but saw shape: {memory.shape}"
@@ -218,7 +224,7 @@ def products_of(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
     if depth != width:
         raise ValueError(
             f"Incompatible or unknown inner dimensions between query and keys.  Query ({query}) has units: {depth}.  Keys "
-            f"({keys}) have units: {width}.  Perhaps you need to set num_units to the keys' dimension ({width})?"
+            f"({keys}) have units: {width}.  Perhaps you need to set num_units to the query's dimension ({depth})?"
         )
     score = squeeze(matmul(expand_dims(query, 1), keys, transpose_b=True), [1])
     if scale:

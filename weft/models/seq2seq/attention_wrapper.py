@@ -222,7 +222,11 @@ class AttentionWrapper(RNNCell):
     def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step of the cell, and a look at the memories."""
         if not isinstance(state, AttentionWrapperState):
-            raise TypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead.")
+            raise TypeError(
+                f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead. The state of "
+                f"{self.name!r} is made by its zero_state(batch, tf.float32), and .clone(cell_state=state) puts the last state "
+                "of an encoder there."
+            )
         output, cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         what = _unlike_batches(f"When applying AttentionWrapper {self.name}", "the query (decoder output)", "memory input")
         output = self._after_checks(batch_size_of(output, 0), what, output, "checked_cell_output")

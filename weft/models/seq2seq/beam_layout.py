@@ -6,6 +6,7 @@ from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, SizeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -81,6 +82,7 @@ class BeamLayout:
         """
         if isinstance(tensor, TensorArray) or _rank(tensor) == 0:
             return tensor
+        self._refuse_untiled(tensor)
         made = reshape(tensor, concat([[self.batch_size, self.width], shape(tensor)[1:]], 0))
         wanted = TensorShape([self.static_batch_size, self.width]).concatenate(_shape_of(size))
         if not made.shape.is_compatible_with(wanted):
@@ -91,6 +93,17 @@ class BeamLayout:
             )
         made.set_shape(wanted)
         return made
+
+    def _refuse_untiled(self, tensor: Tensor) -> None:
+        dims = tensor.dims
+        if self.static_batch_size is None or not dims or dims[0] in (None, self.static_batch_size * self.width):
+            return
+        raise ValueError(
+            f"A beam search of {self.static_batch_size} sequences with beam_width={self.width} takes a state of "
+            f"{self.static_batch_size * self.width} rows, and got\n  state: {described(tensor)}\n  "
+            f"tf.contrib.seq2seq.tile_batch(state, multiplier={self.width}) makes it of an encoder's, and cell.zero_state "
+            "takes the batch times beam_width."
+        )
 
     def merge(self, tensor: Tensor, size: Nest) -> Tensor:
         """`[batch, beams, ...]` as `[batch * beams, ...]`; what has fewer dimensions, and an array, as they are."""

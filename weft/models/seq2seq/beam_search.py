@@ -15,7 +15,7 @@ from weft.models.rnn.cell import assert_like_rnn_cell
 from weft.models.seq2seq.beam_layout import BeamLayout
 from weft.models.seq2seq.beam_scores import attention_seen, only_end_after_end, scored
 from weft.models.seq2seq.decoder import Decoder
-from weft.models.seq2seq.helper import looked_up
+from weft.models.seq2seq.helper import check_tokens, looked_up
 from weft.ops.array.filling import fill, one_hot, zeros
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, size
@@ -105,17 +105,17 @@ class BeamSearchDecoder(Decoder):
     ) -> None:  # fmt: skip
         assert_like_rnn_cell("cell", cell)
         if output_layer is not None and not isinstance(output_layer, Layer):
-            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+            raise TypeError(
+                f"output_layer must be a Layer, received: {type(output_layer)}. tf.layers.Dense(units) is one, "
+                "tf.layers.dense a function that calls one."
+            )
         self._cell, self._output_layer, self._width = cell, output_layer, beam_width
         self._weights = length_penalty_weight, coverage_penalty_weight
         self._sorts_arrays = reorder_tensor_arrays
         self._embedding_fn = looked_up(embedding)
         tokens = convert_to_tensor(start_tokens, dtypes.int32, name="start_tokens")
-        if tokens.shape.ndims != 1:
-            raise ValueError("start_tokens must be a vector")
         self._end_token = convert_to_tensor(end_token, dtypes.int32, name="end_token")
-        if self._end_token.shape.ndims != 0:
-            raise ValueError("end_token must be a scalar")
+        check_tokens(tokens, self._end_token)
         self._batch_size = size(tokens)
         self._layout = BeamLayout(self._batch_size, beam_width)
         self._first_state = nest.map_structure(self._layout.split, initial_state, cell.state_size)

@@ -107,7 +107,10 @@ class BasicDecoder(Decoder):
         if not isinstance(helper, Helper):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")
         if output_layer is not None and not isinstance(output_layer, Layer):
-            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+            raise TypeError(
+                f"output_layer must be a Layer, received: {type(output_layer)}. tf.layers.Dense(units) is one, "
+                "tf.layers.dense a function that calls one."
+            )
         self._cell, self._helper, self._initial_state, self._output_layer = cell, helper, initial_state, output_layer
 
     @property

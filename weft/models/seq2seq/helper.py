@@ -7,6 +7,7 @@ from collections.abc import Callable
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -299,6 +300,17 @@ def _categories(logits: Tensor, seed: int | None) -> Tensor:
     return cast(reshape(multinomial(logits, 1, seed=seed), [-1]), dtypes.int32)
 
 
+def check_tokens(start_tokens: Tensor, end_token: Tensor) -> None:
+    """Raise ValueError unless the first inputs are a vector, and what ends a sequence a scalar."""
+    if start_tokens.shape.ndims != 1:
+        raise ValueError(
+            f"start_tokens must be a vector\n  start_tokens: {described(start_tokens)}\n  There is one for each sequence: "
+            "tf.fill([batch], token)."
+        )
+    if end_token.shape.ndims != 0:
+        raise ValueError(f"end_token must be a scalar\n  end_token: {described(end_token)}\n  One token ends all sequences.")
+
+
 class GreedyEmbeddingHelper(Helper):
     """The next input is the embedding of the class with the greatest logit.
 
@@ -315,10 +327,7 @@ class GreedyEmbeddingHelper(Helper):
         self._embedding_fn = looked_up(embedding)
         self._start_tokens = convert_to_tensor(start_tokens, dtypes.int32, name="start_tokens")
         self._end_token = convert_to_tensor(end_token, dtypes.int32, name="end_token")
-        if self._start_tokens.shape.ndims != 1:
-            raise ValueError("start_tokens must be a vector")
-        if self._end_token.shape.ndims != 0:
-            raise ValueError("end_token must be a scalar")
+        check_tokens(self._start_tokens, self._end_token)
         self._batch_size = size(self._start_tokens)
         self._start_inputs = self._embedding_fn(self._start_tokens)
 

@@ -77,7 +77,7 @@ def _constant(
         array = array.copy()
     array.flags.writeable = False
     kind = wanted or dtypes.as_dtype(array.dtype)
-    return const(value=array, dtype=kind, name=name or "Const")
+    return const(value=array, dtype=kind, name=name)
 
 
 def _shape_to_tensor(value: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:

@@ -36,6 +36,9 @@ class QueueBase:
         ValueError: there are not as many shapes or names as dtypes.
     """
 
+    # What the first component is for, where it is the queue's own.
+    _first_component = ""
+
     def __init__(
         self, dtypes: Sequence[DTypeLike], shapes: Sequence[ShapeLike] | None, names: Sequence[str] | None, queue_ref: Tensor
     ) -> None:
@@ -123,11 +126,13 @@ class QueueBase:
                 )
             vals = [vals[name] for name in self._names]
         elif self._names:
-            raise ValueError("You must enqueue a dictionary in a Queue with names")
+            of = f"{self.name!r} has the names {self._names}, got {vals!r}"
+            raise ValueError(f"You must enqueue a dictionary in a Queue with names: {of}")
         elif not isinstance(vals, list | tuple):
             vals = [vals]
         if len(vals) != len(self._dtypes):
-            raise ValueError(f"Queue {self.name!r} has {len(self._dtypes)} components, got {len(vals)} to enqueue")
+            told = f"{self._first_component}an element is [{', '.join(dtype.name for dtype in self._dtypes)}]"
+            raise ValueError(f"Queue {self.name!r} has {len(self._dtypes)} components, got {len(vals)} to enqueue: {told}")
         components = []
         for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True)):
             with naming(f"Queue {self.name!r} has elements of the type {dtype.name}.", **{f"component {number}": value}):
@@ -244,7 +249,8 @@ def _as_shapes(shapes: ShapeLike | Sequence[ShapeLike], allows_unknown_dims: boo
         shapes = [shapes]
     is_alone = isinstance(shapes, list | tuple) and all(item is None or isinstance(item, int) for item in shapes)
     if allows_unknown_dims and (is_alone or not isinstance(shapes, list | tuple)):
-        raise ValueError("When providing partial shapes, a list of shapes must be provided.")
+        alone = f" {shapes!r} is one shape: of one component it is shapes=[{shapes!r}]." if is_alone else ""
+        raise ValueError(f"When providing partial shapes, a list of shapes must be provided.{alone}")
     if shapes is None:
         return None
     if not isinstance(shapes, list | tuple):
@@ -396,6 +402,8 @@ class PriorityQueue(QueueBase):
         shared_name: the name by which sessions share it; the node's name when None.
         name: the node's name.
     """
+
+    _first_component = "the first is the priority, an integer; "
 
     def __init__(
         self,

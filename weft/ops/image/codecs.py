@@ -44,13 +44,22 @@ def invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError.of(message)
 
 
+_LONGEST_NAME: Final = 4096
+_OF_NAME: Final = ". That is a file's name: tf.read_file(name) gives the bytes to decode"
+
+
 def format_of(data: bytes, expected: str = "Expected image (JPEG, PNG, or GIF)") -> str:
     """The format by the first bytes; InvalidArgumentError, which begins with `expected`, for none that is known."""
     for signature, kind in SIGNATURES:
         if data.startswith(signature):
             return kind
     found = f"unknown format starting with '{data[:16].decode('ascii', 'backslashreplace')}'" if data else "empty file"
-    raise invalid(f"{expected}, got {found}")
+    raise invalid(f"{expected}, got {found}{_OF_NAME if _is_name(data) else ''}")
+
+
+def _is_name(data: bytes) -> bool:
+    """Whether the bytes look like the name of an image's file."""
+    return len(data) < _LONGEST_NAME and data.lower().endswith((b".png", b".jpg", b".jpeg", b".gif", b".bmp"))
 
 
 def opened(data: bytes) -> tuple[Any, str]:

@@ -39,7 +39,8 @@ def init_from_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str], assig
         variable = _find(target)
         if variable is not None:
             if key not in shapes:
-                meant = did_you_mean(key, list(shapes))
+                exchanged = ". The names of the checkpoint come first, {'name': variable}"
+                meant = did_you_mean(key, list(shapes)) if isinstance(key, str) else exchanged
                 raise ValueError(f"Tensor {key} is not found in {os.fsdecode(ckpt_dir_or_file)} checkpoint {shapes}{meant}")
             _initialize(variable, path, key, shapes)
         else:

@@ -84,6 +84,16 @@ def _by_record(
     return columns
 
 
+def _of_header(found: str, row: int | None) -> str:
+    """What to do where the line may be the one with the columns' names."""
+    if row or not found.strip().isidentifier():
+        return ""
+    return (
+        "\n  If that is a column's name, skip the first line of each file: tf.TextLineReader(skip_header_lines=1), or "
+        "tf.data.TextLineDataset(file).skip(1)."
+    )
+
+
 def value_of_field(
     text: bytes, missing: bytes, kind: DType, default: Array, field: int, row: int | None
 ) -> bytes | int | float:
@@ -100,7 +110,7 @@ def value_of_field(
         number: int | float = numbers_of([text], kind)[0]
     except NumberError:
         expected, found = _C_NAMES.get(kind.name, kind.name), text.decode(errors="replace")
-        raise _invalid(f"Field {field} in {record} is not a valid {expected}: {found}") from None
+        raise _invalid(f"Field {field} in {record} is not a valid {expected}: {found}{_of_header(found, row)}") from None
     return number
 
 
@@ -168,7 +178,7 @@ def decode_csv(
     Raises:
         InvalidArgumentError: the delimiter has more than one character.
         ValueError: the columns are not in order.
-        TypeError: `record_defaults` is no list.
+        TypeError: `record_defaults` is no list, or one of types.
 
     >>> sess.run(tf.decode_csv("1,2.5,x", record_defaults=[[0], [0.0], [""]]))
     [np.int32(1), np.float32(2.5), b'x']
@@ -179,7 +189,14 @@ def decode_csv(
             "column, such as [[0.0], ['']]."
         )
     if len(field_delim) != 1:
-        raise _invalid("field_delim should be only 1 char")
+        raise _invalid(f"field_delim should be only 1 char, got {field_delim!r}")
+    for index, default in enumerate(record_defaults):
+        if isinstance(default, DType | type):
+            raise TypeError(
+                f"Tensors in list passed to 'record_defaults' of 'DecodeCSV' Op are invalid: record_defaults[{index}] is "
+                f"{default!r}, a type. It is what stands for a field that is missing, such as [0.0] or [''], whose type is the "
+                "field's; of one that may not miss it is an empty tensor, tf.constant([], tf.float32)."
+            )
     columns = list(select_cols or [])
     if columns != sorted(set(columns)):
         raise ValueError("select_cols is not strictly increasing.")

@@ -68,8 +68,25 @@ def _values(features: Array, key: str, wanted: DType, example: _Example, is_dens
     if _KINDS[kind] != wanted:
         found, expected = datatype_name(_KINDS[kind]), datatype_name(wanted)
         both = f"Data type: {found} but expected" if is_dense else f"Expected type: {expected}, Actual"
-        raise _invalid(f"{example.key(key)}Data types don't match. {both} type: {expected if is_dense else found}")
+        raise _invalid(
+            f"{example.key(key)}Data types don't match. {both} type: {expected if is_dense else found}"
+            f"{remedy_for_kind(_KINDS[kind], wanted)}"
+        )
     return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
+
+
+def remedy_for_kind(found: DType, wanted: DType) -> str:
+    """How to ask for a feature of another kind than was wanted, as a line behind an error's first.
+
+    Args:
+        found: the type that the example has it in.
+        wanted: the type that the program has asked for.
+    """
+    if dtypes.string not in (found, wanted):
+        return f"\n  Ask for it as tf.{found.name}; tf.cast makes {wanted.name} of it."
+    if found == dtypes.string:
+        return "\n  Ask for it as tf.string: tf.decode_raw makes numbers of an array's bytes, tf.string_to_number of digits."
+    return f"\n  Ask for it as tf.{found.name}; tf.as_string makes texts of numbers."
 
 
 def _dense(features: Tensor, spec: DenseSpec, example: _Example) -> Array:

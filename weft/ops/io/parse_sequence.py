@@ -18,6 +18,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op
+from weft.ops.io.parse_example import remedy_for_kind
 from weft.ops.io.requested_features import EXAMPLE_TYPES
 from weft.ops.io.sequence_features import Parsed, SequenceFeatures
 from weft.proto import example_pb2
@@ -36,7 +37,10 @@ def _values(feature: Any, wanted: DType, where: str) -> Array:
     if kind is None:
         return np.empty(0, wanted.as_numpy_dtype)
     if _KINDS[kind] is not wanted:
-        raise _invalid(f"{where}Data types don't match. Expected type: {wanted.name}, found: {_KINDS[kind].name}")
+        raise _invalid(
+            f"{where}Data types don't match. Expected type: {wanted.name}, found: {_KINDS[kind].name}"
+            f"{remedy_for_kind(_KINDS[kind], wanted)}"
+        )
     return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
 
 

@@ -133,7 +133,7 @@ def _dealt(parts: list[VariableLike], ids: Tensor, strategy: str) -> tuple[Tenso
     if strategy == "mod":
         return ids % count, ids // count
     if strategy != "div":
-        raise ValueError("Unrecognized partition strategy: " + strategy)
+        raise ValueError(f"Unrecognized partition strategy: {strategy}. It is 'mod' or 'div'.")
     total = _total_rows(parts, ids.dtype.base_dtype)
     per_part, extras = total // count, total % count
     # The first `extras` parts have one row more than the others.

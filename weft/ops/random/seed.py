@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from weft.framework.graph import get_default_graph
+from weft.platform.argument_checks import check_arguments
 
 DEFAULT_GRAPH_SEED: Final = 87654321
 _MAXINT32: Final = 2**31 - 1
@@ -41,5 +42,9 @@ def set_random_seed(seed: int | None) -> None:
 
     Args:
         seed: the seed, an int; None for numbers that differ from session to session.
+
+    Raises:
+        TypeError: it is no number.
     """
+    check_arguments(set_random_seed, seed=seed)
     get_default_graph().seed = seed

@@ -26,7 +26,9 @@ class VariableAggregation(enum.Enum):
 
 
 def checked_trainable(trainable: bool | None, synchronization: VariableSynchronization | int | None, name: str | None) -> bool:
-    """Whether a variable is trainable; ValueError when it may not be."""
+    """Whether a variable is trainable; ValueError when it may not be, TypeError for a text."""
+    if isinstance(trainable, str | bytes):
+        raise TypeError(f"trainable of the variable {name!r} is {trainable!r}, a text, which is true; it takes True or False")
     given = checked_synchronization(synchronization, name)
     return given is not VariableSynchronization.ON_READ if trainable is None else trainable
 

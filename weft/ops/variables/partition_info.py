@@ -76,7 +76,10 @@ class PartitionInfo:
 def partitions_of(partitioner: Partitioner, shape: TensorShape, dtype: DTypeLike) -> Sequence[int]:
     """Ask a partitioner and check what it says; ValueError when it is no way to cut a variable of this shape."""
     if not shape.is_fully_defined():
-        raise ValueError(f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.")
+        raise ValueError(
+            f"Shape of a new partitioned variable must be fully defined, but instead was {shape}. A partitioner needs "
+            "shape=[...], and an initializer that makes a part of it, such as tf.zeros_initializer()."
+        )
     rank = len(shape.as_list())
     if rank < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")

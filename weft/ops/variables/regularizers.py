@@ -43,6 +43,8 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
 
 
 def _scaled(kind: str, scale: float, penalty: Callable[[VariableLike], Tensor], scope: str | None) -> Regularizer:
+    if isinstance(scale, str | bytes):
+        raise TypeError(f"{kind}_regularizer: scale is {scale!r}, a text; it takes a number.")
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
     if isinstance(scale, numbers.Real) and float(scale) < 0.0:

@@ -89,7 +89,8 @@ class variable_scope:
             raise TypeError("If default_name is None then name_or_scope is required")
         self._reuse = None if reuse is False else reuse
         if self._reuse is not True and self._reuse is not None and self._reuse is not AUTO_REUSE:
-            raise ValueError("The reuse parameter must be True or False or None.")
+            meant = ": the object tf.AUTO_REUSE, not its name" if reuse == AUTO_REUSE.name else ", or tf.AUTO_REUSE"
+            raise ValueError(f"The reuse parameter must be True or False or None. Got {reuse!r}{meant}.")
         if not isinstance(auxiliary_name_scope, bool):
             raise TypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
         self._name_or_scope = name_or_scope

@@ -155,7 +155,7 @@ class VariableStore:
         if options["reuse"] is True:
             raise ValueError(
                 f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
-                f"reuse=tf.AUTO_REUSE in VarScope?{did_you_mean(name, self._vars)}"
+                f"reuse=tf.AUTO_REUSE in VarScope?{did_you_mean(name, [each for each in self._vars if each[-1:] != '/'])}"
             )
         if initializer is None:
             initializer = default_initializer(name, kind)
@@ -164,7 +164,7 @@ class VariableStore:
                     f"{_NO_INITIALIZER} Shape of a new variable ({name}) must be fully defined, but instead was "
                     f"{TensorShape(None) if wanted is None else wanted}."
                 )
-        value, value_type = _initial_value(initializer, wanted, kind, partition_info)
+        value, value_type = _initial_value(name, initializer, wanted, kind, partition_info)
         rest = {key: item for key, item in options.items() if key not in ("regularizer", "reuse")}
         if rest["use_resource"] is None:
             rest["use_resource"] = resource_variables_enabled()
@@ -309,7 +309,7 @@ def _needs_no_arguments(function: Callable[..., object]) -> bool:
 
 
 def _initial_value(
-    initializer: Initializer, shape: TensorShape | None, dtype: DType, partition_info: PartitionInfo | None
+    name: str, initializer: Initializer, shape: TensorShape | None, dtype: DType, partition_info: PartitionInfo | None
 ) -> tuple[Any, DType | None]:
     """The initial value, or a function that makes it, and the type to convert it to."""
     if not callable(initializer):
@@ -323,10 +323,8 @@ def _initial_value(
         return functools.partial(initializer, shape.as_list(), **keywords), dtype.base_dtype
     if _needs_no_arguments(initializer):
         return initializer, None
-    raise ValueError(
-        "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be "
-        "provided or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
-    )
+    asked = "without a shape" if shape is None else f"with the shape {shape}"
+    raise ValueError(f"{_NO_INITIALIZER} Variable {name!r} is asked for {asked}, which {initializer!r} needs: shape=[...].")
 
 
 def _part_initializer(

@@ -45,8 +45,9 @@ def checked_devices(devices: Sequence[str]) -> tuple[str, ...]:
     for each in found:
         if DeviceSpec.from_string(each).job not in (None, "localhost"):
             raise ValueError(
-                f"In-graph multi-worker training with `MirroredStrategy` is not supported: {each} is a device of another task. "
-                "Name local devices, and use tf.distribute.experimental.MultiWorkerMirroredStrategy for several workers."
+                f"In-graph multi-worker training with `MirroredStrategy`, or another strategy of one task, is not supported: "
+                f"{each} is a device of another task. Name local devices, and use "
+                "tf.distribute.experimental.MultiWorkerMirroredStrategy for several workers."
             )
     return found
 

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft import errors
+from weft.client.fetches import FetchPlan
 from weft.client.session import Session
 from weft.framework.aliases import Feeds, Fetches, FetchValue
 from weft.platform import tf_logging
 from weft.platform.argument_checks import check_arguments
 from weft.platform.wait_notice import WaitNotice
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
 
@@ -41,6 +43,8 @@ class FinalOpsHook(SessionRunHook):
     Args:
         final_ops: what to fetch, in any structure.
         final_ops_feed_dict: what to feed.
+
+    Creating a session raises ValueError for a name that the graph lacks.
     """
 
     def __init__(self, final_ops: Fetches, final_ops_feed_dict: Feeds | None = None) -> None:
@@ -52,6 +56,11 @@ class FinalOpsHook(SessionRunHook):
     def final_ops_values(self) -> FetchValue:
         """The value of the last run; None before it."""
         return self._final_ops_values
+
+    def after_create_session(self, session: Session, coord: Coordinator | None) -> None:
+        """Refuse what the graph lacks, before the training and not behind it."""
+        if self._final_ops is not None:
+            FetchPlan(session.graph, self._final_ops)
 
     def end(self, session: Session) -> None:
         """Run it."""

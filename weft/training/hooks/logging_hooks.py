@@ -46,7 +46,7 @@ class LoggingTensorHook(SessionRunHook):
             raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
         check_arguments(LoggingTensorHook.__init__, every_n_iter=every_n_iter, every_n_secs=every_n_secs, formatter=formatter)
         if every_n_iter is not None and every_n_iter <= 0:
-            raise ValueError(f"invalid every_n_iter={every_n_iter}.")
+            raise ValueError(f"invalid every_n_iter={every_n_iter}. LoggingTensorHook logs at every such run; 1 is every run.")
         if isinstance(tensors, Tensor | str):
             raise TypeError(f"LoggingTensorHook takes a list or a dict of tensors, of one of them [tensor]; got {tensors!r}.")
         if isinstance(tensors, Mapping):

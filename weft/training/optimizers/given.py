@@ -81,9 +81,14 @@ def variables_to_optimize(var_list: object) -> list[Any]:
     return trainable_variables() + get_default_graph().get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
 
 
-def no_variables(var_list: object) -> str:
+def no_variables(var_list: object, loss: Tensor) -> str:
     """The message where there is nothing to optimize."""
-    trainable = variables_to_optimize(None)
+    trainable, graph = variables_to_optimize(None), get_default_graph()
+    if var_list is None and loss.graph is not graph:
+        return (
+            f"No variables to optimize. The loss {loss.name} is of {loss.graph.label}, and the optimizer looks for variables "
+            f"in {graph.label}: call it inside of `with loss.graph.as_default():`."
+        )
     if var_list is None or not trainable:
         return "No variables to optimize. The graph has no trainable variables: is the model built before?"
     names = ", ".join(variable.op.name for variable in trainable[:_SHOWN])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,6 +93,11 @@ class ExponentialMovingAverage:
         name: str = "ExponentialMovingAverage",
     ) -> None:
         check_arguments(ExponentialMovingAverage.__init__, name=name)
+        if isinstance(decay, numbers.Real) and not 0.0 <= decay <= 1.0:
+            raise ValueError(
+                f"ExponentialMovingAverage: decay is {decay!r}; it is the part of an average that an update keeps, from 0 to "
+                "1, such as 0.999."
+            )
         self._decay = decay
         self._num_updates = num_updates
         self._zero_debias = zero_debias

@@ -191,7 +191,7 @@ class Optimizer:
         variables = variables_to_optimize(var_list)
         targets = [differentiated(variable) for variable in variables]
         if not variables:
-            raise ValueError(no_variables(var_list))
+            raise ValueError(no_variables(var_list, loss))
         found = gradients(
             loss,
             targets,

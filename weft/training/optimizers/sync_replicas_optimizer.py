@@ -35,6 +35,7 @@ from weft.ops.variables.assign import assign
 from weft.ops.variables.collections import global_variables, report_uninitialized_variables
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments, check_flags
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.optimizers.moving_averages import ExponentialMovingAverage
@@ -44,6 +45,14 @@ from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.model_readiness import what_is_missing
 from weft.training.sessions.quorum import Quorum
 from weft.training.sessions.stall_watch import WatchedQueueRunner
+
+
+def _check_counts(**counts: int) -> None:
+    for what, count in counts.items():
+        if not hasattr(type(count), "__index__"):
+            raise TypeError(f"SyncReplicasOptimizer: {what} must be an int, how many replicas, got {count!r}.")
+        if count < 1:
+            raise ValueError(f"SyncReplicasOptimizer: {what} must be at least 1, got {count!r}.")
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -82,7 +91,7 @@ class SyncReplicasOptimizer(Optimizer):
     >>> hook = sync.make_session_run_hook(is_chief=True)
 
     Raises:
-        TypeError: `opt` is no Optimizer.
+        TypeError: `opt` is no Optimizer, or another argument is not what it takes.
         ValueError: the numbers of replicas are impossible.
     """
 
@@ -99,15 +108,16 @@ class SyncReplicasOptimizer(Optimizer):
         min_num_replicas: int | None = None,
     ) -> None:
         super().__init__(use_locking, name)
-        if not hasattr(opt, "compute_gradients"):
+        if not hasattr(opt, "compute_gradients") or isinstance(opt, type):
             raise TypeError(
                 f"opt must be an Optimizer, not {opt!r}: SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), ...)."
             )
         if total_num_replicas is None:
             total_num_replicas = replicas_to_aggregate
-        for what, count in (("replicas_to_aggregate", replicas_to_aggregate), ("total_num_replicas", total_num_replicas)):
-            if not hasattr(type(count), "__index__"):
-                raise TypeError(f"SyncReplicasOptimizer: {what} must be an int, how many replicas, got {count!r}.")
+        _check_counts(replicas_to_aggregate=replicas_to_aggregate, total_num_replicas=total_num_replicas)
+        check_arguments(
+            SyncReplicasOptimizer.__init__, variable_averages=variable_averages, variables_to_average=variables_to_average
+        )
         if min_num_replicas is not None and not 1 <= min_num_replicas <= total_num_replicas:
             raise ValueError(
                 f"SyncReplicasOptimizer: min_num_replicas must be from 1 to total_num_replicas, which is {total_num_replicas}; "
@@ -336,6 +346,7 @@ class SyncReplicasOptimizer(Optimizer):
             is_chief: whether it is the chief.
             num_tokens: how many tokens the chief puts into the queue at first; see `get_init_tokens_op`.
         """
+        check_flags(SyncReplicasOptimizer.make_session_run_hook, is_chief=is_chief)
         return _SyncReplicasOptimizerHook(self, is_chief, num_tokens)
 
 

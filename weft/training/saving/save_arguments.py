@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
+from weft.proto.messages import SaverDef
 
 
 def as_path(save_path: str | os.PathLike[str], method: str) -> str:
@@ -48,3 +49,27 @@ def checked_session(sess: object) -> BaseSession:
         "run_context.session"
     )
     raise TypeError(f"'sess' must be a Session; {sess}{monitored if hasattr(sess, 'run_step_fn') else ''}")
+
+
+def check_graph(sess: SessionLike, saver_def: SaverDef) -> None:
+    """Refuse a session of another graph than the Saver's.
+
+    Args:
+        sess: the session.
+        saver_def: names the Saver's nodes.
+
+    Raises:
+        RuntimeError: the session's graph is empty. TypeError: it has no such nodes.
+    """
+    graph, node = sess.graph, saver_def.filename_tensor_name.partition(":")[0]
+    try:
+        graph.get_operation_by_name(node)
+    except KeyError as error:
+        told = (
+            f"The session is of {graph.label}, and this Saver's nodes are in another graph: make both inside of one `with "
+            "graph.as_default():`, or pass tf.Session(graph=...)."
+        )
+        if not graph.operations:
+            empty = "The Session graph is empty.  Add operations to the graph before calling run()."
+            raise RuntimeError(f"{empty} {told}") from None
+        raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]} {told}") from None

@@ -30,7 +30,7 @@ from weft.platform import gfile, tf_logging
 from weft.platform.argument_checks import check_arguments
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
-from weft.training.saving.save_arguments import as_path, checked_session, step_number
+from weft.training.saving.save_arguments import as_path, check_graph, checked_session, step_number
 from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
 
@@ -272,7 +272,7 @@ class Saver:
             The path, with the step; None when this Saver is empty.
 
         Raises:
-            TypeError: `sess` is no Session.
+            TypeError: `sess` is no Session, or one of another graph.
             ValueError: `latest_filename` has a directory or is the checkpoint's, or the directory to write to is in
                 none that exists.
             RuntimeError: `build` was deferred and not called.
@@ -285,6 +285,8 @@ class Saver:
             raise ValueError("'latest_filename' must not contain path components")
         save_path = as_path(save_path, "save")
         sess = checked_session(sess)
+        if not self._is_empty:
+            check_graph(sess, self.saver_def)
         with self._saving:
             checkpoint_file = self._checkpoint_file(sess, save_path, global_step, latest_filename)
             written = self._save_to(checkpoint_file, sess, save_path, latest_filename, meta_graph_suffix, write_state)
@@ -344,6 +346,7 @@ class Saver:
 
         Raises:
             ValueError: there is no checkpoint at that path.
+            TypeError, RuntimeError: the session is of another graph.
             NotFoundError: the checkpoint lacks a variable.
             InvalidArgumentError: a variable's type or shape is another one than the checkpoint's.
         """
@@ -355,6 +358,7 @@ class Saver:
                 "checkpoint: initialize the variables in that case."
             )
         prefix = as_path(save_path, "restore")
+        check_graph(sess, self.saver_def)
         if not checkpoint_state.checkpoint_exists(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}.{_checkpoints_beside(prefix)}")
         tf_logging.info("Restoring parameters from %s", prefix)

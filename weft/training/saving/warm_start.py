@@ -60,8 +60,10 @@ def warm_start(
         var_name_to_prev_var_name: the names in the checkpoint of variables that have another name there.
 
     Raises:
+        NotFoundError: there is no checkpoint.
         ValueError: a name in one of the maps is no variable's, or an item of the list is neither text nor a variable.
     """
+    load_checkpoint(ckpt_to_initialize_from)  # which says it if there is none, also where no variable takes a value
     vocabularies = dict(var_name_to_vocab_info or {})
     names = dict(var_name_to_prev_var_name or {})
     groups = _grouped(_chosen(vars_to_warm_start))

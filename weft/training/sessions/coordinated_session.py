@@ -232,6 +232,11 @@ def _merged_feeds(feed_dict: Feeds | None, requests: _Requests) -> Mapping[Any, 
     merged = dict(feed_dict or {})
     of_program = set(merged)
     for hook, feeds in given:
+        if not isinstance(feeds, Mapping):
+            raise TypeError(
+                f"{type(hook).__name__} feeds {feeds!r}: the feed_dict of a hook must be a dict of tensors to values, such as "
+                "{x: value}."
+            )
         for tensor in feeds:
             if tensor in merged:
                 other = "the program" if tensor in of_program else "another hook"

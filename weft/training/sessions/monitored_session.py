@@ -18,7 +18,7 @@ from weft.framework.printed import printed
 from weft.framework.run_signature import typed_run
 from weft.framework.value_types import OrNone
 from weft.platform import tf_logging
-from weft.platform.argument_checks import check_arguments
+from weft.platform.argument_checks import check_arguments, check_flags
 from weft.platform.function_wait import call_watched
 from weft.platform.stop_signals import StopSignals
 from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
@@ -325,6 +325,7 @@ def MonitoredTrainingSession(
     2
     3
     """
+    check_flags(MonitoredTrainingSession, is_chief=is_chief)
     save_summaries_steps, save_summaries_secs = _frequency(save_summaries_steps, save_summaries_secs, 100, None)
     save_checkpoint_steps, save_checkpoint_secs = _frequency(save_checkpoint_steps, save_checkpoint_secs, None, 600)
     scaffold = scaffold or Scaffold()
