@@ -88,7 +88,7 @@ def _hint_for_words(error: BaseException, text: str) -> str:
         return _block_hint(error, found[1])
     if found := _UNEXPECTED.search(text):
         name, keyword = found.groups()
-        function = _called(error, name) or _find(name)
+        function = _called(error, name) or _seen_by_caller(error, name) or _find(name)
         return "" if function is None else f"{_signature_text(name, function)}{did_you_mean(keyword, _taken(function))}"
     if found := _COUNT.search(text):
         missing = _MISSING.findall(text)
@@ -279,6 +279,17 @@ def _called(error: BaseException, name: str) -> Callable[..., object] | None:
     if isinstance(found, type):
         names = {f"{each.__qualname__}.{maker}" for each in found.__mro__ for maker in ("__init__", "__new__")}
     return found if name in names else None
+
+
+def _seen_by_caller(error: BaseException, name: str) -> Callable[..., object] | None:
+    """The function of weft of this name that the frame has which called it: modules may have others so named."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return None
+    seen = (*trace.tb_frame.f_locals.values(), trace.tb_frame.f_globals.get(name))
+    return next((each for each in seen if inspect.isfunction(each) and each.__name__ == name and is_of_weft(each)), None)
 
 
 def _find(name: str, missing: Sequence[str] = ()) -> Callable[..., object] | None:
