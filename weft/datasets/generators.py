@@ -124,10 +124,10 @@ def _converted(value: object, leaf: TensorSpec) -> Array:
 def _array(value: object, wanted: DType) -> Array:
     if wanted is not dtypes.string:
         return np.asarray(value, dtype=wanted.as_numpy_dtype)
-    array = np.asarray(value, object) if not isinstance(value, bytes | str) else np.full((), value, object)
+    array = np.asarray([value] if isinstance(value, bytes | str) else value, object)
     texts = [each.encode() if isinstance(each, str) else each for each in array.ravel().tolist()]
     if not all(isinstance(each, bytes) for each in texts):
         raise TypeError("no strings")
     result = np.empty(len(texts), object)
     result[:] = texts
-    return result.reshape(array.shape)
+    return result.reshape(() if isinstance(value, bytes | str) else array.shape)

@@ -65,7 +65,7 @@ class Slices(Numbered):
         self._components = components
 
     def _row(self, number: int) -> Element:
-        return tuple([np.asarray(component[number]) for component in self._components])
+        return tuple([component[number, ...] for component in self._components])
 
     @property
     def rows(self) -> Rows:

@@ -72,7 +72,7 @@ def values_of(texts: Sequence[bytes], missing: bytes, kind: DType, default: Arra
     values = _present([text for text, is_there in zip(texts, there, strict=True) if is_there], kind)
     if values is None:
         return None
-    result = np.full(len(texts), default.item(), values.dtype)
+    result = np.full(len(texts), default.reshape(()), values.dtype)
     result[there] = values
     return result
 

@@ -143,7 +143,7 @@ def _blank(count: int, longest: int, spec: DenseSpec) -> Array:
     assert spec.dims is not None
     shape: Any = (count, longest, *spec.dims[1:])
     blank: Any = b"" if spec.dtype == dtypes.string else 0
-    return np.full(shape, spec.default.item() if spec.default.size == 1 else blank, spec.dtype.as_numpy_dtype)
+    return np.full(shape, spec.default.reshape(()) if spec.default.size == 1 else blank, spec.dtype.as_numpy_dtype)
 
 
 def _sparse_batch(rows: Sequence[Array], dtype: DType) -> tuple[Array, Array, Array]:

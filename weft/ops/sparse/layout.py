@@ -263,8 +263,7 @@ def sparse_fill_empty_rows_node(
     added = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
     added[:, 0] = np.flatnonzero(empty)
     table = np.concatenate([indices, added])
-    default = default_value.item() if values.dtype == object else default_value
-    filled = np.concatenate([values, np.full(len(added), default, values.dtype)])
+    filled = np.concatenate([values, np.full(len(added), default_value, values.dtype)])
     order = np.argsort(table[:, 0], kind="stable")
     where_to = np.empty(len(table), np.int64)
     where_to[order] = np.arange(len(table))

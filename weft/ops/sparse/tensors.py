@@ -107,7 +107,7 @@ def sparse_to_dense_node(
     if xp is np:
         if validate_indices:
             check_order(sparse_indices, shape)
-        dense = np.full(shape, default_value.item() if default_value.dtype == object else default_value, default_value.dtype)
+        dense = np.full(shape, default_value, default_value.dtype)
         dense[tuple(table.T)] = sparse_values
         return dense
     if validate_indices:
