@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from google.protobuf import text_format
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
@@ -57,3 +58,10 @@ def test_a_function_with_a_loop_may_be_called_twice() -> None:
         found = tf.import_graph_def(_calling_twice(), return_elements=["call3:0", "call5:0"], name="")
         with tf.Session() as session:
             assert session.run(found) == [3, 5]
+
+
+def test_a_function_that_does_not_say_what_it_returns_is_named() -> None:
+    graph = _calling_twice()
+    graph.library.function[0].ret.clear()
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Function 'count' does not say what it returns for r"):
+        tf.import_graph_def(graph, name="")

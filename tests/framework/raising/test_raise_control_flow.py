@@ -12,7 +12,7 @@ import pytest
 from tensorboard.compat.proto import graph_pb2
 
 import weft as tf
-from weft.framework.raising import calls
+from weft.framework.raising import call_sizes
 from weft.framework.raising.raise_control_flow import RAISED, raise_control_flow
 
 _FILES = {
@@ -139,7 +139,7 @@ def _function_that_calls_another_twice(proto: graph_pb2.GraphDef) -> None:
 
 
 def test_calls_that_double_at_each_depth_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "_MOST_NODES", 1000)
+    monkeypatch.setattr(call_sizes, "_MOST_NODES", 1000)
     proto = graph_pb2.GraphDef()
     _node(proto, "x", "Placeholder")
     _function_that_calls_another_twice(proto)

@@ -15,8 +15,8 @@ from tensorboard.compat.proto import attr_value_pb2, function_pb2, graph_pb2, no
 from weft.framework import op_registry
 from weft.framework.attr_value import AttrValue
 from weft.framework.function_def import output_places
+from weft.framework.raising.call_sizes import check_sizes
 from weft.framework.raising.flat_graph import (
-    DEEPEST,
     Node,
     Nodes,
     Output,
@@ -29,8 +29,6 @@ from weft.framework.raising.flat_graph import (
 from weft.framework.raising.functions import spelt, without_lost_groups
 
 CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
-_MOST_NODES: Final = 100_000
-"""Functions that call others twice double with each call: a few lines would fill the memory."""
 
 
 def inline_calls(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
@@ -46,6 +44,7 @@ def inline_calls(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     inliner = _Inliner(library)
     if not inliner.has_calls(proto.node) and not any(inliner.has_calls(each.node_def) for each in proto.library.function):
         return proto
+    check_sizes(proto, inliner.called)
     result = graph_pb2.GraphDef(versions=proto.versions)
     nodes = inliner.expanded(read_nodes(proto.node))
     result.node.extend(without_lost_groups(write_node(node), nodes) for node in nodes.values())
@@ -69,14 +68,18 @@ class _Body(NamedTuple):
 class _Inliner:
     def __init__(self, library: Mapping[str, function_pb2.FunctionDef]) -> None:
         self._library = library
-        self._depth = 0
-        self._made = 0
 
     def has_calls(self, nodes: Sequence[node_def_pb2.NodeDef]) -> bool:
         return any(self._is_call(node.op) for node in nodes)
 
     def _is_call(self, op: str) -> bool:
         return op in CALLS or (op in self._library and not op_registry.is_registered(op))
+
+    def called(self, node: node_def_pb2.NodeDef) -> str:
+        """The name of the function that a node calls; '' for a node that is no call."""
+        if node.op in CALLS:
+            return str(node.attr["f"].func.name)
+        return str(node.op) if self._is_call(node.op) else ""
 
     def expanded(self, nodes: Nodes) -> Nodes:
         """The nodes with those of the functions that they call."""
@@ -108,15 +111,7 @@ class _Inliner:
         if len(arguments) != len(call.inputs):
             raise ValueError(f"Node {call.name!r} calls {function.signature.name!r}, which takes {len(arguments)} inputs, with "
                              f"{len(call.inputs)}")  # fmt: skip
-        self._depth += 1
-        name = function.signature.name
-        if self._depth > DEEPEST:
-            raise ValueError(f"Function {name!r} calls itself, or calls go deeper than {DEEPEST}: such calls cannot be run")
-        self._made += len(function.node_def)
-        if self._made > _MOST_NODES:
-            raise ValueError(f"The calls of function {name!r} and others stand for more than {_MOST_NODES} nodes")
         body = self._body(function, values)
-        self._depth -= 1
         result: Nodes = {}
         given = dict(zip((Output(name, 0) for name in arguments), self._waiting(call, function, result), strict=True))
 
@@ -159,9 +154,8 @@ class _Inliner:
 
     def _function_of(self, call: Node) -> tuple[function_pb2.FunctionDef, Mapping[str, AttrValue]]:
         """The function that a node calls, and the values of its attributes."""
-        name, values = call.op, call.proto.attr
-        if call.op in CALLS:
-            name, values = call.proto.attr["f"].func.name, call.proto.attr["f"].func.attr
+        name = self.called(call.proto)
+        values = call.proto.attr["f"].func.attr if call.op in CALLS else call.proto.attr
         if name not in self._library:
             raise ValueError(f"Node {call.name!r} calls function {name!r}, which is not in the GraphDef's library")
         return self._library[name], values
@@ -178,6 +172,9 @@ class _Inliner:
             return Output(parts[0], start + int(parts[2] if len(parts) > 2 else 0))
 
         nodes = {proto.name: read_node(_with_values(proto, values), output) for proto in function.node_def}
+        unsaid = [arg.name for arg in function.signature.output_arg if not function.ret.get(arg.name)]
+        if unsaid:
+            raise ValueError(f"Function {function.signature.name!r} does not say what it returns for {', '.join(unsaid)}")
         results = [output(function.ret[arg.name]) for arg in function.signature.output_arg]
         return _Body(self.expanded(nodes), results, list(function.control_ret.values()))
 
