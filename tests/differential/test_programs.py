@@ -69,6 +69,15 @@ _SPELLINGS = (
 )
 
 
+# The attributes of a printed node, which protobuf keeps in no order.
+_ATTRS = re.compile(r"(?:^attr \{\n(?:  .*\n)*\}\n)+", re.M)
+_ATTR = re.compile(r"^attr \{\n(?:  .*\n)*\}\n", re.M)
+
+
+def _sorted_attrs(attrs: re.Match[str]) -> str:
+    return "".join(sorted(_ATTR.findall(attrs.group())))
+
+
 def _rounded(number: re.Match[str]) -> str:
     value = float(number.group())
     return f"{value:.3g}" if abs(value) > 1e-6 else "0"
@@ -76,6 +85,7 @@ def _rounded(number: re.Match[str]) -> str:
 
 def normal(text: str) -> list[str]:
     """The lines of a program's output without what may differ."""
+    text = _ATTRS.sub(_sorted_attrs, text)
     for pattern, replacement in _SPELLINGS:
         text = re.sub(pattern, replacement, text)
     text = re.sub(r"-?\d+\.\d*(e[-+]\d+)?", _rounded, text)
