@@ -32,7 +32,7 @@ _MADE: dict[str, Callable[[], Any]] = {
     "generator": lambda: _first(tf.data.Dataset.from_generator(lambda: iter([_TEXT]), tf.string)),
     "default of a dense form": lambda: tf.sparse_tensor_to_dense(_rows(), default_value=_TEXT)[1, 0],
     "default of an empty row": lambda: tf.sparse_fill_empty_rows(_rows(), _TEXT)[0].values[1],
-    "default of a column": lambda: tf.decode_csv([b"x", b""], [[_TEXT]])[0][1],
+    "default of a column": lambda: tf.decode_csv([b"x,"], [[b""], [_TEXT]])[1][0],
     "default of a feature": lambda: _with_default(tf.FixedLenFeature([], tf.string, _TEXT)),
     "filled": lambda: tf.fill([2], _TEXT)[1],
 }
