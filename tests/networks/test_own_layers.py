@@ -50,6 +50,27 @@ def test_a_wrapper_may_take_a_layer_apart() -> None:
     assert losses[-1] < losses[0]
 
 
+def test_a_wrapper_may_be_as_trainable_as_what_it_wraps() -> None:
+    class Plain(layers.Wrapper):  # type: ignore[misc]
+        @property
+        def trainable(self) -> bool:
+            return bool(self.layer.trainable)
+
+        @trainable.setter
+        def trainable(self, value: bool) -> None:
+            self.layer.trainable = value
+
+        def call(self, inputs: tf.Tensor) -> Any:
+            return self.layer(inputs)
+
+    wrapped = Plain(layers.Dense(2, trainable=False))
+    wrapped(tf.ones([1, 3]))
+    assert (wrapped.trainable, wrapped.layer.trainable, len(wrapped.trainable_weights)) == (False, False, 0)
+    wrapped.trainable = True
+    assert (wrapped.layer.trainable, len(wrapped.trainable_weights)) == (True, 2)
+    assert not layers.TimeDistributed(layers.Dense(2, trainable=False)).layer.trainable
+
+
 def test_weights_that_a_layer_puts_into_the_lists_are_its_own() -> None:
     class Scaled(layers.Layer):  # type: ignore[misc]
         def build(self, input_shape: Any) -> None:
@@ -97,3 +118,12 @@ def test_a_recurrent_layer_of_a_programs_own_may_set_its_states() -> None:
     first, second = tf.zeros([1, 2]), tf.ones([1, 2])
     layer.states = [first, second]
     assert list(layer.states) == [first, second]
+
+
+def test_a_clone_of_other_layers_has_the_inputs_of_the_model() -> None:
+    model = tf.keras.Sequential([layers.Dense(2, input_shape=(3,)), layers.Dense(1)])
+    clone = tf.keras.models.clone_model(model, clone_function=lambda layer: layers.Dense(layer.units, name=layer.name))
+    assert clone.built
+    assert [each.shape for each in clone.get_weights()] == [(3, 2), (2,), (2, 1), (1,)]
+    late = tf.keras.Sequential([layers.Dense(2)])
+    assert not tf.keras.models.clone_model(late, clone_function=lambda layer: layers.Dense(layer.units)).built

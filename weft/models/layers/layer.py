@@ -63,7 +63,8 @@ class Layer(Effects):
         _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.trainable = trainable
+        # A subclass's own setter is for who sets it later.
+        self._trainable = trainable
         self.activity_regularizer: Regularizer | None = named("regularizer", activity_regularizer)
         self.built = False
         # None until the first call's inputs tell it.
@@ -73,6 +74,15 @@ class Layer(Effects):
         self._given_scope = (_scope if scope is None else scope) or None
         self._reuse = _reuse if reuse is None else reuse
         self._scope: VariableScope | None = None
+
+    @property
+    def trainable(self) -> bool:
+        """Whether its variables are trained."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = value
 
     # Whether the first layer of a class has a name without a number.
     _first_has_no_number = False

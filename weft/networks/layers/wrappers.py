@@ -38,8 +38,9 @@ class Wrapper(Layer):
                 f"Layer {layer} supplied to wrapper is not a supported layer type. Please ensure "
                 f"wrapped layer is a valid Keras layer."
             )
-        super().__init__(**kwargs)
+        # First, since wrappers of programs' own have properties that ask it.
         self.layer = layer
+        super().__init__(**kwargs)
 
     def build(self, input_shape: Nest = None) -> None:
         """Build the inner layer, unless it is built."""

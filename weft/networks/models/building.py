@@ -198,7 +198,8 @@ def _starts(model: KerasObject, input_tensors: Nest) -> list[Nest]:
 
 def _cloned_chain(model: KerasObject, input_tensors: Nest, copied: Callable[[KerasObject], KerasObject]) -> KerasObject:
     layers = [copied(layer) for layer in model.layers]
-    if input_tensors is None:
+    # The first of these layers need not know what the first of the model was given.
+    if input_tensors is None and not model.inputs:
         return type(model)(layers, name=model.name)
     (start,) = _starts(model, input_tensors)
     found = history.history_of(start)
