@@ -37,6 +37,12 @@ def test_an_array_that_fits_is_not_copied(graph: tf.Graph) -> None:
     assert fed(tf.float32, [None, 3], array) is array
 
 
+def test_none_is_false_to_a_bool_as_in_tensorflow(graph: tf.Graph) -> None:
+    x = tf.placeholder(tf.bool, name="x")
+    with tf.Session() as session:
+        assert session.run(tf.logical_not(x), {x: None}).tolist() is True
+
+
 @pytest.mark.parametrize(
     ("dtype", "shape", "value", "error", "message"),
     [

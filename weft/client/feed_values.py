@@ -30,7 +30,7 @@ def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Arra
             f"numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed to the feed with "
             f"key {tensor}. Feed its value: session.run({value.op.name})."
         )
-    if value is None:
+    if value is None and wanted is not np.bool_:  # None is False, to Python and in TensorFlow
         raise TypeError(f"Cannot feed None for Tensor {tensor.name!r}: {described(tensor)}. Where does the value come from?")
     dtype = tensor.dtype.base_dtype
     if dtype is dtypes.string:

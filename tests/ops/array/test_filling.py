@@ -47,3 +47,7 @@ def test_a_size_that_a_run_tells_is_compared_in_no_run() -> None:
     with tf.Session() as session:
         assert session.run(tf.zeros([size, 2]), {size: 1}).tolist() == [[0.0, 0.0]]
         assert session.run(tf.ones(2)).tolist() == [1.0, 1.0]
+
+
+def test_zeros_like_takes_false_for_no_dtype_as_in_tensorflow() -> None:
+    assert tf.zeros_like(tf.ones([2], tf.int64), False).dtype == tf.int64

@@ -177,7 +177,8 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
     """
     with get_default_graph().name_scope(name or "zeros_like") as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
-        kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        # Programs give `optimize`, False, in its place; TensorFlow takes that for no dtype, too.
+        kind = tensor.dtype.base_dtype if dtype is None or dtype is False else dtypes.as_dtype(dtype).base_dtype
         dims = tensor.dims
         if optimize and dims is not None and None not in dims:
             return zeros(dims, kind, scope)
