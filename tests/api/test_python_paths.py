@@ -10,9 +10,12 @@ import weft as tf
 from weft.api import contrib_paths, generated_ops
 from weft.checkpoint.tensor_print import print_tensors_in_checkpoint_file
 from weft.client.debugger import LocalCLIDebugHook
+from weft.estimators.canned.dnn import summarize
 from weft.estimators.canned.head import Head
 from weft.estimators.canned.optimizers import get_optimizer_instance
+from weft.estimators.model_function import verify_model_fn_args
 from weft.framework.device_spec import canonical_name
+from weft.models.functional.call_choices import smart_cond
 from weft.ops.data_flow.barrier import Barrier
 from weft.training.saved_model.freezing import freeze_graph
 from weft.training.saving.meta_graph import export_scoped_meta_graph
@@ -29,6 +32,10 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("ops.gen_bitwise_ops", "bitwise_or", generated_ops.bitwise_or),
         ("ops.initializers_ns", "variables", tf.initializers.variables),
         ("keras.saving", "load_model", tf.keras.models.load_model),
+        ("keras.saving.hdf5_format", "load_model_from_hdf5", tf.keras.models.load_model),
+        ("estimator.canned.dnn", "_add_hidden_layer_summary", summarize),
+        ("estimator.estimator", "_verify_model_fn_args", verify_model_fn_args),
+        ("keras.utils.tf_utils", "smart_cond", smart_cond),
         ("lib.io.python_io", "TFRecordWriter", tf.python_io.TFRecordWriter),
         ("tools.freeze_graph", "freeze_graph", freeze_graph),
         ("tools.inspect_checkpoint", "print_tensors_in_checkpoint_file", print_tensors_in_checkpoint_file),

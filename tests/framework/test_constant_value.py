@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from weft.python import pywrap_tensorflow
 
 import weft as tf
 from weft.framework.constant_value import constant_dims, constant_value
@@ -71,3 +72,11 @@ def test_what_is_known_of_a_vector_is_told_where_that_is_asked_for() -> None:
     assert found.tolist() == [None, 3]
     assert tf.contrib.util.constant_value(tf.stack([1, 2]), partial=True).tolist() == [1, 2]
     assert tf.contrib.util.constant_value(size, partial=True) is None
+
+
+def test_programs_own_choices_while_building_ask_as_those_of_tensorflow() -> None:
+    def ask(tensor: tf.Tensor) -> object:
+        return pywrap_tensorflow.TF_TryEvaluateConstant_wrapper(tensor.graph._c_graph, tensor._as_tf_output())
+
+    assert ask(tf.logical_not(tf.constant(True))) == np.array(False)
+    assert ask(tf.placeholder(tf.bool, [])) is None

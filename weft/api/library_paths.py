@@ -19,6 +19,19 @@ NAMES: Final = {
     ),
     "autograph.impl.api": "weft.translation.convert:do_not_convert",
     "data.util.nest": "weft.datasets.nest:flatten_up_to weft.datasets.nest:map_structure_up_to",
+    "estimator.canned.dnn": "weft.estimators.canned.dnn:summarize=_add_hidden_layer_summary",
+    "estimator.estimator": (
+        "estimator.Estimator=EstimatorV2 weft.estimators.model_function:verify_model_fn_args=_verify_model_fn_args"
+    ),
+    "pywrap_tensorflow": (
+        "train.NewCheckpointReader weft.events.events_writer:EventsWriter "
+        "weft.framework.constant_value:evaluated_constant=TF_TryEvaluateConstant_wrapper"
+    ),
+    "keras.utils.tf_utils": (
+        "weft.framework.reachable:get_reachable_from_inputs weft.ops.variables.tensor_kinds:register_symbolic_tensor_type "
+        "weft.models.functional.call_choices:smart_cond"
+    ),
+    "keras.saving.hdf5_format": "keras.models.load_model=load_model_from_hdf5 keras.models.save_model=save_model_to_hdf5",
     "keras.optimizer_v2.optimizer_v2": "keras.optimizers.Optimizer=OptimizerV2",
     "keras.utils.losses_utils": "weft.networks.losses:Reduction=ReductionV2",
     "ops.resources": (
@@ -26,7 +39,10 @@ NAMES: Final = {
         "weft.training.resources:register_resource weft.training.resources:report_uninitialized_resources "
         "weft.training.resources:shared_resources"
     ),
-    "ops.summary_ops_v2": "contrib.summary.all_summary_ops=all_v2_summary_ops",
+    "ops.summary_ops_v2": (
+        "contrib.summary.all_summary_ops=all_v2_summary_ops "
+        "weft.ops.summary.own_summaries:INVALID_SCOPE_CHARACTERS=_INVALID_SCOPE_CHARACTERS"
+    ),
     "ops.summary_op_util": (
         "weft.ops.summary.own_summaries:clean_tag weft.ops.summary.own_summaries:collect "
         "weft.ops.summary.own_summaries:summary_scope"

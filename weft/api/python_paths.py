@@ -107,9 +107,6 @@ NAMES: Final = {
         "weft.networks.state.defaults:set_image_data_format"
     ),
     "keras.backend": "get_default_graph=get_graph weft.networks.state.graph_state:track_variable",
-    "keras.utils.tf_utils": (
-        "weft.framework.reachable:get_reachable_from_inputs weft.ops.variables.tensor_kinds:register_symbolic_tensor_type"
-    ),
     "keras.engine.network": "weft.networks.engine.network:Network",
     "distribute.distribute_coordinator": "contrib.distribute.run_standard_tensorflow_server",
     "training.saving.saveable_object": (
@@ -226,7 +223,6 @@ NAMES: Final = {
     "ops.weights_broadcast_ops": (
         "weft.models.weights_broadcast:assert_broadcastable weft.models.weights_broadcast:broadcast_weights"
     ),
-    "pywrap_tensorflow": "train.NewCheckpointReader weft.events.events_writer:EventsWriter",
     "tf2": "weft.framework.behavior:enabled",
     "tools.freeze_graph": (
         "weft.training.saved_model.freezing:freeze_graph weft.training.saved_model.freezing:freeze_graph_with_def_protos"

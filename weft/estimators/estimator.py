@@ -92,6 +92,8 @@ class Estimator:
         # As a static method is called, too: by this name programs let their subclasses override members.
         type(self)._assert_members_are_not_overridden(self)
         self._config = settled_config(config, model_dir)
+        assert self._config.model_dir is not None
+        self._model_dir = self._config.model_dir  # subclasses of programs' own read it
         tf_logging.info("Using config: %s", vars(self._config))
         self._device_fn = device_function(self._config)
         if model_fn is None:
@@ -119,8 +121,7 @@ class Estimator:
     @property
     def model_dir(self) -> str:
         """The directory of checkpoints and events."""
-        assert self._config.model_dir is not None
-        return self._config.model_dir
+        return self._model_dir
 
     @property
     def config(self) -> RunConfig:

@@ -31,6 +31,16 @@ def constant_value(tensor: Tensor, partial: bool = False) -> NumpyArray | OrNone
     return _partial_value(tensor) if partial and value is None else value
 
 
+def evaluated_constant(graph: object, output: Tensor) -> NumpyArray | OrNone:
+    """The value of a tensor that follows from constants, else None; `TF_TryEvaluateConstant_wrapper` of `pywrap_tensorflow`.
+
+    Args:
+        graph: the tensor's graph, which the tensor knows itself.
+        output: the tensor.
+    """
+    return constant_value(output)
+
+
 def _partial_value(tensor: Tensor) -> NumpyArray | OrNone:
     known = _known_elements(tensor)
     if known is None:

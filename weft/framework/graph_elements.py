@@ -35,6 +35,11 @@ class Elements:
         bodies = (function.operations.get(name) for function in self.functions.values())
         return found or next((op for op in bodies if op is not None), None)
 
+    # Programs' own choices while building hand it on with a tensor, to ask for the tensor's value.
+    @property
+    def _c_graph(self) -> Elements:
+        return self
+
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of that name; KeyError when there is none.
 

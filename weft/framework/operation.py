@@ -126,6 +126,10 @@ class Tensor(Arithmetic, NoValueYet):
     __bool__: Callable[[], None]
     __iter__: None
 
+    # With `Graph._c_graph` it is what programs hand on to `pywrap_tensorflow`'s `TF_TryEvaluateConstant_wrapper`.
+    def _as_tf_output(self) -> Tensor:
+        return self
+
     def experimental_ref(self) -> Reference:
         """A key for sets and dictionaries that stands for this tensor."""
         return Reference(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -214,3 +215,16 @@ def test_gradients_go_through_an_operator() -> None:
     loss = tf.reduce_sum(L.LinearOperatorDiag(diagonal).solvevec(np.ones(3)))
     with tf.Session() as session:
         np.testing.assert_allclose(session.run(tf.gradients(loss, diagonal)[0]), -1 / (D + 3) ** 2)
+
+
+def test_an_operator_of_a_programs_own_checks_its_arguments_as_those_of_tensorflow() -> None:
+    class Right(tf.linalg.LinearOperatorFullMatrix):  # type: ignore[misc]
+        def matmul_right(self, x: tf.Tensor) -> Any:
+            self._check_input_dtype(x)
+            return tf.matmul(x, self._matrix)
+
+    operator = Right(tf.constant([[1.0, 2.0]]))
+    with tf.Session() as session:
+        assert session.run(operator.matmul_right(tf.constant([[3.0]]))).tolist() == [[3.0, 6.0]]
+    with pytest.raises(TypeError, match="Expected argument to have dtype"):
+        operator.matmul_right(tf.constant([[3]]))

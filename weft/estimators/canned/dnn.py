@@ -74,10 +74,10 @@ def network_logits(network: Network, units: int, features: Features, mode: str) 
                 outputs = batch_normalization(
                     outputs, momentum=_BATCH_NORM_MOMENTUM, training=is_training, name=f"batchnorm_{number}"
                 )
-        _summarize(outputs, scope.name)
+        summarize(outputs, scope.name)
     with variable_scope("logits") as scope:
         logits = _dense(outputs, units, None, scope)
-    _summarize(logits, scope.name)
+    summarize(logits, scope.name)
     return logits
 
 
@@ -246,6 +246,12 @@ def _dense(inputs: Tensor, units: int, activation: Activation | None, scope: Var
     return Dense(units, activation, kernel_initializer=GlorotUniform(), name=scope.name, _scope=scope)(inputs)
 
 
-def _summarize(value: Tensor, tag: str) -> None:
+def summarize(value: Tensor, tag: str) -> None:
+    """Summaries of a layer's results: how many are 0, and how they lie.
+
+    Args:
+        value: the results.
+        tag: the first part of the summaries' tags, the layer's scope.
+    """
     scalar(f"{tag}/fraction_of_zero_values", zero_fraction(value))
     histogram(f"{tag}/activation", value)

@@ -419,9 +419,13 @@ class LinearOperator:
 
     def _checked(self, value: TensorLike, name: str) -> Tensor:
         tensor = convert_to_tensor(value, name=name)
-        if tensor.dtype.base_dtype is not self.dtype:
-            raise TypeError(f"Expected argument to have dtype {self.dtype!r}.  Found: {tensor.dtype!r} in tensor {tensor}")
+        self._check_input_dtype(tensor)
         return tensor
+
+    # Operators of programs' own call it by this name.
+    def _check_input_dtype(self, arg: Tensor) -> None:
+        if arg.dtype.base_dtype is not self.dtype:
+            raise TypeError(f"Expected argument to have dtype {self.dtype!r}.  Found: {arg.dtype!r} in tensor {arg}")
 
     def _check_size(self, tensor: Tensor, own: int, other: int) -> None:
         if self.shape.ndims is not None and tensor.shape.ndims is not None:

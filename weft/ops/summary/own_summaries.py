@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from weft.framework.aliases import TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.ops.summary import nodes
+
+# What a name scope may not have; programs take it out of their tags.
+INVALID_SCOPE_CHARACTERS: Final = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 def clean_tag(name: str | None) -> str | None:
