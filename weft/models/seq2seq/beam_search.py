@@ -15,7 +15,7 @@ from weft.models.rnn.cell import assert_like_rnn_cell
 from weft.models.seq2seq.beam_layout import BeamLayout
 from weft.models.seq2seq.beam_scores import attention_seen, only_end_after_end, scored
 from weft.models.seq2seq.decoder import Decoder
-from weft.models.seq2seq.helper import check_tokens, looked_up
+from weft.models.seq2seq.tokens import check_tokens, looked_up
 from weft.ops.array.filling import fill, one_hot, zeros
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, size

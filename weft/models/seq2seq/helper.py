@@ -7,11 +7,11 @@ from collections.abc import Callable
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.dtypes import DType
-from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.seq2seq.tokens import Embedding, check_tokens, looked_up
 from weft.ops.array.batch_gather import gather_nd
 from weft.ops.array.filling import fill, zeros_like
 from weft.ops.array.gather_scatter import scatter_nd
@@ -27,11 +27,7 @@ from weft.ops.math.comparison import equal, greater, greater_equal, less
 from weft.ops.math.division import truediv
 from weft.ops.math.elementwise import add
 from weft.ops.math.reduce_functions import argmax, reduce_all
-from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.random.functions import multinomial, random_uniform
-
-# Of ids, the rows of a table.
-Embedding = Callable[[Tensor], Tensor]
 
 
 def swapped(tensor: Tensor) -> Tensor:
@@ -204,11 +200,6 @@ def _drawn(probability: Tensor, count: SizeLike, seed: int | None) -> Tensor:
     return less(random_uniform([count], seed=seed, dtype=probability.dtype.base_dtype), probability)
 
 
-def looked_up(embedding: Nest) -> Embedding:
-    """An embedding as a function of ids: one that is given, or the rows of a table or of its parts."""
-    return embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
-
-
 def _checked_probability(probability: TensorLike) -> Tensor:
     tensor = convert_to_tensor(probability, name="sampling_probability")
     if tensor.shape.ndims not in (0, 1):
@@ -298,17 +289,6 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
 def _categories(logits: Tensor, seed: int | None) -> Tensor:
     return cast(reshape(multinomial(logits, 1, seed=seed), [-1]), dtypes.int32)
-
-
-def check_tokens(start_tokens: Tensor, end_token: Tensor) -> None:
-    """Raise ValueError unless the first inputs are a vector, and what ends a sequence a scalar."""
-    if start_tokens.shape.ndims != 1:
-        raise ValueError(
-            f"start_tokens must be a vector\n  start_tokens: {described(start_tokens)}\n  There is one for each sequence: "
-            "tf.fill([batch], token)."
-        )
-    if end_token.shape.ndims != 0:
-        raise ValueError(f"end_token must be a scalar\n  end_token: {described(end_token)}\n  One token ends all sequences.")
 
 
 class GreedyEmbeddingHelper(Helper):
