@@ -111,6 +111,15 @@ def test_what_cannot_be_loaded_is_named(tmp_path: Path) -> None:
             tf.saved_model.load(session, ["train"], str(tmp_path / "model"))
 
 
+@pytest.mark.parametrize("lost", ["variables.index", "variables.*"])
+def test_a_model_whose_variables_were_lost_is_refused(tmp_path: Path, lost: str) -> None:
+    _model(tmp_path / "model")
+    for each in (tmp_path / "model" / "variables").glob(lost):
+        each.unlink()
+    with tf.Session() as session, pytest.raises(ValueError, match=r"not a valid checkpoint: .*/model/variables/variables"):
+        tf.saved_model.load(session, ["train"], str(tmp_path / "model"))
+
+
 def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(AssertionError, match="already exists, and isn't empty"):

@@ -8,7 +8,6 @@ from typing import Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
-from weft.checkpoint.checkpoint_state import checkpoint_exists
 from weft.client.session import BaseSession
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
@@ -70,6 +69,7 @@ def load(
         OSError: there is no SavedModel, or its file is damaged.
         RuntimeError: no graph has these tags.
         TypeError: `export_dir` is no path.
+        ValueError: the checkpoint of its variables is not there.
     """
     if not isinstance(export_dir, str | bytes | os.PathLike):
         raise TypeError(
@@ -82,11 +82,10 @@ def load(
     with sess.graph.as_default():
         with reading(export_dir):
             saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
-        path = os.path.join(export_dir, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
-        if saver is not None and checkpoint_exists(path):
-            saver.restore(sess, path)
-        elif saver is not None:
+        if saver is None:
             tf_logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
+        else:
+            saver.restore(sess, os.path.join(export_dir, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME))
         init_op = _init_op_of(meta_graph, import_scope)
         if init_op is not None:
             sess.run(init_op, feed_dict=_asset_paths(meta_graph, export_dir, import_scope))
