@@ -16,7 +16,7 @@ from weft.framework.dtypes import DType, as_dtype
 
 SMALL_INTEGERS = ("int4", "uint4", "int2", "uint2")
 SMALL_FLOATS = ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float4_e2m1fn")
-PLAIN = [dtype for dtype in vars(dtypes).values() if isinstance(dtype, DType)]
+PLAIN = [dtype for dtype in vars(dtypes).values() if isinstance(dtype, DType) and not dtype.is_ref]
 
 
 @pytest.mark.parametrize(
