@@ -333,3 +333,8 @@ def test_a_loss_that_is_no_number_is_told_with_a_step_in_floats():
     session = tf.train.SingularMonitoredSession(hooks=[tf.train.NanTensorHook(loss)])
     with pytest.raises(tf.train.NanLossDuringTrainingError, match="global step at 3"):
         session.run(loss)
+
+
+def test_programs_find_the_hook_of_a_synchronous_optimizer() -> None:
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
+    assert optimizer.make_session_run_hook(is_chief=True)._sync_optimizer is optimizer

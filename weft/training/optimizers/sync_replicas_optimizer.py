@@ -356,7 +356,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
     releases_replicas = True
 
     def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int) -> None:
-        self._optimizer = optimizer
+        self._sync_optimizer = optimizer  # programs find the hook of an optimizer by it
         self._is_chief = is_chief
         self._num_tokens = num_tokens
         self._init_tokens_op: Any = None
@@ -364,7 +364,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         self._queue_runner: QueueRunner | None = None
 
     def begin(self) -> None:
-        optimizer = self._optimizer
+        optimizer = self._sync_optimizer
         if not optimizer.is_applied:
             raise ValueError(
                 "SyncReplicasOptimizer.apply_gradient should be called before using the hook. Call minimize, or "
