@@ -90,15 +90,7 @@ def batch_norm(
         raise ValueError("data_format has to be either NCHW or NHWC.")
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as opened:
         inputs = convert_to_tensor(inputs)
-        rank = inputs.shape.ndims
-        if rank is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined rank")
-        if rank not in (2, 4) and fused:
-            raise ValueError(f"Inputs {inputs.name} has unsupported rank. Expected 2 or 4 but got {rank}")
-        axis = 1 if data_format == "NCHW" and rank > 2 else rank - 1
-        channels = inputs.shape[axis].value
-        if channels is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {inputs.shape}.")
+        rank, axis, channels = _layout(inputs, fused, data_format)
         state = _State(channels, inputs.dtype.base_dtype, param_initializers, param_regularizers, variables_collections)
         plain = updates_collections == GraphKeys.UPDATE_OPS and batch_weights is None and not zero_debias_moving_mean
         is_layer = plain and (rank != 2 or fused is False)
@@ -131,6 +123,20 @@ def batch_norm(
 
 
 Parameters = Mapping[str, Callable[..., Any]]
+
+
+def _layout(inputs: Tensor, fused: bool | None, data_format: str) -> tuple[int, int, int]:
+    """The inputs' rank, the axis of their channels and how many there are; ValueError where one is not known."""
+    rank = inputs.shape.ndims
+    if rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank")
+    if rank not in (2, 4) and fused:
+        raise ValueError(f"Inputs {inputs.name} has unsupported rank. Expected 2 or 4 but got {rank}")
+    axis = 1 if data_format == "NCHW" and rank > 2 else rank - 1
+    channels = inputs.shape[axis].value
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {inputs.shape}.")
+    return rank, axis, channels
 
 
 class _State:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container
-from typing import Any, Final
+from typing import Final
 
+from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
 
-_KEY: Final[Any] = ("layer names",)
+_KEY: Final[Nest] = ("layer names",)
 
 
 def _uids() -> Counter[str]:

@@ -104,7 +104,7 @@ class Optimizer(Updates):
         with get_default_graph().name_scope(self._name) as scope:
             return self._apply_in(scope, pairs, name)
 
-    def _apply_in(self, scope: str, pairs: Sequence[tuple[Any, VariableLike]], name: str | None) -> Operation:
+    def _apply_in(self, scope: str, pairs: Sequence[tuple[Nest, VariableLike]], name: str | None) -> Operation:
         mode = replication.current()
         if mode is not None and mode.replica is not None:
             merged: Operation = mode.replica.merge_call(self._apply_merged, args=(list(pairs), name))
