@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, DynamicShape, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.distributions.distribution import NOT_REPARAMETERIZED, ScalarDistribution
@@ -121,9 +122,14 @@ class Categorical(HasOdds, ScalarDistribution):
             if validate_args:
                 self._logits = checked_classes(self._logits)
             self._logits.shape.with_rank_at_least(1)
-            sizes = shape_of(self._logits, name="logits_shape")
-            with input_scope(None, "event_size"):
-                self._event_size = identity(sizes[-1])
+            # TensorFlow makes constants of rank, classes and batch where they are known; later seeds go by the count.
+            whole = self._logits.shape
+            count = 2 + (1 if whole[:-1].is_fully_defined() else 4) + (1 if whole[-1:].is_fully_defined() else 4)
+            with get_default_graph().node_count.as_many_as(count):
+                sizes = shape_of(self._logits, name="logits_shape")
+                with input_scope(None, "event_size"):
+                    self._event_size = identity(sizes[-1])
+                self._batch_sizes = sizes[:-1]
         super().__init__(
             dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], scope
         )
@@ -142,7 +148,7 @@ class Categorical(HasOdds, ScalarDistribution):
         return found
 
     def _batch_shape_tensor(self) -> Tensor:
-        return shape_of(self._logits)[:-1]
+        return identity(self._batch_sizes)
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         flat = self._logits if self._logits.shape.ndims == 2 else reshape(self._logits, [-1, self._event_size])

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike, VariableLike
 from weft.framework.dtypes import as_dtype
+from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.layers.core import Dense
 from weft.models.layers.layer import Layer
-from weft.models.rnn.cell import batch_size_of
-from weft.ops.array.filling import one_hot, ones_like, zeros
+from weft.models.rnn.cell import batch_size_of, zero_state_tensors
+from weft.ops.array.filling import one_hot, ones, ones_like, zeros
+from weft.ops.array.joining import concat
 from weft.ops.array.selection import where
 from weft.ops.array.sequences import sequence_mask
 from weft.ops.array.shape_ops import expand_dims, reshape, shape, squeeze
@@ -118,7 +121,7 @@ class AttentionMechanism:
             return memory
         mask = sequence_mask(self._lengths, maxlen=shape(memory)[1], dtype=memory.dtype.base_dtype)
         rank = memory.shape.ndims or 2
-        wide = reshape(mask, [*(shape(mask)[index] for index in (0, 1)), *([1] * (rank - 2))])
+        wide = reshape(mask, concat([shape(mask), ones(rank - 2, dtypes.int32)], 0))
         masked = mul(memory, wide)
         masked.set_shape(memory.shape)
         return masked
@@ -150,9 +153,11 @@ class AttentionMechanism:
             dtype: the weights' type.
         """
         size = self.alignments_size
+        if not isinstance(size, Tensor):
+            found: Tensor = zero_state_tensors(size, batch_size, dtype)
+            return found
         made = zeros(stack([batch_size, size]), dtype)
-        known = [None if isinstance(each, Tensor) else each for each in (batch_size, size)]
-        made.set_shape(known)
+        made.set_shape([None if isinstance(batch_size, Tensor) else batch_size, None])
         return made
 
     def initial_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
@@ -169,6 +174,8 @@ def masked_score(score: Tensor, memory_sequence_length: TensorLike | None, score
     """The scores `[batch, steps]`, with a value in the place of those of steps that are not there where lengths are given."""
     if memory_sequence_length is None:
         return score
+    # TensorFlow asserts by eleven nodes that no length is 0; later random nodes get their seeds by the count.
+    get_default_graph().node_count.total += 11
     mask = sequence_mask(memory_sequence_length, maxlen=shape(score)[1])
     return where(mask, score, mul(ones_like(score), as_dtype(score.dtype).as_numpy_dtype(score_mask_value)))
 

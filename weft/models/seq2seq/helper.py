@@ -7,6 +7,7 @@ from collections.abc import Callable
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -35,7 +36,9 @@ def swapped(tensor: Tensor) -> Tensor:
     rank = tensor.shape.ndims
     if rank is not None and rank < 2:
         return tensor
-    made = transpose(tensor, [1, 0, *range(2, rank or 2)])
+    # TensorFlow makes the order by seven nodes; later random nodes get their seeds by the count.
+    with get_default_graph().node_count.as_many_as(8):
+        made = transpose(tensor, [1, 0, *range(2, rank or 2)])
     dims = tensor.dims
     if dims is not None:
         made.set_shape([dims[1], dims[0], *dims[2:]])

@@ -97,8 +97,11 @@ def attention_decoder(
     output_size = cell.output_size if output_size is None else output_size
     with variable_scope(scope or "attention_decoder", dtype=dtype) as opened:
         dtype = opened.dtype
+        batch = shape(decoder_inputs[0])[0]
         heads = _Heads(attention_states, num_heads, dtype)
-        seen = heads(initial_state) if initial_state_attention else heads.unseen(shape(decoder_inputs[0])[0])
+        seen = heads.unseen(batch)
+        if initial_state_attention:
+            seen = heads(initial_state)
         state, outputs = initial_state, list[Tensor]()
         for step, given in enumerate(decoder_inputs):
             if step:

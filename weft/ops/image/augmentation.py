@@ -47,10 +47,19 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
 
 
 def _random_flip(image: TensorLike, axis: int, seed: int | None) -> Tensor:
+    """An image, or each of a batch, mirrored at random, by the draws and as many nodes as in TensorFlow."""
     tensor, before = image_of(image)
-    chances = random_uniform(shape(tensor)[:before], 0.0, 1.0, seed=seed)
-    is_flipped = reshape(less(chances, 0.5), [-1, 1, 1, 1] if before else [1, 1, 1])
-    flipped = where_v2(is_flipped, reverse(tensor, [axis + before]), tensor)
+    count = get_default_graph().node_count
+    if before:
+        size = shape(tensor)[0]
+        is_flipped = reshape(random_uniform([size], 0.0, 1.0, seed=seed), [size, 1, 1, 1]) > 0.5
+        count.total -= 2
+        counted = count.as_many_as(8 + (tensor.dtype != dtypes.float32))
+    else:
+        is_flipped = less(random_uniform([], 0.0, 1.0, seed=seed), 0.5)
+        counted = count.as_many_as(9)
+    with counted:
+        flipped = where_v2(is_flipped, reverse(tensor, [axis + before]), tensor)
     flipped.set_shape(tensor.shape)
     return flipped
 

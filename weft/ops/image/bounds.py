@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TypeAlias
 
 from weft.framework import dtypes
@@ -11,7 +12,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.padding import pad, slice_of
-from weft.ops.array.shape_ops import expand_dims, shape, squeeze
+from weft.ops.array.shape_ops import expand_dims, reshape, shape, squeeze
 from weft.ops.array.stacking import stack
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater, assert_greater_equal
@@ -22,13 +23,17 @@ from weft.ops.math.comparison import maximum
 _Size: TypeAlias = int | Tensor
 
 
-def image_batch(image: TensorLike, what: str = "image", may_be_empty: bool = False) -> tuple[Tensor, bool]:
+def image_batch(
+    image: TensorLike, what: str = "image", may_be_empty: bool = False, is_asserted: bool = True
+) -> tuple[Tensor, bool]:
     """The images as a batch, and whether they were one; a tensor of unknown rank counts as one image.
+
+    Args: those of `image_of`.
 
     Raises:
         ValueError: the rank is known, and not 3 or 4, or it is known that there is no pixel and one is wanted.
     """
-    tensor, before = image_of(image, what, EITHER, may_be_empty)
+    tensor, before = image_of(image, what, EITHER, may_be_empty, is_asserted)
     return (tensor, True) if before else (expand_dims(tensor, 0), False)
 
 
@@ -59,6 +64,8 @@ class _Checks:
         a, b = _known(value), _known(least)
         if a is None or b is None:
             self._asserts.append(assert_greater_equal(value, least, message=message))
+            # TensorFlow asserts by a comparison; later random nodes get their seeds by the count.
+            get_default_graph().node_count.total -= 12
         elif a < b:
             raise ValueError(message)
 
@@ -136,7 +143,7 @@ def pad_to_bounding_box(
         checks.at_least(offset_width, 0, "offset_width must be >= 0")
         checks.at_least(below, 0, "height must be <= target - offset")
         checks.at_least(right, 0, "width must be <= target - offset")
-        margins = stack([stack([0, 0]), stack([offset_height, below]), stack([offset_width, right]), stack([0, 0])])
+        margins = reshape(stack([0, 0, offset_height, below, offset_width, right, 0, 0]), [4, 2])
         return _shaped(pad(checks.then(images), margins), images, target_height, target_width, is_batch)
 
 
@@ -156,8 +163,9 @@ def resize_image_with_crop_or_pad(image: TensorLike, target_height: _Size, targe
     >>> tf.image.resize_image_with_crop_or_pad(tf.zeros([5, 7, 3]), 4, 8).shape
     TensorShape([Dimension(4), Dimension(8), Dimension(3)])
     """
-    with get_default_graph().name_scope("resize_image_with_crop_or_pad"):
-        images, is_batch = image_batch(image)
+    tensor = convert_to_tensor(image, name="image")
+    with get_default_graph().name_scope("resize_image_with_crop_or_pad"), _counted_where_unknown(tensor):
+        images, is_batch = image_batch(tensor)
         checks = _Checks()
         checks.positive(target_width, "target_width must be > 0.")
         checks.positive(target_height, "target_height must be > 0.")
@@ -170,7 +178,17 @@ def resize_image_with_crop_or_pad(image: TensorLike, target_height: _Size, targe
         padded = pad_to_bounding_box(
             cropped, _more(target_height, height) // 2, _more(target_width, width) // 2, target_height, target_width
         )
+        # TensorFlow's result waits for checks, if there are any; later random nodes get their seeds by the count.
+        get_default_graph().node_count.total += 1
         return _shaped(padded, images, target_height, target_width, is_batch)
+
+
+def _counted_where_unknown(image: Tensor) -> contextlib.AbstractContextManager[None]:
+    """Count TensorFlow's nodes that crop or pad an image of unknown height and width: later seeds go by the count."""
+    dims = image.dims
+    if dims is None or len(dims) not in (3, 4) or dims[-3] is not None or dims[-2] is not None:
+        return contextlib.nullcontext()
+    return get_default_graph().node_count.as_many_as((176 if len(dims) == 3 else 175) + (2 if dims[-1] is None else 0))
 
 
 def _more(a: _Size, b: _Size) -> _Size:
@@ -204,13 +222,19 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
                 "`image` should either be a Tensor with rank = 3 or rank = 4. Had rank = None. Give it a shape with set_shape: "
                 "tf.image.decode_image tells none."
             )
-        images, is_batch = image_batch(image)
         if central_fraction == 1.0:
-            return images if is_batch else squeeze(images, [0])
-        height, width = _sizes_of(images)
+            return convert_to_tensor(image)
+        tensor, before = image_of(image, "image", EITHER)
+        assert tensor.dims is not None
+        height, width = (
+            shape(tensor)[axis] if tensor.dims[axis] is None else tensor.dims[axis] for axis in (before, before + 1)
+        )
         top, left = _border(height, central_fraction), _border(width, central_fraction)
-        cropped = crop_to_bounding_box(images, top, left, height - 2 * top, width - 2 * left)
-        return cropped if is_batch else squeeze(cropped, [0])
+        tall, wide = height - 2 * top, width - 2 * left
+        begin, size = stack([*[0] * before, top, left, 0]), stack([*[-1] * before, tall, wide, -1])
+        cropped = slice_of(tensor, begin, size)
+        cropped.set_shape([*tensor.dims[:before], _known(tall), _known(wide), tensor.dims[-1]])
+        return cropped
 
 
 def _border(size: _Size, fraction: float) -> _Size:

@@ -22,7 +22,7 @@ from weft.ops.array.stacking import stack
 from weft.ops.array.tiling import tile
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_greater_equal
-from weft.ops.image.transforms import check_pixels, convert_image_dtype
+from weft.ops.image.transforms import check_pixels, convert_image_dtype, count_checks
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import square, squared_difference
@@ -113,6 +113,7 @@ def per_image_standardization(image: TensorLike) -> Tensor:
         if tensor.dims is not None and len(tensor.dims) < 3:
             raise ValueError(f"'image' must be at least three-dimensional, [..., height, width, channels]; {described(tensor)}")
         check_pixels(tensor)
+        count_checks(tensor)
         pixels = tensor if tensor.dtype in _FLOATS else convert_image_dtype(tensor, dtypes.float32)
         axes = [-1, -2, -3]
         mean = reduce_mean(pixels, axis=axes, keepdims=True)

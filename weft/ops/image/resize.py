@@ -159,7 +159,7 @@ def _batch_of(images: TensorLike) -> tuple[Tensor, bool]:
             "images.set_shape([None, None, channels]); tf.image.decode_jpeg and decode_png know the rank, decode_image does "
             "not."
         )
-    return image_batch(images, "images", may_be_empty=True)
+    return image_batch(images, "images", may_be_empty=True, is_asserted=False)
 
 
 def _size_of(size: TensorLike) -> Tensor:

@@ -42,7 +42,7 @@ _TOO_FLAT: Final = "must be at least three-dimensional"
 
 
 def image_of(
-    image: TensorLike, what: str = "image", too_flat: str = _TOO_FLAT, may_be_empty: bool = False
+    image: TensorLike, what: str = "image", too_flat: str = _TOO_FLAT, may_be_empty: bool = False, is_asserted: bool = True
 ) -> tuple[Tensor, int]:
     """The tensor, and how many dimensions come before the height; a tensor of unknown rank counts as one image.
 
@@ -53,6 +53,7 @@ def image_of(
         what: the argument's name.
         too_flat: what is said of an image of fewer than three dimensions.
         may_be_empty: whether a dimension may be 0 where that is known.
+        is_asserted: whether TensorFlow checks the image by nodes.
 
     Raises:
         ValueError: the rank is known, and not 3 or 4, or it is known that there is no pixel.
@@ -71,7 +72,20 @@ def image_of(
         )
     if not may_be_empty:
         check_pixels(tensor, what)
+    if is_asserted:
+        count_checks(tensor)
     return tensor, rank - 3
+
+
+def count_checks(image: Tensor) -> None:
+    """Count TensorFlow's nodes for an image that waits until rank and sizes have been checked: one where all are known.
+
+    Later random nodes get their seeds by the count.
+
+    Args:
+        image: the image, or images.
+    """
+    get_default_graph().node_count.total += 1 if image.shape.is_fully_defined() else 23
 
 
 def check_pixels(tensor: Tensor, what: str = "image") -> None:
@@ -344,5 +358,8 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
         tensor.set_shape(tensor.shape.with_rank_at_least(3))
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
         _check_scalar("adjust_contrast", "contrast_factor", contrast_factor)
-        mean = reduce_mean(pixels, axis=[-3, -2], keepdims=True)
-        return convert_image_dtype((pixels - mean) * contrast_factor + mean, tensor.dtype, saturate=True)
+        factor = convert_to_tensor(contrast_factor, pixels.dtype, name="contrast_factor")
+        with get_default_graph().node_count.as_many_as(1):
+            mean = reduce_mean(pixels, axis=[-3, -2], keepdims=True)
+            adjusted = (pixels - mean) * factor + mean
+        return convert_image_dtype(adjusted, tensor.dtype, saturate=True)

@@ -16,6 +16,7 @@ from weft.ops.array.joining import concat
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import one_shape, op, same_as_input
 from weft.ops.dispatch import dispatchable
+from weft.ops.gradient_nodes import always
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import to_float
 from weft.ops.math.comparison import less
@@ -65,7 +66,7 @@ def _relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": REAL},
-    gradient=_relu_grad_gradient)  # fmt: skip
+    gradient=_relu_grad_gradient, gradient_nodes=always(4))  # fmt: skip
 def relu_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu, from its input or its output: `[...], [...] -> [...]`."""
     return masked(xp, features > _zero(features), gradients)
@@ -90,7 +91,7 @@ def _relu6_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": REAL},
-    gradient=_relu6_grad_gradient)  # fmt: skip
+    gradient=_relu6_grad_gradient, gradient_nodes=always(4))  # fmt: skip
 def relu6_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu6, from its input or its output: `[...], [...] -> [...]`."""
     inside = (features > _zero(features)) & (features < np.asarray(6, features.dtype))
@@ -113,7 +114,7 @@ def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=one_shape, types={"T": FLOATS},
-    defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient)  # fmt: skip
+    defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient, gradient_nodes=always(4))  # fmt: skip
 def leaky_relu_grad(xp: ArrayModule, gradients: Array, features: Array, *, alpha: float = 0.2) -> Result:
     """The gradient of LeakyRelu, from its input: `[...], [...] -> [...]`."""
     return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))

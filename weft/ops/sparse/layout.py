@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
+from weft.framework import dtypes, nest
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, dims_compatible
@@ -223,8 +223,13 @@ def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None
             shown = [None if size == -1 else int(size) for size in sizes]
             raise ValueError(f"Cannot reshape a tensor with {whole} elements to shape {shown} ({known} elements).")
     indices, dense_shape = sparse_reshape_node(sparse.indices, sparse.dense_shape, wanted, name=name)
-    made = SparseTensor(indices, sparse.values, dense_shape)
+    graph = get_default_graph()
+    with graph.name_scope(f"{indices.op.name}/"):
+        made = SparseTensor(indices, identity(sparse.values), dense_shape)
     if sizes is not None:
+        # TensorFlow makes a constant of sizes given as numbers, one of which it finds out; later seeds go by the count.
+        is_told = not any(isinstance(each, Tensor) for each in nest.flatten(shape))
+        graph.node_count.total += is_told and whole is not None and -1 in sizes
         rest = None if whole is None else whole // max(known, 1)
         made.set_shape([rest if size == -1 else int(size) for size in sizes])
     return made

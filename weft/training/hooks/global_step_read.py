@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Final
 
 from weft.framework.graph import get_default_graph
@@ -53,7 +54,9 @@ def global_step_read(hook: str) -> Any:
             "and give it to minimize(loss, global_step=...)."
         )
     # Outside of the program's scopes: the reading waits for nothing and is where the step is.
-    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"):
+    # TensorFlow has the initial value stand in for a step without a value, by a branch; seeds of later nodes go by the count.
+    counted = graph.node_count.as_many_as(11) if isinstance(step, Variable) else contextlib.nullcontext()
+    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"), counted:
         value = step.read_value() if isinstance(step, Variable) else step
         read = add(value, 0)
     graph.add_to_collection(_COLLECTION, read)
