@@ -11,6 +11,7 @@ from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike, Varia
 from weft.framework.operation import Tensor
 from weft.networks.state.defaults import floatx
 from weft.networks.state.graph_state import track_variable
+from weft.networks.state.own_seeds import own_seed
 from weft.ops.array import filling
 from weft.ops.array.placeholder import placeholder as graph_placeholder
 from weft.ops.array.ranges import range_of
@@ -141,7 +142,7 @@ def random_normal(
         dtype: its dtype, a floating one; `floatx()` when None.
         seed: the op seed.
     """
-    return random.random_normal(shape, mean, stddev, dtypes.as_dtype(dtype or floatx()), seed=seed)
+    return random.random_normal(shape, mean, stddev, dtypes.as_dtype(dtype or floatx()), seed=own_seed(seed))
 
 
 def random_uniform(
@@ -155,7 +156,7 @@ def random_uniform(
         dtype: its dtype; `floatx()` when None.
         seed: the op seed.
     """
-    return random.random_uniform(shape, minval, maxval, dtypes.as_dtype(dtype or floatx()), seed=seed)
+    return random.random_uniform(shape, minval, maxval, dtypes.as_dtype(dtype or floatx()), seed=own_seed(seed))
 
 
 def truncated_normal(
@@ -165,7 +166,7 @@ def truncated_normal(
 
     Args: those of `tf.keras.backend.random_normal`.
     """
-    return random.truncated_normal(shape, mean, stddev, dtypes.as_dtype(dtype or floatx()), seed=seed)
+    return random.truncated_normal(shape, mean, stddev, dtypes.as_dtype(dtype or floatx()), seed=own_seed(seed))
 
 
 def random_binomial(shape: ShapeLike, p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None) -> Tensor:
@@ -178,8 +179,7 @@ def random_binomial(shape: ShapeLike, p: float = 0.0, dtype: DTypeLike | None = 
         seed: the op seed; a number of NumPy's global random state when None.
     """
     kind = dtypes.as_dtype(dtype or floatx())
-    given = np.random.randint(10**7) if seed is None else seed
-    drawn = random.random_uniform(shape, dtype=kind, seed=given)
+    drawn = random.random_uniform(shape, dtype=kind, seed=own_seed(seed))
     return where(less_equal(drawn, p), filling.ones(shape, kind), filling.zeros(shape, kind))
 
 

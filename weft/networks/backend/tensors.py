@@ -11,6 +11,7 @@ from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.layers.merging import batch_dot as dot_over_axes
+from weft.networks.state.own_seeds import own_seed
 from weft.ops.array import filling
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims as with_axis
@@ -242,7 +243,7 @@ def dropout(x: TensorLike, level: float, noise_shape: ShapeLike = None, seed: in
         noise_shape: the shape of what is drawn, which broadcasts with `x`; that of `x` when None.
         seed: the op seed.
     """
-    return nn_dropout(x, noise_shape=noise_shape, seed=seed, rate=level)
+    return nn_dropout(x, noise_shape=noise_shape, seed=own_seed(seed), rate=level)
 
 
 def switch(condition: TensorLike, then_expression: Nest, else_expression: Nest) -> Nest:

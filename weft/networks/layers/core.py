@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import core
@@ -381,7 +382,9 @@ class Masking(Layer):
 
     def compute_mask(self, inputs: Nest, mask: Nest = None) -> Tensor:
         """Where a feature differs from `mask_value`."""
-        return reduce_any(not_equal(inputs, self.mask_value), axis=-1)
+        # In TensorFlow a Squeeze of what `call` has; later random nodes get their seeds by the count.
+        with get_default_graph().node_count.as_many_as(1):
+            return reduce_any(not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs: Tensor) -> Tensor:
         """The inputs, zero where they are masked."""

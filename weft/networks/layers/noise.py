@@ -12,6 +12,7 @@ from weft.framework.operation import Tensor
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
+from weft.networks.state.own_seeds import own_seed
 from weft.networks.state.phase import in_train_phase
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import shape as shape_of
@@ -45,7 +46,9 @@ class GaussianNoise(Layer):
             training: whether to add noise; Keras' learning phase when None.
         """
         return in_train_phase(
-            lambda: inputs + random_normal(shape_of(inputs), 0.0, self.stddev, inputs.dtype), lambda: identity(inputs), training
+            lambda: inputs + random_normal(shape_of(inputs), 0.0, self.stddev, inputs.dtype, own_seed()),
+            lambda: inputs,
+            training,
         )
 
 
@@ -74,7 +77,7 @@ class GaussianDropout(Layer):
             return inputs
         stddev = float(np.sqrt(self.rate / (1.0 - self.rate)))
         return in_train_phase(
-            lambda: inputs * random_normal(shape_of(inputs), 1.0, stddev, inputs.dtype), lambda: identity(inputs), training
+            lambda: inputs * random_normal(shape_of(inputs), 1.0, stddev, inputs.dtype, own_seed()), lambda: inputs, training
         )
 
 
@@ -112,7 +115,7 @@ class AlphaDropout(Layer):
 
         def dropped() -> Nest:
             shape = shape_of(inputs) if self.noise_shape is None else self.noise_shape
-            kept = cast(greater_equal(random_uniform(shape, seed=self.seed), self.rate), inputs.dtype)
+            kept = cast(greater_equal(random_uniform(shape, seed=own_seed(self.seed)), self.rate), inputs.dtype)
             a = ((1 - self.rate) * (1 + self.rate * _LOWEST**2)) ** -0.5
             return a * (inputs * kept + _LOWEST * (1 - kept)) - a * _LOWEST * self.rate
 

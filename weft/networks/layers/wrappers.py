@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
@@ -144,7 +145,11 @@ class Bidirectional(Wrapper):
         self.batch_input_shape = self.batch_input_shape or layer.batch_input_shape
 
     def build(self, input_shape: Nest = None) -> None:
-        """Nothing: both layers are built when they are called."""
+        """Make the variables of both layers."""
+        for layer in (self.forward_layer, self.backward_layer):
+            with get_default_graph().name_scope(layer.name):
+                layer.build(input_shape)
+            layer.built = True
         self.built = True
 
     def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:

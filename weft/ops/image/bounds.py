@@ -226,15 +226,19 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
             return convert_to_tensor(image)
         tensor, before = image_of(image, "image", EITHER)
         assert tensor.dims is not None
-        height, width = (
-            shape(tensor)[axis] if tensor.dims[axis] is None else tensor.dims[axis] for axis in (before, before + 1)
-        )
+        height, width = _size_along(tensor, before), _size_along(tensor, before + 1)
         top, left = _border(height, central_fraction), _border(width, central_fraction)
         tall, wide = height - 2 * top, width - 2 * left
         begin, size = stack([*[0] * before, top, left, 0]), stack([*[-1] * before, tall, wide, -1])
         cropped = slice_of(tensor, begin, size)
         cropped.set_shape([*tensor.dims[:before], _known(tall), _known(wide), tensor.dims[-1]])
         return cropped
+
+
+def _size_along(tensor: Tensor, axis: int) -> _Size:
+    """A size, as a number where it is known."""
+    known: int | None = tensor.shape[axis].value
+    return shape(tensor)[axis] if known is None else known
 
 
 def _border(size: _Size, fraction: float) -> _Size:

@@ -12,6 +12,7 @@ from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.objects.registry import deserialize_keras_object
+from weft.networks.state.own_seeds import own_seed
 from weft.networks.state.phase import in_train_phase
 from weft.ops.array.filling import ones_like, zeros
 from weft.ops.array.identity import identity
@@ -28,6 +29,13 @@ class Cell(Layer):
     """What the cells share: kernels, a bias, and dropout masks that all time steps of a call share."""
 
     gates = 1
+    # As the program gave it; all compute the same.
+    implementation: int
+
+    @property
+    def further_nodes(self) -> int:
+        """How many nodes TensorFlow has for a layer of the cell beyond those made here: later seeds go by the count."""
+        return 0
 
     def _make(self, units: int, use_bias: bool, options: Sequence[Nest], rates: tuple[float, float]) -> None:
         self.units, self.use_bias = units, use_bias
@@ -132,7 +140,7 @@ def zeros_like_batch(first: Tensor, sizes: Sequence[int]) -> list[Tensor]:
 
 def _dropped(like: Tensor, rate: float, training: TensorLike | None) -> Tensor:
     ones = ones_like(like)
-    made: Tensor = in_train_phase(lambda: nn_dropout(ones, rate=rate), lambda: identity(ones), training)
+    made: Tensor = in_train_phase(lambda: nn_dropout(ones, rate=rate, seed=own_seed()), lambda: identity(ones), training)
     return made
 
 
@@ -153,6 +161,8 @@ class SimpleRNNCell(Cell):
         dropout, recurrent_dropout: the parts of inputs and states that are dropped in training.
         kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
     """
+
+    further_nodes = -15
 
     @keeps_arguments
     def __init__(
@@ -208,6 +218,15 @@ class GRUCell(Cell):
     """
 
     gates = 3
+
+    @property
+    def further_nodes(self) -> int:
+        """As `Cell.further_nodes`."""
+        if self.reset_after:
+            return 77
+        if self.implementation == 2:
+            return 3
+        return 39 if self.use_bias else 7
 
     @keeps_arguments
     def __init__(
@@ -282,6 +301,14 @@ class LSTMCell(Cell):
     """
 
     gates = 4
+
+    @property
+    def further_nodes(self) -> int:
+        """As `Cell.further_nodes`: the first implementation has a product for each gate."""
+        if self.implementation == 2:
+            return -16
+        masks = (self.dropout > 0) + (self.recurrent_dropout > 0)
+        return (52 if self.use_bias else 40) + 77 * masks
 
     @keeps_arguments
     def __init__(

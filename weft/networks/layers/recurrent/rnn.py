@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.input_spec import InputSpec
@@ -163,6 +164,10 @@ class RNN(Layer):
         if isinstance(inputs, list | tuple):
             inputs, states = inputs[0], list(inputs[1:])
             mask = mask[0] if isinstance(mask, list | tuple) else mask
+        if isinstance(self.cell, Cell) and not self.unroll:
+            # Seeds of later random nodes go by the count of TensorFlow's nodes.
+            beside = 4 * self.return_sequences + 2 * (mask is not None) + (states is not None)
+            get_default_graph().node_count.total += self.cell.further_nodes + beside
         if self.stateful and states is None:
             states = [identity(each) for each in self._states or ()]
         steps_first = self.time_major
