@@ -24,7 +24,6 @@ import numpy as np
 import weft as tf
 
 FLAGS = argparse.Namespace()
-SOLVED_RETURN = 475.0
 EPISODES = 100
 # Of position, velocity, angle and angular velocity: all, or those that a network without memory cannot do with.
 ALL, WITHOUT_VELOCITIES = [0, 1, 2, 3], [0, 2]
@@ -250,7 +249,7 @@ def train(cluster: Any, server: Any) -> None:
                 writer.add_summary(tf.Summary(value=[{"tag": "average return", "simple_value": average}]), step)
                 writer.flush()
                 print(f"step {step}: the last {len(player.returns)} episodes lasted {average:.0f} steps on average", flush=True)
-            if len(player.returns) == EPISODES and average >= SOLVED_RETURN:
+            if len(player.returns) == EPISODES and average >= FLAGS.goal:
                 session.run_step_fn(lambda step_context: step_context.session.run(learner.solve))
                 print(
                     f"solved after {step} steps in {time.perf_counter() - started:.0f} s: {average:.1f} on average", flush=True
@@ -284,6 +283,7 @@ if __name__ == "__main__":
     parser.add_argument("--smoothing", type=float, default=0.95, help="lambda of the advantage estimate")
     parser.add_argument("--entropy", type=float, default=0.01, help="weight of the policy's entropy in the loss, at first")
     parser.add_argument("--fading_steps", type=int, default=300_000, help="steps in which learning rate and entropy fade")
+    parser.add_argument("--goal", type=float, default=475.0, help="the average return at which it is solved")
     parser.add_argument("--max_steps", type=int, default=1_000_000, help="give up after so many steps")
     parser.add_argument("--seed", type=int, default=1, help="seed of the initial values and the environments")
     FLAGS = parser.parse_args()

@@ -92,7 +92,9 @@ EXAMPLES = (
     Kind(
         "hybrid", _PS_AND_WORKERS, ("the copy's weights sum to",), folder=_EXAMPLES, arguments=("--steps=60",),
     ),
-    Kind("a3c", _PS_AND_WORKERS, ("solved after",), folder=_EXAMPLES, arguments=("--train_dir={model}",)),
+    Kind(
+        "a3c", _PS_AND_WORKERS, ("solved after",), folder=_EXAMPLES, arguments=("--train_dir={model}", "--goal=60"),
+    ),
     Kind("preferences", _PS_AND_WORKERS, ("understood after",), folder=_EXAMPLES, arguments=("--train_dir={model}",)),
 )  # fmt: skip
-"""The repository's own, for as many steps as show that they train; agents until they can do their task."""
+"""The repository's own, for as many steps as show that they train; the player for three times its first score."""
