@@ -33,6 +33,7 @@ def main() -> int:
     parser.add_argument("--note", default="", help="what the page says of the run under its table")
     parser.add_argument("--limit-s", type=float, default=240, help="the time that an op's cases may take in each library")
     parser.add_argument("--declarations", action="store_true", help="compare the ops' declarations, and run nothing")
+    parser.add_argument("--draw", type=int, default=0, help="another number draws other mutations")
     asked = parser.parse_args()
     if asked.page is not None:
         asked.page.write_text(page.page(results.stored(asked.results).values(), asked.note))
@@ -49,7 +50,7 @@ def main() -> int:
         parser.error(f"not ops of both: {', '.join(unknown)}")
     if asked.keep is not None:
         asked.keep.mkdir(parents=True, exist_ok=True)
-    campaign = Campaign(python, oracle.python_of("1.15"), asked.count, asked.every, asked.keep, asked.limit_s)
+    campaign = Campaign(python, oracle.python_of("1.15"), asked.count, asked.every, asked.keep, asked.limit_s, asked.draw)
     with contextlib.closing(campaign):
         found = results.resumed(asked.results, asked.ops or shared, lambda ops: campaign.run(ops, definitions))
         return report.findings(found, asked.show, asked.all)

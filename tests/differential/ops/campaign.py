@@ -60,12 +60,20 @@ class Campaign:
         every: each how manieth case is compiled, too.
         kept: a folder to keep TensorFlow's answers in.
         limit_s: the time that the cases of an op may take in each library; those behind that are left out.
+        draw: which of the draws of mutations is run.
     """
 
     def __init__(
-        self, python: str, older: str | None, count: int, every: int, kept: Path | None = None, limit_s: float = 600
+        self,
+        python: str,
+        older: str | None,
+        count: int,
+        every: int,
+        kept: Path | None = None,
+        limit_s: float = 600,
+        draw: int = 0,
     ) -> None:
-        self._count, self._every = count, every
+        self._count, self._every, self._draw = count, every, draw
         self._theirs = oracle.tensorflow(python, kept, limit_s)
         self._older = None if older is None else oracle.tensorflow(older, None, limit_s)
         self._ours = oracle.weft("cold,compiled", limit_s)
@@ -83,7 +91,7 @@ class Campaign:
             begun: list[Any] = []
             for name in ops:
                 archive = Path(directory) / f"{name}.npz"
-                cases = generator.cases(definitions[name], seeds.get(name, []), self._count)
+                cases = generator.cases(definitions[name], seeds.get(name, []), self._count, self._draw)
                 kept = self._write(archive, cases, definitions)
                 begun.append((name, kept, archive, self._theirs.start(archive), self._ours.start(archive)))
                 # A few ahead, so that the libraries do not wait for each other.

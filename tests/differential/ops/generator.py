@@ -42,10 +42,10 @@ def all_seeds(definitions: Mapping[str, op_def_pb2.OpDef]) -> dict[str, list[OpC
     return found
 
 
-def cases(definition: op_def_pb2.OpDef, of: Iterable[OpCase], count: int) -> list[OpCase]:
-    """The seeds of an op and about `count` mutations; the same for the same op and count."""
+def cases(definition: op_def_pb2.OpDef, of: Iterable[OpCase], count: int, draw: int = 0) -> list[OpCase]:
+    """The seeds of an op and about `count` mutations; the same for the same op, count and draw."""
     own = list(of)
-    generator = np.random.RandomState(zlib.crc32(definition.name.encode()))
+    generator = np.random.RandomState((zlib.crc32(definition.name.encode()) + draw) % 2**32)
     mutator = Mutator(definition, generator)
     found = [seed.but(form=form) for seed in own for form in (_FORMS if seed.inputs is not None else ("known",))]
     plain = [seed for seed in own if seed.inputs is not None]
