@@ -7,6 +7,7 @@ accelerators, such a gather gives zeros and such a scatter nothing.
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -156,8 +157,8 @@ def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, 
         note_wrong((indices < 0) | (indices >= limit))
     batch = params.shape[:count]
     moved = xp.moveaxis(params, at, count)
-    flat = xp.reshape(moved, (-1, *moved.shape[count:]))
-    positions = xp.reshape(indices, (flat.shape[0], -1))
+    flat = xp.reshape(moved, (math.prod(batch), *moved.shape[count:]))
+    positions = xp.reshape(indices, (math.prod(batch), math.prod(indices.shape[count:])))
     rows = np.arange(flat.shape[0])[:, None]
     taken = flat[rows, positions]
     shaped = xp.reshape(taken, (*batch, *indices.shape[count:], *moved.shape[count + 1 :]))

@@ -77,7 +77,7 @@ def string_split_node(
     ranks={"input": 1, "sep": 0},
     infer=_split_shapes, gradient=None)  # fmt: skip
 def string_split_v2_node(ctx: OpContext, input: Array, sep: Array, *, maxsplit: int = -1) -> tuple[Result, Result, Result]:
-    """The parts of each string as Python's `split` gives them, as a sparse matrix.
+    """The parts of each string nearly as Python's `split` gives them, as a sparse matrix.
 
     `[n], scalar -> [k, 2], [k], [2]`.
     """
@@ -85,7 +85,11 @@ def string_split_v2_node(ctx: OpContext, input: Array, sep: Array, *, maxsplit: 
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
     if not maxsplit:
         return _as_sparse([[text] for text in input.tolist()])
-    return _as_sparse([text.split(sep.item() or None, maxsplit) for text in input.tolist()])
+    rows = [text.split(sep.item() or None, maxsplit) for text in input.tolist()]
+    if maxsplit > 0 and not sep.item():
+        # TensorFlow gives what is left behind the last split at white space even if nothing is.
+        rows = [[*row, b""] if len(row) == maxsplit else row for row in rows]
+    return _as_sparse(rows)
 
 
 def string_split(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -65,7 +66,8 @@ def _points(text: bytes, encoding: str, errors: str, replacement: int, replaces_
 
 def _splits_and_values(node: Operation) -> list[Dims]:
     dims = node.inputs[0].dims
-    count = None if dims is None or len(dims) != 1 or dims[0] is None else dims[0] + 1
+    known = None if dims is None else [size for size in dims if size is not None]
+    count = None if known is None or len(known) != len(dims or ()) else math.prod(known) + 1
     return [(count,), *[(None,)] * (len(node.outputs) - 1)]
 
 
