@@ -43,6 +43,6 @@ def test_the_splits_of_decoded_texts_are_counted_before_the_run(texts: Any) -> N
 
 
 def test_a_scalar_is_its_own_reverse() -> None:
-    tensor = tf.placeholder(tf.int32, None)
+    tensor, axis = tf.placeholder(tf.int32, None), tf.placeholder(tf.int32, [None])
     with tf.Session() as session:
-        assert session.run(tf.reverse(tensor, [0]), {tensor: 3}) == 3
+        assert session.run(tf.reverse(tensor, axis), {tensor: 3, axis: [0]}) == 3
