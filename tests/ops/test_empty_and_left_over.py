@@ -40,9 +40,3 @@ def test_what_is_left_behind_the_last_split_is_a_part_even_if_it_is_nothing(
 def test_the_splits_of_decoded_texts_are_counted_before_the_run(texts: Any) -> None:
     splits, _ = unicode_decode_node(tf.constant(texts), input_encoding="UTF-8")
     assert splits.shape.as_list() == [np.size(texts) + 1]
-
-
-def test_a_scalar_is_its_own_reverse() -> None:
-    tensor, axis = tf.placeholder(tf.int32, None), tf.placeholder(tf.int32, [None])
-    with tf.Session() as session:
-        assert session.run(tf.reverse(tensor, axis), {tensor: 3, axis: [0]}) == 3

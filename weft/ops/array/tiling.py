@@ -194,8 +194,7 @@ def _reverse_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_reverse_gradient)  # fmt: skip
 def reverse_node(xp: ArrayModule, tensor: Array, axis: Array, *, Tidx: DType = dtypes.int32) -> Result:
     """The elements in opposite order along the dimensions in `axis`: `[...], [k] -> [...]`."""
-    # A scalar is its own reverse, whatever axes it has not.
-    return xp.flip(tensor, tuple(np.ravel(axis).tolist())) if tensor.ndim else tensor
+    return xp.flip(tensor, tuple(np.ravel(axis).tolist()))
 
 
 def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
