@@ -20,11 +20,11 @@ from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Final
 
 import weft.api
-from weft.api import contrib_paths, core_paths, library_paths, missing_names, python_paths
+from weft.api import contrib_paths, core_paths, library_paths, missing_names, on_demand, python_paths
 from weft.platform.collections import no_collections
 from weft.platform.import_cost import import_cost
 
-_PUBLIC: Final = frozenset(module.name for module in pkgutil.iter_modules(weft.api.__path__))
+_DOORS: Final = on_demand.INNER.union(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 
 
 class _Table:
@@ -189,7 +189,8 @@ class _PublicPaths(MetaPathFinder):
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         package, _, rest = fullname.partition(".")
-        if package != "weft" or not rest:
+        # Most are the engine's.
+        if package != "weft" or rest.partition(".")[0] not in _DOORS:
             return None
         table = _table_of(rest)
         if table is not None:
@@ -198,8 +199,6 @@ class _PublicPaths(MetaPathFinder):
             if found is None:
                 _check_advice(fullname, missing_names.advice(None, *_split(rest)) if prefix == _SECOND else _INNER)
             return found
-        if rest.partition(".")[0] not in _PUBLIC:
-            return None
         if rest in _FURTHER.paths or (_FURTHER.children(rest) and not _has_module(rest)):
             return _spec_of(fullname, _FURTHER, rest)
         if rest.startswith(_FIRST):
