@@ -1,6 +1,8 @@
-"""Reads of variables in graphs that TensorFlow built: one node shows later nodes what updates have made of the variable."""
+"""Reads of variables as TensorFlow has them: one node shows later nodes what updates have made of the variable."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -53,7 +55,7 @@ def test_a_read_on_another_device_keeps_what_was_sent_there() -> None:
     assert graph.get_operation_by_name("after").inputs[0].name == "v/read:0"
 
 
-def test_a_graph_of_weft_keeps_its_reads() -> None:
+def test_a_graph_that_weft_sends_has_its_reads() -> None:
     received = ReceivedGraph()
     received.extend(_built_by_tensorflow())
     assert received.graph.get_operation_by_name("after").inputs[0].name == "v/read:0"
@@ -85,3 +87,63 @@ def test_an_import_that_fails_takes_its_reads_back() -> None:
     with pytest.raises(ValueError, match="nowhere"):
         tf.import_graph_def(proto, name="")
     assert tf.get_default_graph().get_operations() == []
+
+
+def test_a_generator_is_trained_by_its_trained_discriminator() -> None:
+    x = tf.placeholder(tf.float32, [1, 1])
+    generator, discriminator = tf.Variable([[2.0]]), tf.Variable([[3.0]])
+    judged = tf.reduce_sum(tf.matmul(tf.matmul(x, generator), discriminator))
+    first = tf.train.GradientDescentOptimizer(1.0).minimize(judged, var_list=[discriminator])
+    with tf.control_dependencies([first]):
+        second = tf.train.GradientDescentOptimizer(1.0).minimize(-judged, var_list=[generator])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found = [(session.run(second, {x: [[1.0]]}), session.run([generator, discriminator]))[1] for _ in range(3)]
+    assert np.squeeze(found).tolist() == [[3.0, 1.0], [1.0, -2.0], [-2.0, -3.0]]  # as in TensorFlow 1.15
+
+
+def _behind_a_control_edge(variable: tf.Variable, read: tf.Tensor, update: tf.Tensor) -> tf.Tensor:
+    with tf.control_dependencies([update]):
+        return tf.identity(read)
+
+
+def _behind_a_value(variable: tf.Variable, read: tf.Tensor, update: tf.Tensor) -> tf.Tensor:
+    return update * 0.0 + read
+
+
+def _in_a_gradient(variable: tf.Variable, read: tf.Tensor, update: tf.Tensor) -> tf.Tensor:
+    half = tf.square(variable) / 2.0
+    with tf.control_dependencies([update]):
+        return tf.gradients(half, variable)[0]
+
+
+@pytest.mark.parametrize("made", [_behind_a_control_edge, _behind_a_value, _in_a_gradient])
+def test_a_node_of_a_program_behind_an_update_sees_it_by_an_earlier_read(made: Callable[..., tf.Tensor]) -> None:
+    variable = tf.Variable(1.0)
+    read = variable.value()
+    found = made(variable, read, variable.assign_add(1.0))
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        assert [session.run(found) for _ in range(2)] == [2.0, 3.0]
+
+
+def test_seeds_do_not_count_the_reads() -> None:
+    tf.set_random_seed(3)
+    variable = tf.Variable(1.0)
+    read, update = variable.value(), variable.assign_add(1.0)
+    before = tf.get_default_graph().last_id
+    with tf.control_dependencies([update]):
+        tf.negative(read)
+    assert tf.get_default_graph().last_id == before + 1
+
+
+def test_a_read_has_the_first_ones_place_and_shape_whatever_the_blocks_around_say() -> None:
+    with tf.device("/job:ps/task:0"):
+        variable, other = tf.get_variable("v", [2], validate_shape=False), tf.get_variable("w", [2])
+    first = variable.value()
+    first.set_shape([2])
+    update = variable.assign_add([1.0, 1.0])
+    with tf.control_dependencies([update]), tf.colocate_with(other):
+        read = tf.negative(first).op.inputs[0]
+    assert read is not first
+    assert (read.device, read.op.colocation_groups(), read.shape.as_list()) == ("/job:ps/task:0", [b"loc:@v"], [2])

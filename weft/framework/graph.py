@@ -23,6 +23,7 @@ from weft.framework.exported_graph import exported_graph_def
 from weft.framework.graph_elements import Elements
 from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
+from weft.framework.late_reads import LateReads
 from weft.framework.node_count import NodeCount
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
@@ -58,6 +59,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._made_from = self._place()
         self._seed: int | None = None
         self.node_count = NodeCount()
+        self.late_reads = LateReads()
+        """Which nodes come behind updates of variables."""
         # For a branch, once its If node is there: gives the tensor outside that stands for a tensor or operation of it.
         self.leave: Callable[[Tensor | Operation], Tensor] | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
@@ -257,6 +260,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         if self._finalized:
             self.check_not_finalized(f"{definition.name} {name!r}")
         state = scopes.current(self)
+        is_of_program = control_inputs is None
         if control_inputs is None:
             control_inputs = self._implied_control_inputs(state, inputs)
         op = Operation(self, definition, name, inputs, control_inputs, output_types, attrs)
@@ -264,6 +268,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._infer_shapes(op)
         if state is not scopes.EMPTY:
             self._apply_scopes(op, state)
+        if is_of_program:
+            self.late_reads.renew(op)
         self._append(op)
         for frame in state.control:
             frame.inside.add(op)

@@ -77,7 +77,7 @@ def import_graph_def(
         if prefix == "" and name:
             prefix = name
         replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
-        importer = _Importer(graph, prefix, replacements, uniquify=True, reads=LateReads())
+        importer = _Importer(graph, prefix, replacements, uniquify=True, reads=graph.late_reads)
     try:
         with graph.node_count.as_many_as(len(proto.node)):
             importer.add(raise_control_flow(proto))
@@ -180,6 +180,7 @@ class _Importer:
         self._uniquify = uniquify
         self._replacements = replacements
         self._reads = reads
+        self._reads_before = 0 if reads is None else len(reads.made)
         self._nodes: dict[str, Operation] = {}
         self._names: dict[str, str] = {}
         self._functions: dict[str, str] = {}
@@ -212,7 +213,7 @@ class _Importer:
 
     def take_back(self) -> None:
         """Remove what was added, in a program's own graph: what failed half-way may come again under the same names."""
-        added = [*self._nodes.values(), *(self._reads.made if self._reads is not None else ())]
+        added = [*self._nodes.values(), *(self._reads.made[self._reads_before :] if self._reads is not None else ())]
         self._graph.remove_newest(sorted(added, key=lambda op: op.id))
         for name in self._names.values():
             self._graph.release_name(name)

@@ -1,18 +1,22 @@
-"""LateReads: nodes of a graph that TensorFlow built see the updates that they wait for.
+"""LateReads: nodes see the updates that they wait for, also by a read of the variable that was made before.
 
 In TensorFlow the node that reads a variable of the old kind, `name/read`, shares the variable's memory. So a node on the same
-device that uses this read and waits for an update sees the updated value, though nothing makes the read itself wait. weft's
-values do not change: such a node gets another read, which waits for what the node waits for.
+device that uses this read and waits for an update sees the updated value, though nothing makes the read itself wait: the
+gradients of a generator that is trained behind its discriminator are those of the trained one. weft's values do not change:
+such a node gets another read, which waits for what the node waits for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from weft.framework.device_spec import canonical_name
-from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
+
+if TYPE_CHECKING:
+    from weft.framework.graph import Graph
 
 
 class LateReads:
@@ -25,11 +29,17 @@ class LateReads:
         self.made: list[Operation] = []
         """The reads that were added."""
 
+    def renew(self, op: Operation) -> None:
+        """Give a node that a program has made, and that is about to be added, its reads; take note of it."""
+        if self._updated:
+            op.inputs[:] = self.inputs(op.graph, op.name, op.device, op.inputs, op.control_inputs)
+        self.note(op, op.device)
+
     def note(self, op: Operation, device: str) -> None:
         """Take note of a node that was added, and of the device that it asked for; what it needs was noted before."""
         if op.op_def.role is Role.ALIAS and op.inputs and op.inputs[0].dtype.is_ref:
             self._devices[op] = device
-        found = self._before((tensor.op for tensor in op.inputs), op.control_inputs)
+        found = self._before((tensor.op for tensor in op.inputs), op.control_inputs) if self._updated else 0
         if op.op_def.updates or op.op_def.bodies:
             for tensor in op.inputs:
                 if tensor.dtype.is_ref and (variable := _variable_of(tensor)) is not None:
@@ -83,8 +93,12 @@ class LateReads:
         read = tensor.op
         waits = list(dict.fromkeys([*control, *(each.op for each in inputs if each.op in self._updated)]))
         types = [output.dtype for output in read.outputs]
-        made = graph.add_node(read.op_def, graph.settle_name(f"{name}/"), read.inputs, types, dict(read.attrs), waits)
+        # Where the first read is, whatever the blocks around say. TensorFlow has no such node: later seeds go by the count.
+        with graph.colocate_with(None, ignore_existing=True), graph.node_count.as_many_as(0):
+            made = graph.add_node(read.op_def, graph.settle_name(f"{name}/"), read.inputs, types, dict(read.attrs), waits)
         made._set_device(read.device)
+        for output, first in zip(made.outputs, read.outputs, strict=True):
+            output.dims = first.dims
         self.made.append(made)
         self.note(made, self._devices[read])
         return made.outputs[tensor.value_index]
