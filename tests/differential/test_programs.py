@@ -12,7 +12,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -69,13 +69,22 @@ _SPELLINGS = (
 )
 
 
-# The attributes of a printed node, which protobuf keeps in no order.
-_ATTRS = re.compile(r"(?:^attr \{\n(?:  .*\n)*\}\n)+", re.M)
-_ATTR = re.compile(r"^attr \{\n(?:  .*\n)*\}\n", re.M)
-
-
-def _sorted_attrs(attrs: re.Match[str]) -> str:
-    return "".join(sorted(_ATTR.findall(attrs.group())))
+def _with_sorted_attrs(lines: Iterable[str]) -> list[str]:
+    """The lines, those of each attribute of a printed node in the order of the attributes: protobuf keeps them in none."""
+    found: list[str] = []
+    attrs: list[list[str]] = []
+    depth = 0
+    for line in lines:
+        if depth == 0 and line != "attr {":
+            found += itertools.chain(*sorted(attrs))
+            attrs = []
+            found.append(line)
+            continue
+        if depth == 0:
+            attrs.append([])
+        attrs[-1].append(line)
+        depth += line.endswith("{") - (line == "}")
+    return [*found, *itertools.chain(*sorted(attrs))]
 
 
 def _rounded(number: re.Match[str]) -> str:
@@ -85,13 +94,12 @@ def _rounded(number: re.Match[str]) -> str:
 
 def normal(text: str) -> list[str]:
     """The lines of a program's output without what may differ."""
-    text = _ATTRS.sub(_sorted_attrs, text)
     for pattern, replacement in _SPELLINGS:
         text = re.sub(pattern, replacement, text)
     text = re.sub(r"-?\d+\.\d*(e[-+]\d+)?", _rounded, text)
     # Each Python shows an ordered dictionary in its own way: as pairs up to 3.11.
     lines = (re.sub(r"[()\[\]{}:, ]+", " ", line) if "OrderedDict" in line else line for line in text.splitlines())
-    return [line.strip() for line in lines if line.strip()]
+    return _with_sorted_attrs(line.strip() for line in lines if line.strip())
 
 
 class Runner:

@@ -72,6 +72,9 @@ class ExponentialMovingAverage:
         zero_debias: whether averages of tensors are corrected for the zero that they start from.
         name: the name of the update operation and the suffix of the shadows.
 
+    Raises:
+        ValueError: `decay` is a number that is not between 0 and 1.
+
     >>> v = tf.Variable(1.0)
     >>> ema = tf.train.ExponentialMovingAverage(0.5)
     >>> update = ema.apply([v])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ class Steps:
         self.live.append(step)
         if self.on_start is not None:
             self.on_start(step)
+
+    def watched(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def note_failure(self, error: OpError) -> None:
         self.failed.append(error)
