@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -87,3 +88,17 @@ def test_the_place_is_the_programs_line(threads: _Threads) -> None:
     (place,) = places_of([threads.blocked])
     assert place.startswith("blocked at test_standing_threads.py:")
     assert {threads.blocked, threading.current_thread()} <= {*threads_of_program()}
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_no_collection_begins_while_frames_are_looked_at(is_on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    during = []
+    frames = sys._current_frames
+    monkeypatch.setattr(sys, "_current_frames", lambda: during.append(gc.isenabled()) or frames())
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if is_on else gc.disable)()
+        threads_of_program()
+        assert (during, gc.isenabled()) == ([False], is_on)
+    finally:
+        (gc.enable if was_on else gc.disable)()

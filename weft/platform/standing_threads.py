@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Final
 
 from weft.platform import wait_notice
+from weft.platform.collections import paused_collections
 from weft.platform.program_frames import is_under_weft, is_weft, shown_name
 from weft.platform.wait_notice import WaitNotice
 
@@ -65,14 +66,24 @@ def _switches_of(thread: threading.Thread) -> int | None:
 
 def places_of(threads: Iterable[threading.Thread]) -> list[str]:
     """Where threads stand in the program, by name: `trainer at train.py:12`."""
-    frames = sys._current_frames()
+    frames = _frames()
     return sorted(_told(thread.name, frames.get(thread.ident or 0)) for thread in threads if thread.is_alive())
 
 
 def threads_of_program() -> list[threading.Thread]:
     """All threads that run code of the program now."""
-    frames = sys._current_frames()
+    frames = _frames()
     return [thread for thread in threading.enumerate() if _program_frame(frames.get(thread.ident or 0)) is not None]
+
+
+def _frames() -> dict[int, FrameType]:
+    """The frames that threads are in, by the threads' idents.
+
+    Python holds a lock meanwhile that its garbage collection takes, and may begin one for what it makes: all threads would
+    stand for ever (up to 3.12.1, https://github.com/python/cpython/issues/106883).
+    """
+    with paused_collections():
+        return sys._current_frames()
 
 
 def _told(name: str, frame: FrameType | None) -> str:
