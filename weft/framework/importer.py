@@ -302,7 +302,7 @@ class _Importer:
         control += [op for frame in state.control for op in frame.operations if op not in control]
         name = self._graph.settle_name(f"{self._name_of(node.name)}/")
         if self._reads is not None:
-            inputs = self._reads.inputs(self._graph, name, node.device, inputs, control)
+            inputs = self._reads.inputs(name, node.device, inputs, control)
         op = self._graph.add_node(definition, name, inputs, output_types(definition, attrs), attrs, control)
         add_shapes(op, known_shapes)
         if node.device:

@@ -9,14 +9,10 @@ such a node gets another read, which waits for what the node waits for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from weft.framework.device_spec import canonical_name
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-
-if TYPE_CHECKING:
-    from weft.framework.graph import Graph
 
 
 class LateReads:
@@ -32,7 +28,7 @@ class LateReads:
     def renew(self, op: Operation) -> None:
         """Give a node that a program has made, and that is about to be added, its reads; take note of it."""
         if self._updated:
-            op.inputs[:] = self.inputs(op.graph, op.name, op.device, op.inputs, op.control_inputs)
+            op.inputs[:] = self.inputs(op.name, op.device, op.inputs, op.control_inputs)
         self.note(op, op.device)
 
     def note(self, op: Operation, device: str) -> None:
@@ -54,13 +50,10 @@ class LateReads:
                 found |= self._updated.get(op, 0)
         return found
 
-    def inputs(
-        self, graph: Graph, name: str, device: str, inputs: Sequence[Tensor], control: Sequence[Operation]
-    ) -> list[Tensor]:
+    def inputs(self, name: str, device: str, inputs: Sequence[Tensor], control: Sequence[Operation]) -> list[Tensor]:
         """The inputs of a node that is about to be added, with other reads for those that an update has overtaken.
 
         Args:
-            graph: gets the reads.
             name: the node's.
             device: the one that it asks for.
             inputs: as the GraphDef has them.
@@ -72,7 +65,7 @@ class LateReads:
         if not before:
             return list(inputs)
         return [
-            self._again(graph, f"{name}/_read_{place}", tensor, inputs, control)
+            self._again(f"{name}/_read_{place}", tensor, inputs, control)
             if self._is_overtaken(tensor, before, device)
             else tensor
             for place, tensor in enumerate(inputs)
@@ -89,8 +82,8 @@ class LateReads:
         # To another device the value is sent when it was read.
         return canonical_name(device) == canonical_name(self._devices[read])
 
-    def _again(self, graph: Graph, name: str, tensor: Tensor, inputs: Sequence[Tensor], control: Sequence[Operation]) -> Tensor:
-        read = tensor.op
+    def _again(self, name: str, tensor: Tensor, inputs: Sequence[Tensor], control: Sequence[Operation]) -> Tensor:
+        read, graph = tensor.op, tensor.op.graph
         waits = list(dict.fromkeys([*control, *(each.op for each in inputs if each.op in self._updated)]))
         types = [output.dtype for output in read.outputs]
         # Where the first read is, whatever the blocks around say. TensorFlow has no such node: later seeds go by the count.
