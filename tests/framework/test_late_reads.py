@@ -127,6 +127,17 @@ def test_a_node_of_a_program_behind_an_update_sees_it_by_an_earlier_read(made: C
         assert [session.run(found) for _ in range(2)] == [2.0, 3.0]
 
 
+def test_gradients_for_the_earlier_read_go_through_those_that_stand_for_it() -> None:
+    variable = tf.Variable(1.0)
+    read = variable.value()
+    with tf.control_dependencies([variable.assign_add(1.0)]):
+        square = read * read
+    for_read, for_variable = tf.gradients(square, [read])[0], tf.gradients(square, [variable])[0]
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        assert [session.run(each) for each in (for_read, for_variable)] == [4.0, 6.0]
+
+
 def test_seeds_do_not_count_the_reads() -> None:
     tf.set_random_seed(3)
     variable = tf.Variable(1.0)

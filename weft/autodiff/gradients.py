@@ -225,21 +225,26 @@ class _Walk:
         self._summed: dict[Tensor, Gradient | None] = {}
         self._waiting: defaultdict[Operation, int] = defaultdict(int)
         # Where the walk begins in a branch or loop body and an x is outside of it, it goes on from the body's arguments to the
-        # tensors around that they stand for.
+        # tensors around that they stand for; so it does from a late read to the one that the program has.
         self._arguments: dict[Tensor, list[Tensor]] = {}
         self._behind: dict[Operation, Tensor] = {}
         # The xs that lie inside of a branch, by the node that runs it.
         self._inner: defaultdict[Operation, list[Tensor]] = defaultdict(list)
         self._leads: set[Operation] = set()
 
+    def _lead_on(self, op: Operation, to: Tensor) -> None:
+        self._arguments.setdefault(to, []).append(op.outputs[0])
+        self._behind[op] = to
+
     def _cross_borders(self, ys: Sequence[Tensor]) -> None:
+        for read, first in self._graph.late_reads.made.items():
+            self._lead_on(read, first)
         if all(x.op.graph is y.op.graph for x in self._xs for y in ys):
             return
         graph: Graph | None = self._graph
         while isinstance(graph, FuncGraph):
             for outer, argument in graph.captures.items():
-                self._arguments.setdefault(outer, []).append(argument)
-                self._behind[argument.op] = outer
+                self._lead_on(argument.op, outer)
             graph = graph.outer_graph if graph.has_outer_graph else None
 
     def _enter_branches(self, ys: Sequence[Tensor]) -> None:
@@ -313,7 +318,7 @@ class _Walk:
         if is_end or not arrived:
             return
         if op in self._behind:
-            # An argument has one output.
+            # An argument has one output, and so has a read.
             self._received.setdefault(self._behind[op], []).extend(arrived)
             return
         rule = _rule_of(op)

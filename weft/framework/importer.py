@@ -213,7 +213,12 @@ class _Importer:
 
     def take_back(self) -> None:
         """Remove what was added, in a program's own graph: what failed half-way may come again under the same names."""
-        added = [*self._nodes.values(), *(self._reads.made[self._reads_before :] if self._reads is not None else ())]
+        added = list(self._nodes.values())
+        if self._reads is not None:
+            late = list(self._reads.made)[self._reads_before :]
+            added += late
+            for op in late:
+                del self._reads.made[op]
         self._graph.remove_newest(sorted(added, key=lambda op: op.id))
         for name in self._names.values():
             self._graph.release_name(name)

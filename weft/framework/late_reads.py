@@ -22,8 +22,8 @@ class LateReads:
         self._bits: dict[Operation, int] = {}
         self._updated: dict[Operation, int] = {}
         self._devices: dict[Operation, str] = {}
-        self.made: list[Operation] = []
-        """The reads that were added."""
+        self.made: dict[Operation, Tensor] = {}
+        """The reads that were added, and what each stands for: the read that the program has."""
 
     def renew(self, op: Operation) -> None:
         """Give a node that a program has made, and that is about to be added, its reads; take note of it."""
@@ -92,7 +92,7 @@ class LateReads:
         made._set_device(read.device)
         for output, first in zip(made.outputs, read.outputs, strict=True):
             output.dims = first.dims
-        self.made.append(made)
+        self.made[made] = tensor
         self.note(made, self._devices[read])
         return made.outputs[tensor.value_index]
 
