@@ -89,6 +89,19 @@ def test_what_stands_in_the_log_of_this_process_is_not_told_once_more(
     assert _relayed(monkeypatch, _two_tasks(report, [_LINE])) == []
 
 
+def _taken(session: tf.Session, take: tf.Tensor, put: tf.Operation, told: _Told, in_main_thread: bool) -> list[int]:
+    """What a step takes that waits in either thread, until what a server says of the wait has something put."""
+    told.let_go = lambda text: session.run(put) if "says" in text else None
+    taken: list[int] = []
+    waiting = threading.Thread(target=lambda: taken.append(session.run(take)))
+    if in_main_thread:
+        waiting.run()
+    else:
+        waiting.start()
+        waiting.join()
+    return taken
+
+
 @pytest.mark.parametrize("in_main_thread", [True, False])
 def test_a_client_is_told_of_a_queue_of_a_server(in_main_thread: bool, told: _Told) -> None:
     server = tf.train.Server.create_local_server()
@@ -97,15 +110,7 @@ def test_a_client_is_told_of_a_queue_of_a_server(in_main_thread: bool, told: _To
     with server, tf.Graph().as_default(), tf.Session(server.target, config=config) as session:
         queue = tf.FIFOQueue(2, tf.int32, shapes=[[]], name="empty")
         take, put = queue.dequeue(name="take"), queue.enqueue(7)
-        told.let_go = lambda text: session.run(put) if "says" in text else None
-        taken: list[int] = []
-        waiting = threading.Thread(target=lambda: taken.append(session.run(take)))
-        if in_main_thread:
-            waiting.run()
-        else:
-            waiting.start()
-            waiting.join()
-    assert taken == [7]
+        assert _taken(session, take, put, told, in_main_thread) == [7]
     about = next(text for text in told.texts if "says" in text)
     assert re.match(r"A step of the master at localhost:\d+ has been under way for \d+ s\. local:0 says: ", about)
     assert "QueueDequeueV2 'take' has waited 0 s for elements of FIFOQueue 'empty', which has 0." in about
@@ -134,13 +139,5 @@ def test_a_client_of_the_master_in_its_own_process_is_told_of_a_queue_elsewhere(
             queue = tf.FIFOQueue(2, tf.int32, shapes=[[]])
             take, put = queue.dequeue(), queue.enqueue(7)
         with tf.Session(server.target) as session:
-            told.let_go = lambda text: session.run(put) if "says" in text else None
-            taken: list[int] = []
-            waiting = threading.Thread(target=lambda: taken.append(session.run(take)))
-            if in_main_thread:
-                waiting.run()
-            else:
-                waiting.start()
-                waiting.join()
-    assert taken == [7]
+            assert _taken(session, take, put, told, in_main_thread) == [7]
     assert sum(f"ps:0 says of {parameter_server['worker'][0]}: {_LINE}" in text for text in told.texts) == 1
