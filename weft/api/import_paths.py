@@ -110,7 +110,8 @@ class Alias(Loader):
         if f"{path}.python" in _TABLES or _FURTHER.children(path):
             vars(found).setdefault("__path__", [])  # it has modules below it that are no files
         sys.modules[module.__name__] = found
-        missing_names.watch_loaded()
+        if path.partition(".")[0] in on_demand.PUBLIC:
+            missing_names.watch_loaded()
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code of the existing module, for `python -m`."""

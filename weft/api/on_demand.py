@@ -12,7 +12,7 @@ import importlib
 from types import ModuleType
 from typing import Final
 
-from weft.platform.collections import no_collections
+from weft.platform.collections import paused_collections
 
 PUBLIC: Final = frozenset((
     "contrib", "distribute", "distributions", "estimator", "examples", "feature_column", "keras", "profiler", "test", "tpu",
@@ -23,8 +23,8 @@ INNER: Final = frozenset(("core", "python"))
 
 def load(name: str) -> ModuleType:
     """The module `weft.NAME`, one of these."""
-    # A program may have run for long by now.
-    with no_collections(is_beside=True):
+    # What the program has made by now is not put away, as at the first name: it would never be collected.
+    with paused_collections():
         return importlib.import_module(f"weft.{name}")
 
 

@@ -57,6 +57,9 @@ class Layer(Effects):
 
     __repr__ = printed("tf.layers", told_size)
 
+    # Whether the first layer of a class has a name without a number.
+    _first_has_no_number = False
+
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None,
         activity_regularizer: Regularizer | None = None, scope: ScopeLike = None, reuse: Reuse = None, *,
@@ -83,9 +86,6 @@ class Layer(Effects):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self._trainable = value
-
-    # Whether the first layer of a class has a name without a number.
-    _first_has_no_number = False
 
     # What subclasses write.
 
