@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,17 +12,9 @@ import weft as tf
 from tests.told_waits import ToldWaits, told_soon
 
 
-class Told(ToldWaits):
-    """Lines about functions: files take as long as the notices of this test."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.getMessage().startswith("The function "):
-            super().emit(record)
-
-
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
-    yield from told_soon(monkeypatch, Told())
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToldWaits]:
+    yield from told_soon(monkeypatch, ToldWaits(about=r"^The function .*\(test_waits_for_functions\.py:"))
 
 
 def train(*hooks: tf.train.SessionRunHook, **kwargs: object) -> None:
@@ -32,8 +23,8 @@ def train(*hooks: tf.train.SessionRunHook, **kwargs: object) -> None:
         session.run(step)
 
 
-def of_hook(method: str) -> Callable[[Told, Path], None]:
-    def run(told: Told, folder: Path) -> None:
+def of_hook(method: str) -> Callable[[ToldWaits, Path], None]:
+    def run(told: ToldWaits, folder: Path) -> None:
         def slow(self: object, *args: object) -> None:
             told.came.wait(20)
 
@@ -42,8 +33,8 @@ def of_hook(method: str) -> Callable[[Told, Path], None]:
     return run
 
 
-def of_listener(method: str) -> Callable[[Told, Path], None]:
-    def run(told: Told, folder: Path) -> None:
+def of_listener(method: str) -> Callable[[ToldWaits, Path], None]:
+    def run(told: ToldWaits, folder: Path) -> None:
         def slow(self: object, *args: object) -> None:
             told.came.wait(20)
 
@@ -53,14 +44,14 @@ def of_listener(method: str) -> Callable[[Told, Path], None]:
     return run
 
 
-def of_scaffold(told: Told, folder: Path) -> None:
+def of_scaffold(told: ToldWaits, folder: Path) -> None:
     def slow(scaffold: tf.train.Scaffold, session: tf.Session) -> None:
         told.came.wait(20)
 
     train(scaffold=tf.train.Scaffold(init_fn=slow))
 
 
-def of_supervisor(told: Told, folder: Path) -> None:
+def of_supervisor(told: ToldWaits, folder: Path) -> None:
     def slow(session: tf.Session) -> None:
         told.came.wait(20)
 
@@ -69,7 +60,7 @@ def of_supervisor(told: Told, folder: Path) -> None:
         pass
 
 
-def of_callback(told: Told, folder: Path) -> None:
+def of_callback(told: ToldWaits, folder: Path) -> None:
     def slow(self: object, epoch: int, logs: object = None) -> None:
         told.came.wait(20)
 
@@ -81,7 +72,7 @@ def of_callback(told: Told, folder: Path) -> None:
     model.fit(np.ones((2, 2)), np.ones((2, 1)), callbacks=[callback], verbose=0)
 
 
-def of_input_fn(told: Told, folder: Path) -> None:
+def of_input_fn(told: ToldWaits, folder: Path) -> None:
     def slow() -> tf.data.Dataset:
         told.came.wait(20)
         return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [1.0]))
@@ -101,8 +92,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("wait", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_a_function_that_takes_long_is_named(wait: Callable[[Told, Path], None], told: Told, tmp_path: Path) -> None:
+def test_a_function_that_takes_long_is_named(wait: Callable[[ToldWaits, Path], None], told: ToldWaits, tmp_path: Path) -> None:
     with tf.Graph().as_default():
         wait(told, tmp_path)
-    assert "(test_waits_for_functions.py:" in told.texts[0]
     assert told.texts[0].endswith("What called it goes on when it returns: look at what it reads and waits for.")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import threading
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from weft.platform import wait_notice, wait_watch
 
-_Handler = TypeVar("_Handler", bound="ToldWaits")
 
-
-def told_soon(monkeypatch: pytest.MonkeyPatch, handler: _Handler) -> Iterator[_Handler]:
+def told_soon(monkeypatch: pytest.MonkeyPatch, handler: ToldWaits) -> Iterator[ToldWaits]:
     """What a fixture yields from: a handler of the lines about waits, which are told soon."""
     tell_soon(monkeypatch)
     with handler.listening():
@@ -30,16 +28,25 @@ def tell_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class ToldWaits(logging.Handler):
-    """The lines of a log; each sets `came`."""
+    """The lines of a log that have the pattern `about`; each sets `came` and is given to `let_go`.
 
-    def __init__(self) -> None:
+    On a machine with much to do, whatever takes a moment is told of as soon as what a test is about.
+    """
+
+    let_go: Callable[[str], None] = staticmethod(lambda text: None)
+
+    def __init__(self, about: str = "") -> None:
         super().__init__()
+        self.about = about
         self.texts: list[str] = []
         self.came = threading.Event()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(record.getMessage())
-        self.came.set()
+        text = record.getMessage()
+        if re.search(self.about, text):
+            self.texts.append(text)
+            self.came.set()
+            self.let_go(text)
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:

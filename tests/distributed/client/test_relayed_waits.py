@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -22,21 +22,11 @@ from weft.platform.free_ports import free_ports
 _LINE = "12:00:00 WARNING QueueDequeueV2 'take' has waited 10 s for elements of FIFOQueue 'q', which has 0."
 
 
-class _Told(ToldWaits):
-    """Lines about waits; each is given to `let_go`."""
-
-    let_go: Callable[[str], None] = staticmethod(lambda text: None)
-
-    def emit(self, record: object) -> None:
-        super().emit(record)  # type: ignore[arg-type]
-        self.let_go(self.texts[-1])
-
-
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Told]:
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToldWaits]:
     # The servers of a test are in its own process, whose log has it all.
     monkeypatch.setattr(relayed_waits, "_is_here", lambda report: False)
-    yield from told_soon(monkeypatch, _Told())
+    yield from told_soon(monkeypatch, ToldWaits())
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +79,7 @@ def test_what_stands_in_the_log_of_this_process_is_not_told_once_more(
     assert _relayed(monkeypatch, _two_tasks(report, [_LINE])) == []
 
 
-def _taken(session: tf.Session, take: tf.Tensor, put: tf.Operation, told: _Told, in_main_thread: bool) -> list[int]:
+def _taken(session: tf.Session, take: tf.Tensor, put: tf.Operation, told: ToldWaits, in_main_thread: bool) -> list[int]:
     """What a step takes that waits in either thread, until what a server says of the wait has something put."""
     told.let_go = lambda text: session.run(put) if "says" in text else None
     taken: list[int] = []
@@ -103,7 +93,7 @@ def _taken(session: tf.Session, take: tf.Tensor, put: tf.Operation, told: _Told,
 
 
 @pytest.mark.parametrize("in_main_thread", [True, False])
-def test_a_client_is_told_of_a_queue_of_a_server(in_main_thread: bool, told: _Told) -> None:
+def test_a_client_is_told_of_a_queue_of_a_server(in_main_thread: bool, told: ToldWaits) -> None:
     server = tf.train.Server.create_local_server()
     config = tf.ConfigProto()
     config.rpc_options.use_rpc_for_inprocess_master = True
@@ -131,7 +121,7 @@ def parameter_server() -> Iterator[dict[str, list[str]]]:
 
 @pytest.mark.parametrize("in_main_thread", [True, False])
 def test_a_client_of_the_master_in_its_own_process_is_told_of_a_queue_elsewhere(
-    in_main_thread: bool, told: _Told, monkeypatch: pytest.MonkeyPatch, parameter_server: dict[str, list[str]]
+    in_main_thread: bool, told: ToldWaits, monkeypatch: pytest.MonkeyPatch, parameter_server: dict[str, list[str]]
 ) -> None:
     monkeypatch.setattr(relayed_waits, "_said", lambda target: [f"ps:0 says of {target}: {_LINE}"])
     with tf.train.Server(parameter_server, "worker", 0) as server, tf.Graph().as_default():
