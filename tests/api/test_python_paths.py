@@ -25,7 +25,9 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
     ("path", "name", "same"),
     [
         ("framework.ops", "convert_to_tensor", tf.convert_to_tensor),
+        ("framework.ops", "device_v2", tf.device),
         ("framework.device", "DeviceSpec", tf.DeviceSpec),
+        ("ops.gradient_checker_v2", "compute_gradient", tf.compat.v2.test.compute_gradient),
         ("framework.meta_graph", "export_scoped_meta_graph", export_scoped_meta_graph),
         ("framework.versions", "VERSION", tf.VERSION),
         ("ops.bitwise_ops", "bitwise_and", tf.bitwise.bitwise_and),

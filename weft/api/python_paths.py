@@ -155,7 +155,7 @@ NAMES: Final = {
         "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs "
         "weft.framework.unique_numbers:uid weft.framework.eager_tensor:EagerTensor "
         "weft.framework.collection_proto:register_proto_function "
-        "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
+        "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope device=device_v2 "
         "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
         "weft.ops.variables.tensor_kinds:is_dense_tensor_like "
         "weft.ops.variables.tensor_kinds:as_graph_element=_as_graph_element "
@@ -194,9 +194,12 @@ NAMES: Final = {
     ),
     "ops.array_ops": (
         "weft.ops.array.shape_ops:shape_internal weft.ops.array.shape_ops:size_internal reverse=reverse_v2 "
-        "weft.ops.array.identity:prevent_gradient"
+        "weft.ops.array.identity:prevent_gradient weft.ops.array.batch_gather:batch_gather_nd"
     ),
     "ops.data_flow_ops": "contrib.staging.StagingArea weft.ops.data_flow.barrier:Barrier",
+    "ops.gradient_checker_v2": (
+        "weft.testing.function_gradient_check:compute_gradient weft.testing.function_gradient_check:max_error"
+    ),
     "ops.init_ops": (
         "weft.ops.variables.initializers:Initializer weft.ops.variables.initializers:fans=_compute_fans "
         "initializers.zeros=Zeros initializers.ones=Ones initializers.constant=Constant "

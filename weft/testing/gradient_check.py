@@ -10,6 +10,7 @@ import numpy as np
 from weft.autodiff.gradients import gradients
 from weft.client.session import BaseSession, get_default_session
 from weft.framework.aliases import Feeds, Fetches, SessionLike, TensorLike
+from weft.framework.operation import Tensor
 from weft.ops.array.placeholder import placeholder
 
 
@@ -60,6 +61,13 @@ def _numeric(session: BaseSession, x: Any, y: Any, values: Any, delta: float, fe
     return np.stack(rows) if rows else np.zeros((0, 0))
 
 
+def jacobians(
+    session: BaseSession, x: Tensor, y: TensorLike, y_shape: object, values: Any, delta: float, feeds: Mapping[Any, Any]
+) -> tuple[Any, Any]:
+    """The Jacobian of `y` for `x` where `x` is `values`: the gradient's, and the one of finite differences."""
+    return _theoretical(session, x, y, y_shape, values, feeds), _numeric(session, x, y, values, delta, feeds)
+
+
 def compute_gradient(
     x: Any,
     x_shape: Any,
@@ -100,10 +108,7 @@ def compute_gradient(
     values = [_start(each, shape, init) for each, shape, init in zip(xs, shapes, given, strict=True)]
     feeds = {**(extra_feed_dict or {}), **dict(zip(xs, values, strict=True))}
     with session.graph.as_default():
-        pairs = [
-            (_theoretical(session, each, y, y_shape, value, feeds), _numeric(session, each, y, value, delta, feeds))
-            for each, value in zip(xs, values, strict=True)
-        ]
+        pairs = [jacobians(session, each, y, y_shape, value, delta, feeds) for each, value in zip(xs, values, strict=True)]
     return pairs if several else pairs[0]
 
 

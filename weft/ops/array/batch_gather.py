@@ -62,7 +62,7 @@ def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, 
         raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
     batch_rank = int(known)
     if batch_rank:
-        return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), batch_rank, name)
+        return batch_gather_nd(params, indices, batch_rank, name)
     direct = getattr(params, "gather_nd", None)
     if direct is not None and not isinstance(params, Tensor):
         gathered: Tensor = direct(indices, name=name)
@@ -70,17 +70,27 @@ def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, 
     return gather_nd_node(params, indices, name=name)
 
 
-def _batch_gather_nd(params: Tensor, indices: Tensor, batch_dims: int, name: str | None) -> Tensor:
-    """gather_nd with the numbers of the batch put in front of each index vector."""
+def batch_gather_nd(params: TensorLike, indices: TensorLike, batch_dims: int, name: str | None = None) -> Tensor:
+    """gather_nd with the numbers of the batch put in front of each index vector.
+
+    Args: those of `gather_nd`; `batch_dims` is an int.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: it is negative, or no less than a rank; `indices` is of unknown rank.
+    """
+    if not isinstance(batch_dims, int):
+        raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
+    if batch_dims < 0:
+        raise ValueError(f"tf.gather_nd does not allow negative batch_dims: batch_dims = {batch_dims}")
+    params, indices = convert_to_tensor(params), convert_to_tensor(indices)
     rank = rank_of(indices)
     if rank is None:
         raise ValueError("gather_nd with batch_dims: the rank of indices must be known, it is not")
     for what, have in (("indices", rank), ("params", rank_of(params))):
         if have is not None and batch_dims >= have:
             raise ValueError(f"batch_dims = {batch_dims} must be less than rank({what}) = {have}")
-    if batch_dims < 0:
-        raise ValueError(f"batch_dims = {batch_dims} must not be negative")
-    with input_scope(name, "BatchGatherNd", (params, indices)):
+    with input_scope(name, "BatchGatherND", (params, indices)):
         sizes = shape_internal(indices)
         nothing = zeros_like(indices[..., :1])
         numbers = [
