@@ -47,6 +47,7 @@ SHAPES = [
     Case("Reshape", [CUBE, np.array([24], np.int64)], expected=lambda x, s: x.ravel(), variant="flat"),
     Case("Reshape", [CUBE[:1, :1, :1], np.zeros(0, np.int32)], expected=lambda x, s: x[0, 0, 0], variant="scalar"),
     Case("Reshape", [np.zeros((0, 3), np.float32), [-1, 3]], expected=lambda x, s: x, variant="empty"),
+    Case("Reshape", [np.zeros((0, 6), np.float32), [0, -1, 3]], expected=lambda x, s: x.reshape(0, 2, 3), variant="beside 0"),
     Case("ExpandDims", [X, -1], expected=lambda x, d: x[..., None]),
     Case("ExpandDims", [X, 0], expected=lambda x, d: x[None], variant="first"),
     Case("Squeeze", [X[:1, None]], expected=lambda x: np.squeeze(x)),

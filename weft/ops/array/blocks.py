@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dims import Dims, merge_dims
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX
@@ -31,7 +34,8 @@ def _over(size: int | None, factor: int, what: str) -> int | None:
     if size is None:
         return None
     if size % factor:
-        raise ValueError(f"Dimension size must be evenly divisible by {factor} but is {size} ({what})")
+        text = f"Dimension size must be evenly divisible by {factor} but is {size}"
+        raise ShapeMisfit(text, f"The {what}, {size}, is no multiple of {factor}: choose another block, or pad.")
     return size // factor
 
 
@@ -160,18 +164,36 @@ def _block_dims(node: Operation) -> tuple[Dims, int | None]:
     return dims, count
 
 
+_Margins: TypeAlias = list[list[int]]
+
+
+def _fault(block: Sequence[int], margins: _Margins, what: str) -> str:
+    """What is wrong with the sizes of a block, or with what is added to or cut off each dimension; empty if nothing is."""
+    if any(size < 1 for size in block):
+        return "block_shape must be positive"
+    return f"{what} cannot be negative" if any(size < 0 for pair in margins for size in pair) else ""
+
+
+def _known(node: Operation, what: str) -> tuple[list[int] | None, _Margins | None]:
+    """The sizes of a block and the margins, where the graph tells them."""
+    block, margins = (None if value is None else value.tolist() for value in map(constant_value, node.inputs[1:3]))
+    if fault := _fault(block or [], margins or [], what):
+        raise ValueError(fault)
+    return block, margins
+
+
 def _to_batch_shape(node: Operation) -> list[Dims]:
     dims, count = _block_dims(node)
-    block, paddings = (constant_value(t) for t in node.inputs[1:3])
+    block, paddings = _known(node, "paddings")
     if dims is None or count is None:
         return [None]
     if block is None:
         return [(None,) * (1 + count) + dims[1 + count :]]
-    batch = size_times(dims[0], math.prod(block.tolist()))
+    batch = size_times(dims[0], math.prod(block))
     if paddings is None:
         return [(batch, *[None] * count, *dims[1 + count :])]
     sizes = [
-        None if size is None else _over(size + int(a) + int(c), int(b), "padded size")
+        None if size is None else _over(size + a + c, b, "padded size")
         for size, b, (a, c) in zip(dims[1 : 1 + count], block, paddings, strict=True)
     ]
     return [(batch, *sizes, *dims[1 + count :])]
@@ -179,28 +201,34 @@ def _to_batch_shape(node: Operation) -> list[Dims]:
 
 def _from_batch_shape(node: Operation) -> list[Dims]:
     dims, count = _block_dims(node)
-    block, crops = (constant_value(t) for t in node.inputs[1:3])
+    block, crops = _known(node, "crops")
     if dims is None or count is None:
         return [None]
     if block is None:
         return [(None,) * (1 + count) + dims[1 + count :]]
-    batch = _over(dims[0], math.prod(block.tolist()), "batch")
+    batch = functools.reduce(lambda size, each: _over(size, each, "batch"), block, dims[0])
     if crops is None:
         return [(batch, *[None] * count, *dims[1 + count :])]
     sizes = [
-        None if size is None else size * int(b) - int(a) - int(c)
+        None if size is None else _cropped(size * b, a, c)
         for size, b, (a, c) in zip(dims[1 : 1 + count], block, crops, strict=True)
     ]
     return [(batch, *sizes, *dims[1 + count :])]
 
 
-def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) -> Array:
+def _cropped(size: int, before: int, after: int) -> int:
+    if before + after > size:
+        left, cut = (size, before) if before > size else (size - before, after)
+        text = f"Negative dimension size caused by subtracting {cut} from {left}"
+        raise ShapeMisfit(text, f"The crops [{before}, {after}] take more than the {size} that the blocks make.")
+    return size - before - after
+
+
+def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: _Margins) -> Array:
     count = len(block)
-    if (np.asarray(paddings) < 0).any():
-        raise InvalidArgumentError.of(f"Paddings must be non-negative, got {np.asarray(paddings).tolist()}")
+    _check(input, block, paddings, "paddings")
     rest = tuple(input.shape[1 + count :])
-    margins = [(0, 0), *((int(a), int(b)) for a, b in paddings), *[(0, 0)] * len(rest)]
-    padded = xp.pad(input, margins)
+    padded = xp.pad(input, [(0, 0), *paddings, *[(0, 0)] * len(rest)])
     batch, space = padded.shape[0], padded.shape[1 : 1 + count]
     for axis, (size, b) in enumerate(zip(space, block, strict=True)):
         if size % b:
@@ -214,10 +242,19 @@ def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) 
     return xp.reshape(moved, (batch * math.prod(block), *(s // b for s, b in zip(space, block, strict=True)), *rest))
 
 
-def _from_batch(xp: ArrayModule, input: Array, block: list[int], crops: Array) -> Array:
+def _check(input: Array, block: list[int], margins: _Margins, what: str) -> None:
+    """Refuse sizes that only a run tells."""
+    if fault := _fault(block, margins, what):
+        raise InvalidArgumentError.of(f"{fault}: block_shape is {block}, {what} is {margins}")
+    if np.shape(margins) != (len(block), 2):
+        raise InvalidArgumentError.of(f"{what} should have shape [{len(block)}, 2] instead of {list(np.shape(margins))}")
+    if len(input.shape) < 1 + len(block):
+        raise InvalidArgumentError.of(f"input rank should be >= {1 + len(block)} instead of {len(input.shape)}")
+
+
+def _from_batch(xp: ArrayModule, input: Array, block: list[int], crops: _Margins) -> Array:
     count, total = len(block), math.prod(block)
-    if (np.asarray(crops) < 0).any():
-        raise InvalidArgumentError.of(f"Crops must be non-negative, got {np.asarray(crops).tolist()}")
+    _check(input, block, crops, "crops")
     if input.shape[0] % total:
         raise InvalidArgumentError.of(
             f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"
@@ -231,7 +268,10 @@ def _from_batch(xp: ArrayModule, input: Array, block: list[int], crops: Array) -
     whole = xp.reshape(moved, (batch, *(s * b for s, b in zip(space, block, strict=True)), *rest))
     cut = [slice(None)]
     for axis, (a, b) in enumerate(crops):
-        cut.append(slice(int(a), whole.shape[axis + 1] - int(b)))
+        size = whole.shape[axis + 1]
+        if a + b > size:
+            raise InvalidArgumentError.of(f"cropped_shape[{axis}]={size - a - b} must be non-negative")
+        cut.append(slice(a, size - b))
     return whole[tuple(cut)]
 
 
@@ -248,7 +288,7 @@ def space_to_batch_nd_node(xp: ArrayModule, input: Array, block_shape: Array, pa
 
     `[batch, *space, *rest], [m], [m, 2] -> [batch*prod(block), *padded/block, *rest]` for m dimensions of space.
     """
-    return _to_batch(xp, input, np.ravel(block_shape).tolist(), paddings)
+    return _to_batch(xp, input, np.ravel(block_shape).tolist(), np.asarray(paddings).tolist())
 
 
 @op("BatchToSpaceND", "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T", infer=_from_batch_shape,
@@ -260,7 +300,7 @@ def batch_to_space_nd_node(xp: ArrayModule, input: Array, block_shape: Array, cr
 
     `[batch, *space, *rest], [m], [m, 2] -> [batch/prod(block), *space*block-crops, *rest]` for m dimensions of space.
     """
-    return _from_batch(xp, input, np.ravel(block_shape).tolist(), crops)
+    return _from_batch(xp, input, np.ravel(block_shape).tolist(), np.asarray(crops).tolist())
 
 
 def space_to_batch_nd(input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
@@ -309,7 +349,7 @@ def space_to_batch(
     Raises:
         ValueError: it is given by both names.
     """
-    return space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
+    return _of_images(space_to_batch_nd(input, _square(block_size, block_shape), paddings, name))
 
 
 def batch_to_space(
@@ -330,7 +370,12 @@ def batch_to_space(
     Raises:
         ValueError: it is given by both names.
     """
-    return batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
+    return _of_images(batch_to_space_nd(input, _square(block_size, block_shape), crops, name))
+
+
+def _of_images(result: Tensor) -> Tensor:
+    result.set_shape(result.shape.with_rank(4))
+    return result
 
 
 def _square(block_size: int | None, block_shape: int | None) -> list[int]:

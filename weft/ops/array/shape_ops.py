@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -171,6 +172,17 @@ def size_internal(input: _Shaped, name: str | None = None, out_type: DTypeLike =
 _WILDCARD = "A -1 in one place of the shape stands for the size that the number of elements asks for."
 
 
+def _free_size(dims: Sequence[int], given: Sequence[int]) -> int:
+    """What a -1 stands for beside the given sizes.
+
+    Beside a given 0 any size fits; as in TensorFlow it is what sizes other than 0 ask for: [0, 6] as [0, -1, 3] is [0, 2, 3].
+    """
+    known = math.prod(given)
+    if known:
+        return math.prod(dims) // known
+    return math.prod(size for size in dims if size) // math.prod(size for size in given if size)
+
+
 def _reshaped(node: Operation) -> list[Dims]:
     given = node.inputs[1].dims
     if given is not None and len(given) != 1:
@@ -200,15 +212,14 @@ def _reshaped(node: Operation) -> list[Dims]:
         return [wanted]
     if value is None and unknown > 1:
         return [wanted]
-    if known == 0 and count == 0:
-        return [tuple(0 if size is None else size for size in wanted)]
-    if known == 0:
+    if known == 0 and count:
         text = f"Cannot reshape a tensor with {count} elements to shape {brackets(wanted)} (0 elements)"
         raise ShapeMisfit(text, _WILDCARD)
-    if count % known:
+    if known and count % known:
         text = f"Dimension size must be evenly divisible by {known} but is {count}"
         raise ShapeMisfit(text, f"No size in the place of -1 gives {brackets(wanted)} the {count} elements of the tensor.")
-    return [tuple(count // known if size is None else size for size in wanted)]
+    free = _free_size(dims, [size for size in wanted if size is not None])  # type: ignore[arg-type]
+    return [tuple(free if size is None else size for size in wanted)]
 
 
 @op("Reshape", "tensor: T, shape: Tshape -> output: T", reshapes=True, memory_bound=True,
@@ -237,7 +248,7 @@ def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
         raise InvalidArgumentError.of(
             f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}"
         )
-    filled = count // known if known else 0
+    filled = _free_size(tensor.shape, [each for each in sizes if each != -1]) if free else 0
     return xp.reshape(tensor, tuple(filled if each == -1 else each for each in sizes))
 
 
