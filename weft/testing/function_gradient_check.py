@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.placeholder import placeholder
 from weft.testing.gradient_check import jacobians
 
-_Jacobians: TypeAlias = tuple[Any, ...]
+_Jacobians: TypeAlias = tuple[np.ndarray, ...]
 
 
 def compute_gradient(f: Callable[..., Tensor], x: list[TensorLike], delta: float = 1e-3) -> tuple[_Jacobians, _Jacobians]:

@@ -62,8 +62,8 @@ def _numeric(session: BaseSession, x: Any, y: Any, values: Any, delta: float, fe
 
 
 def jacobians(
-    session: BaseSession, x: Tensor, y: TensorLike, y_shape: object, values: Any, delta: float, feeds: Mapping[Any, Any]
-) -> tuple[Any, Any]:
+    session: BaseSession, x: Tensor, y: TensorLike, y_shape: object, values: np.ndarray, delta: float, feeds: Feeds
+) -> tuple[np.ndarray, np.ndarray]:
     """The Jacobian of `y` for `x` where `x` is `values`: the gradient's, and the one of finite differences."""
     return _theoretical(session, x, y, y_shape, values, feeds), _numeric(session, x, y, values, delta, feeds)
 
