@@ -80,3 +80,23 @@ def test_programs_own_choices_while_building_ask_as_those_of_tensorflow() -> Non
 
     assert ask(tf.logical_not(tf.constant(True))) == np.array(False)
     assert ask(tf.placeholder(tf.bool, [])) is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.fill([-2, 3], 1.0),
+        lambda: tf.zeros([3, -2]),
+        lambda: tf.reshape(tf.ones([6]), [-2, 3]),
+        lambda: tf.random_normal([-2]),
+        lambda: tf.broadcast_to(tf.ones([1]), [-2, 3]),
+        lambda: tf.scatter_nd([[0]], [1.0], [-2]),
+        lambda: tf.sparse_to_dense([0], [-2], 1),
+        lambda: tf.slice(tf.ones([3]), [0], [-2]),
+        lambda: tf.tile(tf.ones([2]), [-2]),
+        lambda: tf.nn.conv2d_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [-2, 4, 4, 1], [1, 2, 2, 1]),
+    ],
+)
+def test_what_is_no_size_is_refused_while_building(make: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Invalid value in tensor used for shape: -2"):
+        make()

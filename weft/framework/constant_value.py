@@ -136,6 +136,15 @@ def constant_dims(tensor: Tensor) -> Dims:
     return None if length is None else (None,) * length
 
 
+def constant_shape(tensor: Tensor) -> Dims:
+    """`constant_dims` of a tensor that is a shape; ValueError where it has what is no size, below -1."""
+    value = constant_value(tensor)
+    wrong = [] if value is None else [size for size in np.ravel(value).tolist() if size < -1]
+    if wrong:
+        raise ValueError(f"Invalid value in tensor used for shape: {wrong[0]}")
+    return constant_dims(tensor)
+
+
 def constant_size(tensor: Tensor) -> int | None:
     """The size that an integer scalar holds; None where it is not known, or -1."""
     value = constant_value(tensor)

@@ -15,7 +15,7 @@ from tensorboard.compat.proto import op_def_pb2
 import weft.ops
 from tests.differential.ops import compare, generator, meant, oracle, undefined
 from tests.differential.ops.archive import Reader, Writer
-from tests.differential.ops.case import OpCase, record
+from tests.differential.ops.case import OpCase, arrays_of, record
 from tests.differential.ops.compare import Slack
 from tests.differential.ops.known import UNWRITTEN
 from tests.differential.ops.oracle import Results
@@ -121,7 +121,7 @@ class Campaign:
         theirs, ours = their_future.result(), our_future.result()
         ran = [number for number in range(len(labels)) if number in ours.of and number in theirs.of]
         if op in UNWRITTEN:
-            ran = [number for number in ran if not labels[number].startswith("empty")]
+            ran = [number for number in ran if all(array.size for array in arrays_of(cases[number]))]
         differing = dict(differences(op, ours, theirs, ran, slacks))
         if self._older and differing:
             older = self._older.start(archive, list(differing)).result()

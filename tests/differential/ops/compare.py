@@ -29,9 +29,11 @@ _TOLERANCES = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 2e-4, "float64": 1e
 # What TensorFlow's CPU kernels do not have: weft may have it.
 _LACKS = re.compile(
     r"No OpKernel was registered|Unimplemented|not (yet )?implemented|only supports? (the )?NHWC|only supports? NDHWC|"
-    r"not supported|does not support|unsupported|No gradient|Could not find (valid )?device|Only NHWC|"
+    r"not supported|does not support|do(es)? not yet support|unsupported|No gradient|Could not find (valid )?device|Only NHWC|"
     # oneDNN has no primitive for the shapes.
-    r"could not create a primitive|"
+    r"could not create a primitive|Failed to call dnnl_sgemm|"
+    # The gradients of grouped convolutions are GPUs' alone.
+    r"filter_size does not have enough elements|"
     r"No unary variant|is neither a subtype nor a supertype|ApplyBinaryOp", re.IGNORECASE
 )  # fmt: skip
 

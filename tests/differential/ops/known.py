@@ -16,9 +16,11 @@ SHAPES_ONLY: Final = {
 
 IGNORED_OUTPUTS: Final = {
     **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), (3, 4)),
-    "FusedBatchNormV3": (5,),
+    "FusedBatchNormV2": (3, 4),
+    "FusedBatchNormV3": (3, 4, 5),
 }
-"""Outputs that are spaces for GPU libraries: TensorFlow declares them to be empty vectors, and makes scalars of them."""
+"""Outputs that no program looks at: TensorFlow declares spaces for GPU libraries to be empty vectors and makes scalars of them,
+and leaves what it reserves for gradients unwritten without training."""
 
 ANY_SIGN: Final = frozenset(("Svd", "Qr", "SelfAdjointEigV2"))
 """Ops whose vectors may have either sign."""
@@ -37,11 +39,13 @@ FINITE_ONLY: Final = dict.fromkeys((
 ), "whether a pixel of weight zero is read depends on the library") | dict.fromkeys((
     "Dilation2D", "Dilation2DBackpropInput", "Dilation2DBackpropFilter", "MaxPoolGrad",
 ), "which of numbers and NaN is the greatest depends on where it stands, in TensorFlow") | dict.fromkeys((
-    "Cholesky", "LogMatrixDeterminant", "Lu", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve",
-    "Qr", "SelfAdjointEigV2", "Svd",
+    "Cholesky", "CholeskyGrad", "LogMatrixDeterminant", "Lu", "MatrixDeterminant", "MatrixInverse", "MatrixSolve",
+    "MatrixTriangularSolve", "Qr", "SelfAdjointEigV2", "Svd",
 ), "how far they spread through a matrix depends on the order in which a library works through it") | dict.fromkeys((
     "BesselY1",
 ), "TensorFlow has NaN at zero in float32, and minus infinity in float64") | dict.fromkeys((
+    "Expint",
+), "TensorFlow has NaN at infinity") | dict.fromkeys((
     "MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPoolWithArgmax",
 ), "whether the greatest of numbers and NaN is NaN depends on where in the window it stands, in TensorFlow")  # fmt: skip
 """Ops of whose results, where a case's own inputs have NaN or infinities, only what is finite in both is compared, and why."""
@@ -80,7 +84,20 @@ LOOSE: Final = {"MatrixExponential": 1e-2, **dict.fromkeys(_SINGLE, 2e-5)}
 """Relative tolerances of ops that approximate, instead of those of the types."""
 
 FINITE_IF_COMPLEX: Final = dict.fromkeys(
-    ("Atanh", "Inv", "Reciprocal", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad"),
+    (
+        "Acos",
+        "Acosh",
+        "Angle",
+        "Asin",
+        "Asinh",
+        "Atan",
+        "Atanh",
+        "Inv",
+        "Reciprocal",
+        "ReciprocalGrad",
+        "SqrtGrad",
+        "RsqrtGrad",
+    ),
     "what a complex infinity, or a complex number over zero, is divided into differs between C++ libraries and NumPy",
 )
 """Ops of whose complex results, where NaN, an infinity or a zero comes in, only what is finite in both is compared, and why."""

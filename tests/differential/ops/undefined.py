@@ -138,6 +138,29 @@ def _ends_elsewhere(case: OpCase) -> bool:
     return bool(last) and last[0].ndim == 1 and last[0].size > 0 and int(last[0][-1]) != len(np.atleast_1d(values))
 
 
+def _has_other_gradients(case: OpCase) -> bool:
+    """Whether the gradients that come into a BlockLSTMGrad have another shape than what they are of."""
+    made = case.values[9].shape
+    return any(each.shape != made for each in case.values[16:18])
+
+
+def _has_unlikely_classes(case: OpCase) -> bool:
+    """Whether a step's probabilities are not numbers: it has NaN or an infinity, or nothing but minus infinities."""
+    greatest = case.values[0].max(-1)
+    return not bool(np.isfinite(greatest).all())
+
+
+def _is_of_blanks(case: OpCase) -> bool:
+    """Whether a sequence is labelled with blanks alone."""
+    logits, indices, labels = case.values[:3]
+    is_label = labels < logits.shape[-1] - 1
+    return set(indices[:, 0].tolist()) != set(indices[is_label, 0].tolist())
+
+
+def _has_no_places(case: OpCase) -> bool:
+    return case.attrs.get("data_format") == "NCHW" and case.values[0].ndim < 3
+
+
 def _has_no_columns(case: OpCase) -> bool:
     return any(case.values[at].shape[-1:] == (0,) for at in (1, 2, 3))
 
@@ -188,7 +211,12 @@ UNDEFINED: Final[Mapping[str, tuple[_Rule, str]]] = {
                     (_is_of_another, "there is a gradient where one input is what pooling made of another")),
     **dict.fromkeys(("AvgPoolGrad", "AvgPool3DGrad"),
                     (_of_other_windows, "TensorFlow does not check that the gradient has the shape of the means")),
-    "BlockLSTMGrad": (_has_other_peepholes, "TensorFlow does not check the shapes of the peepholes"),
+    **dict.fromkeys(("BlockLSTMGrad", "BlockLSTMGradV2"),
+                    (_either(_has_other_peepholes, _has_other_gradients),
+                     "TensorFlow does not check the shapes of the peepholes, and of the gradients that come in")),
+    **dict.fromkeys(("CTCBeamSearchDecoder", "CTCGreedyDecoder"), (_has_unlikely_classes, _GREATEST)),
+    "CTCLoss": (_is_of_blanks, "TensorFlow writes before its table where a sequence is labelled with blanks alone"),
+    "BiasAddGrad": (_has_no_places, "TensorFlow 1.15 ends at channels first without a place behind them"),
     **dict.fromkeys(("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"),
                     (_has_no_range, "a range has finite bounds, the lower one first")),
     **dict.fromkeys(("Qr", "SelfAdjointEigV2"), (_overflows_squared, _MATRICES)),
@@ -196,6 +224,8 @@ UNDEFINED: Final[Mapping[str, tuple[_Rule, str]]] = {
     "FusedBatchNormV3": (_infers_halves, _RESERVED),
     **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
                     (_is_empty(1), "of no images there is no mean")),
+    "FusedBatchNorm": (_is_empty(0), "of no images there is no mean"),
+    "Fingerprint": (_is_empty(0), "TensorFlow leaves the fingerprint of no bytes unwritten"),
     "RaggedCountSparseOutput": (_either(_holds_greatest, _has_other_rank(1, 1)),
                                 "C++ leaves open what the number behind the greatest integer is, and that the values are a "
                                 "vector is not checked"),
@@ -224,10 +254,13 @@ UNDEFINED: Final[Mapping[str, tuple[_Rule, str]]] = {
 }  # fmt: skip
 """By the ops' names, when a case is undefined, and why."""
 
-UNDEFINED_GRADIENTS: Final[Mapping[str, tuple[_Rule, str]]] = dict.fromkeys(
-    (f"SparseSegment{kind}{suffix}" for kind in ("Sum", "Mean", "SqrtN") for suffix in ("", "WithNumSegments")),
-    (_is_empty(1), "TensorFlow leaves the gradient unwritten where there are no indices"),
-)
+UNDEFINED_GRADIENTS: Final[Mapping[str, tuple[_Rule, str]]] = {
+    **dict.fromkeys(
+        (f"SparseSegment{kind}{suffix}" for kind in ("Sum", "Mean", "SqrtN") for suffix in ("", "WithNumSegments")),
+        (_is_empty(1), "TensorFlow leaves the gradient unwritten where there are no indices"),
+    ),
+    "Conv2D": (_is_empty(0), "TensorFlow leaves the filter's gradient unwritten where there are no images"),
+}
 """By the ops' names, when the gradients alone are undefined, and why."""
 
 

@@ -30,3 +30,37 @@ def test_volumes_are_no_more_than_a_stride_smaller_than_a_patch(size: int, width
     else:
         with pytest.raises(ValueError, match="would be negative"):
             tf.raw_ops.ExtractVolumePatches(input=volumes, **sizes)
+
+
+def test_numbers_are_counted_of_some() -> None:
+    values = tf.placeholder(tf.int32)
+    made = tf.raw_ops.DenseCountSparseOutput(values=values, weights=tf.zeros([0]), binary_output=False)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="Shapes dimension cannot be 0"):
+        session.run(made, {values: np.zeros((0, 3))})
+
+
+@pytest.mark.parametrize("length", [3, 0])
+def test_padded_bytes_are_whole_numbers(length: int) -> None:
+    texts = tf.placeholder(tf.string)
+    made = tf.raw_ops.DecodePaddedRaw(
+        input_bytes=texts, fixed_length=tf.placeholder_with_default(length, []), out_type=tf.int16
+    )
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="a multiple of the size of out_type"):
+        session.run(made, {texts: np.zeros(0, object)})
+
+
+def test_the_gradient_of_a_singular_factor_is_no_error() -> None:
+    factor, grad = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    back = tf.raw_ops.CholeskyGrad(l=factor, grad=grad)
+    with tf.Session() as session:
+        assert not np.isfinite(session.run(back, {factor: [[0.0, 0.0], [1.0, 2.0]], grad: np.ones((2, 2))})).all()
+        found = session.run(back, {factor: [[2.0, 0.0], [1.0, 4.0]], grad: np.tri(2)})
+    np.testing.assert_allclose(found, [[0.15625, 0.1875], [0.1875, 0.125]], rtol=1e-6)
+
+
+def test_statistics_of_all_features_are_of_as_many_nodes_and_buckets() -> None:
+    with pytest.raises(ValueError, match="must be equal, but are"):
+        tf.raw_ops.BoostedTreesCalculateBestGainsPerFeature(
+            node_id_range=[0, 2], stats_summary_list=[np.ones((2, 3, 2)), np.ones((2, 4, 2))], l1=0.0, l2=0.0,
+            tree_complexity=0.0, min_node_weight=0.0, max_splits=2,
+        )  # fmt: skip

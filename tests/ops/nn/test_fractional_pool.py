@@ -117,3 +117,22 @@ def test_a_fed_image_that_is_too_small_is_refused() -> None:
     pooled = tf.nn.fractional_max_pool(images, [1, 8, 1, 1])[0]
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="leaves nothing of 7 x 9 pixels"):
         session.run(pooled, {images: _IMAGES[:1]})
+
+
+def test_gradients_of_windows_that_do_not_cover_an_image_are_of_its_shape() -> None:
+    given = {"out_backprop": np.array([[[[4.0], [2.0]], [[2.0], [1.0]]]]), "row_pooling_sequence": [1, 2, 3]}
+    made = tf.raw_ops.FractionalAvgPoolGrad(orig_input_tensor_shape=[1, 3, 4, 1], col_pooling_sequence=[0, 2, 3], **given)
+    with tf.Session() as session:
+        assert session.run(made)[0, :, :, 0].tolist() == [[0, 0, 0, 0], [2, 2, 2, 0], [1, 1, 1, 0]]
+
+
+def test_an_output_that_is_not_of_its_input_has_no_gradient() -> None:
+    image = np.arange(16.0).reshape(1, 4, 4, 1)
+    places = {"row_pooling_sequence": [0, 2, 4], "col_pooling_sequence": [0, 2, 4]}
+    made = tf.placeholder(tf.float64)
+    back = tf.raw_ops.FractionalMaxPoolGrad(orig_input=image, orig_output=made, out_backprop=np.ones((1, 2, 2, 1)), **places)
+    greatest = np.array([[[[5.0], [7.0]], [[13.0], [15.0]]]])
+    with tf.Session() as session:
+        assert session.run(back, {made: greatest}).sum() == 4
+        with pytest.raises(tf.errors.InvalidArgumentError, match="tensor_out_dup is not the same as tensor_out"):
+            session.run(back, {made: greatest + 1.0})

@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -33,14 +33,14 @@ _LARGEST_CONSTANT: Final = 1000
 
 
 def _filled_shape(node: Operation) -> list[Dims]:
-    value = constant_value(node.inputs[0])
+    dims, value = constant_shape(node.inputs[0]), constant_value(node.inputs[0])
     if value is not None and np.any(np.asarray(value) < 0):
         raise ValueError("Fill dimensions must be >= 0")
     if rank_of(node.inputs[0]) not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {rank_of(node.inputs[0])}")
     if rank_of(node.inputs[1]) not in (None, 0):
         raise ValueError(f"Shape must be rank 0 but is rank {rank_of(node.inputs[1])}")
-    return [constant_dims(node.inputs[0])]
+    return [dims]
 
 
 @op("Fill", "dims: index_type, value: T -> output: T",
@@ -53,7 +53,7 @@ def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType =
 
 
 @op("Empty", "shape: int32 -> output: dtype",
-    ranks={"shape": 1}, infer=lambda node: [constant_dims(node.inputs[0])],
+    ranks={"shape": 1}, infer=lambda node: [constant_shape(node.inputs[0])],
     gradient=not_differentiable, stateful=True)  # fmt: skip
 def empty(ctx: OpContext, shape: Array, *, dtype: DType, init: bool = False) -> Result:
     """A tensor whose elements nobody should rely on; here they are zeros: `[rank] -> [*shape]`."""

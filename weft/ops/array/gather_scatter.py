@@ -15,7 +15,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -298,7 +298,7 @@ def check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
 
 
 def _scatter_nd_shape(node: Operation) -> list[Dims]:
-    dims = constant_dims(node.inputs[2])
+    dims = constant_shape(node.inputs[2])
     check_updates(node.inputs[0].dims, node.inputs[1].dims, dims)
     return [dims]
 
@@ -330,7 +330,7 @@ _UFUNCS: Final = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 
 def _check_scattered_nd(node: Operation, indices: Array, updates: Array, shape: Array) -> None:
-    dims = constant_dims(node.inputs[2]) if shape is None else tuple(int(size) for size in np.ravel(shape))
+    dims = constant_shape(node.inputs[2]) if shape is None else tuple(int(size) for size in np.ravel(shape))
     if indices is not None and dims is not None and None not in dims:
         _check_nd(indices, dims[: indices.shape[-1]], dims, "shape")
 

@@ -9,7 +9,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -49,7 +49,7 @@ def _slice_shape(node: Operation) -> list[Dims]:
     check_rank(source, known_rank(begin, size))
     if rank is None:
         return [None]
-    starts, sizes = constant_value(begin), constant_dims(size)
+    starts, sizes = constant_value(begin), constant_shape(size)
     exact = constant_value(size)
     if sizes is None:
         return [(None,) * rank]
@@ -90,7 +90,7 @@ def _unsliced_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [None, None, slice_node(grad, node.inputs[1], shape_internal(node.inputs[2]))]
 
 
-@op("DynamicSliceGrad", "shape: Index, begin: Index, dy: T -> output: T", infer=lambda node: [constant_dims(node.inputs[0])],
+@op("DynamicSliceGrad", "shape: Index, begin: Index, dy: T -> output: T", infer=lambda node: [constant_shape(node.inputs[0])],
     gradient=_unsliced_gradient,
     types={"Index": INDEX}, static=("shape",))  # fmt: skip
 def unsliced(xp: ArrayModule, shape: Array, begin: Array, dy: Array) -> Result:

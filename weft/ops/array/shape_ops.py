@@ -11,7 +11,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dims import brackets as brackets
 from weft.framework.dtypes import DType
@@ -187,7 +187,7 @@ def _reshaped(node: Operation) -> list[Dims]:
     given = node.inputs[1].dims
     if given is not None and len(given) != 1:
         raise ShapeMisfit(f"Shape must be rank 1 but is rank {len(given)}", "A shape is a list of sizes, [n] for a vector.")
-    wanted = constant_dims(node.inputs[1])
+    wanted = constant_shape(node.inputs[1])
     if wanted is None:
         return [None]
     value = constant_value(node.inputs[1])

@@ -7,7 +7,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_def import AtLeast
@@ -25,7 +25,7 @@ from weft.ops.math.elementwise import neg, sum_to_like
 
 
 def _tiled(node: Operation) -> list[Dims]:
-    dims, times = node.inputs[0].dims, constant_dims(node.inputs[1])
+    dims, times = node.inputs[0].dims, constant_shape(node.inputs[1])
     check_rank(node.inputs[0], known_rank(node.inputs[1])) if dims is None else _check_count(dims, node.inputs[1])
     if dims is None or times is None:
         rank = known_rank(node.inputs[1]) if dims is None else len(dims)
@@ -89,7 +89,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
 
 
 def _broadcast_shape(node: Operation) -> list[Dims]:
-    wanted, dims = constant_dims(node.inputs[1]), node.inputs[0].dims
+    wanted, dims = constant_shape(node.inputs[1]), node.inputs[0].dims
     if wanted is None or dims is None:
         return [wanted]
     if len(dims) > len(wanted):
@@ -129,10 +129,12 @@ def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
     infer=lambda node: [_longest(node)], static=("s0", "s1"))  # fmt: skip
 def broadcast_args(xp: ArrayModule, s0: Array, s1: Array) -> Result:
     """The shape that two shapes broadcast to: `[n], [m] -> [max(n, m)]`."""
-    try:
-        return np.array(np.broadcast_shapes(tuple(np.asarray(s0).tolist()), tuple(np.asarray(s1).tolist())), s0.dtype)
-    except ValueError as error:
-        raise InvalidArgumentError.of(f"Incompatible shapes: {brackets(s0)} vs. {brackets(s1)}") from error
+    count = max(len(s0), len(s1))
+    first, second = ([1] * (count - len(s)) + np.asarray(s).tolist() for s in (s0, s1))
+    if any(one != other and 1 not in (one, other) for one, other in zip(first, second, strict=True)):
+        raise InvalidArgumentError.of(f"Incompatible shapes: {brackets(s0)} vs. {brackets(s1)}")
+    # A size may be -1 here, one that is to be told yet.
+    return np.array([other if one == 1 else one for one, other in zip(first, second, strict=True)], s0.dtype)
 
 
 def _longest(node: Operation) -> Dims:

@@ -165,6 +165,17 @@ def _cholesky_shape(node: Operation) -> list[Dims]:
     return [merge_dims(factor.dims, grad.dims)]
 
 
+def _inverse(lower: Array) -> Array:
+    """The inverses of lower triangular matrices, row by row; singular ones have infinities and NaN, as TensorFlow's have."""
+    size = lower.shape[-1]
+    made = np.broadcast_to(np.eye(size, dtype=lower.dtype), lower.shape).copy()
+    with np.errstate(all="ignore"):
+        for row in range(size):
+            made[..., row, :] -= (lower[..., row, None, :row] @ made[..., :row, :])[..., 0, :]
+            made[..., row, :] /= lower[..., row, row, None]
+    return made
+
+
 @op("CholeskyGrad", "l: T, grad: T -> output: T", infer=_cholesky_shape, gradient=None,
     types={"T": (dtypes.float16, dtypes.float32, dtypes.float64)}, ranks={"l": AtLeast(2), "grad": AtLeast(2)})  # fmt: skip
 def cholesky_grad(xp: ArrayModule, l: Array, grad: Array) -> Result:  # noqa: E741
@@ -173,6 +184,6 @@ def cholesky_grad(xp: ArrayModule, l: Array, grad: Array) -> Result:  # noqa: E7
     middle = xp.tril(xp.matmul(xp.swapaxes(lower, -1, -2), xp.tril(widened(grad))))
     size = lower.shape[-1]
     middle = middle * (1 - 0.5 * xp.eye(size, dtype=lower.dtype))
-    inverse = xp.linalg.inv(lower)
+    inverse = _inverse(lower) if xp is np else xp.linalg.inv(lower)
     whole = xp.matmul(xp.matmul(xp.swapaxes(inverse, -1, -2), middle), inverse)
     return (0.5 * (whole + xp.swapaxes(whole, -1, -2))).astype(l.dtype)

@@ -18,16 +18,12 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import FLOATS, mul
+from weft.ops.nn.ctc import loss_shapes
 
 _RAW: Final = (
     dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.uint16, dtypes.uint8, dtypes.int16, dtypes.int8,
     dtypes.int64, dtypes.bfloat16,
 )  # fmt: skip
-
-
-def _ctc_shapes(node: Operation) -> list[Dims]:
-    dims = node.inputs[0].dims
-    return [(None if dims is None else dims[1],), (None,) * 3 if dims is None else dims]
 
 
 def _ctc_gradient(node: Operation, grad: Tensor, gradient_grad: Tensor) -> Gradients:
@@ -36,7 +32,7 @@ def _ctc_gradient(node: Operation, grad: Tensor, gradient_grad: Tensor) -> Gradi
 
 
 @op("CTCLossV2", "inputs: float, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: float, "
-    "gradient: float", ranks={"inputs": 3, "labels_indices": 2, "labels_values": 1, "sequence_length": 1}, infer=_ctc_shapes,
+    "gradient: float", ranks={"inputs": 3, "labels_indices": 2, "labels_values": 1, "sequence_length": 1}, infer=loss_shapes,
     gradient=_ctc_gradient)  # fmt: skip
 def ctc_loss_v2(
     ctx: OpContext, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array, *,
@@ -129,11 +125,11 @@ def decode_padded_raw(
 ) -> Result:
     """The bytes of each string as numbers, cut or filled with zeros to one length: `[...], scalar -> [..., n]`."""
     length, width = int(fixed_length), np.dtype(out_type.as_numpy_dtype).itemsize
-    if not input_bytes.size:
-        return np.zeros((*input_bytes.shape, length // width), out_type.as_numpy_dtype)
     if length <= 0 or length % width:
         message = f"fixed_length ({length}) must be greater than zero and a multiple of the size of out_type ({width})"
         raise InvalidArgumentError.of(message)
+    if not input_bytes.size:
+        return np.zeros((*input_bytes.shape, length // width), out_type.as_numpy_dtype)
     filled = np.empty(input_bytes.shape, object)
     for place in np.ndindex(*input_bytes.shape):
         filled[place] = input_bytes[place][:length].ljust(length, b"\0")

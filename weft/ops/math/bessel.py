@@ -12,7 +12,10 @@ import numpy as np
 from weft.framework.aliases import Array, Gradients, Result
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.constant import constant
+from weft.ops.array.selection import where_v2
 from weft.ops.declaration import op, same_as_input
+from weft.ops.math.comparison import equal
 from weft.ops.math.elementwise import FLOATS, add, mul, neg, real_div, square, sub
 from weft.ops.math.trigonometry import cos, sin
 from weft.ops.math.unary import exp, log
@@ -54,10 +57,25 @@ def _declared(name: str, function: str, slope: _Slope, text: str, below: float |
     return op(name, "x: T -> y: T", infer=same_as_input, gradient=gradient, types={"T": FLOATS})(kernel)
 
 
+def _of_order_1(order_0: _Builder, at_zero: float) -> _Slope:
+    """The derivative of a function of order 1: that of order 0 there, less the function over `x`.
+
+    Args:
+        order_0: builds the function of order 0.
+        at_zero: TensorFlow's derivative at zero, where the quotient is none.
+    """
+
+    def slope(x: Tensor, y: Tensor) -> Tensor:
+        is_zero = equal(x, 0)
+        limit = constant(at_zero, x.dtype)
+        # A divisor that is none at zero, either, for the slope's own gradient.
+        return where_v2(is_zero, limit, sub(order_0(x), real_div(y, where_v2(is_zero, limit, x))))
+
+    return slope
+
+
 bessel_j0: _Builder = _declared("BesselJ0", "j0", lambda x, _: neg(bessel_j1(x)), "The Bessel function of order 0")
-bessel_j1: _Builder = _declared(
-    "BesselJ1", "j1", lambda x, y: sub(bessel_j0(x), real_div(y, x)), "The Bessel function of order 1"
-)
+bessel_j1: _Builder = _declared("BesselJ1", "j1", _of_order_1(bessel_j0, 0.5), "The Bessel function of order 1")
 bessel_y0: _Builder = _declared(
     "BesselY0",
     "y0",
@@ -73,9 +91,7 @@ bessel_y1: _Builder = _declared(
     below=-np.inf,
 )
 bessel_i0: _Builder = _declared("BesselI0", "i0", lambda x, _: bessel_i1(x), "The modified Bessel function of order 0")
-bessel_i1: _Builder = _declared(
-    "BesselI1", "i1", lambda x, y: sub(bessel_i0(x), real_div(y, x)), "The modified Bessel function of order 1"
-)
+bessel_i1: _Builder = _declared("BesselI1", "i1", _of_order_1(bessel_i0, 1.0), "The modified Bessel function of order 1")
 bessel_k0: _Builder = _declared(
     "BesselK0",
     "k0",
@@ -89,7 +105,7 @@ bessel_k1: _Builder = _declared(
 )  # fmt: skip
 bessel_k0e: _Builder = _declared("BesselK0e", "k0e", lambda x, y: sub(y, bessel_k1e(x)), "BesselK0 times `exp(x)`", np.inf)
 bessel_k1e: _Builder = _declared(
-    "BesselK1e", "k1e", lambda x, y: sub(sub(y, real_div(y, x)), bessel_k0e(x)), "BesselK1 times `exp(x)`", np.inf
+    "BesselK1e", "k1e", lambda x, y: sub(mul(y, real_div(add(x, -1.0), x)), bessel_k0e(x)), "BesselK1 times `exp(x)`", np.inf
 )
 expint: _Builder = _declared(
     "Expint", "expi", lambda x, _: real_div(exp(x), x), "The exponential integral Ei of positive numbers", np.nan

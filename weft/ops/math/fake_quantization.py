@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.dims import Dims, merge_dims
+from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
@@ -89,6 +89,11 @@ def fake_quant_with_min_max_args_gradient(
         num_bits: how many bits a level has, 2 to 16.
         narrow_range: whether the lowest level is left out.
     """
+    if gradients.shape != inputs.shape:
+        raise InvalidArgumentError.of(
+            "Inputs to operation FakeQuantWithMinMaxArgsGradient must have the same size and shape. "
+            f"Input 0: {brackets(gradients.shape)} != input 1: {brackets(inputs.shape)}"
+        )
     least, most, _ = _nudged(np, np.float32(min), np.float32(max), num_bits, narrow_range)
     return xp.where((inputs >= least) & (inputs <= most), gradients, xp.zeros_like(gradients))
 
@@ -118,10 +123,11 @@ def _split(
     xp: ArrayModule, gradients: Array, inputs: Array, low: Array, high: Array, num_bits: int, narrow: bool
 ) -> tuple[Array, Array, Array]:
     least, most, _ = _nudged(xp, low, high, num_bits, narrow)
-    nothing, unused = xp.zeros_like(gradients), (low == 0) & (high == 0)
+    unused = (low == 0) & (high == 0)
     inside = unused | ((inputs >= least) & (inputs <= most))
     below, above = ~unused & (inputs < least), ~unused & (inputs > most)
-    return tuple(xp.where(part, gradients, nothing) for part in (inside, below, above))
+    # Products, as in TensorFlow: gradients that are no numbers are told everywhere.
+    return tuple(part.astype(gradients.dtype) * gradients for part in (inside, below, above))
 
 
 @op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from weft.errors import FailedPreconditionError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dims import Dims, format_dims, merge_dims
 from weft.framework.graph import get_default_graph
@@ -95,6 +96,8 @@ def cross(xp: ArrayModule, a: Array, b: Array) -> Result:
     Args:
         a, b: [..., 3] tensors of one shape and one floating or integer dtype.
     """
+    if a.shape[-1] != 3:
+        raise FailedPreconditionError.of(f"Cross-products are only defined for 3-element vectors, got {a.shape[-1]}")
     return xp.cross(a, b)
 
 

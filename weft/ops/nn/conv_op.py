@@ -8,7 +8,7 @@ from typing import Any, Final
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.constant_value import constant_dims
+from weft.framework.constant_value import constant_shape
 from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
@@ -103,7 +103,7 @@ def _channels_differ(channels: int, inner: int) -> str:
 
 def _input_shape(node: Operation) -> list[Dims]:
     layout = _checked(node)[0]
-    known = constant_dims(node.inputs[0])
+    known = constant_shape(node.inputs[0])
     unknown: Dims = (None,) * len(layout)
     check_rank(known, len(layout))
     check_rank(node.inputs[2].dims, len(layout))
@@ -136,7 +136,7 @@ def _volume_filter_shape(node: Operation) -> list[Dims]:
 
 def _filter_shape(node: Operation, told: Sequence[str] = ("strides", "dilations")) -> list[Dims]:
     layout = _checked(node, told)[0]
-    known = constant_dims(node.inputs[1])
+    known = constant_shape(node.inputs[1])
     check_rank(known, len(layout))
     return [(None,) * len(layout) if known is None else known]
 

@@ -110,7 +110,11 @@ def _numpy(how: Convolution, x: Array, filters: Array) -> Array:
 
 def _first_shape(how: Convolution, x: Array) -> tuple[int, ...]:
     """The shape of a channels-last array in the layout of the op."""
-    *lead, channels = x.shape
+    return _first_shape_of(how, x.shape)
+
+
+def _first_shape_of(how: Convolution, last: Sequence[int]) -> tuple[int, ...]:
+    *lead, channels = last
     return (*lead[: how.channel], channels, *lead[how.channel :])
 
 
@@ -162,6 +166,12 @@ def _cpu_form(direction: Direction, how: Convolution, shape: Sequence[int], dtyp
     return lambda x, filters: jnp.moveaxis(form(jnp.moveaxis(x, how.channel, -1), filters, window), -1, how.channel)
 
 
+def _like_output(how: Convolution, images: Sequence[int], filters: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the convolution of such images with such filters."""
+    last = (images[0], *how.window(images, filters[:-2]).outputs, filters[-1])
+    return _first_shape_of(how, last)
+
+
 def _either(by_xla: Array, on_cpu: Array, *operands: Array) -> Array:
     if on_cpu is None:
         return by_xla(*operands)
@@ -170,34 +180,43 @@ def _either(by_xla: Array, on_cpu: Array, *operands: Array) -> Array:
 
 def convolve(xp: Array, how: Convolution, x: Array, filters: Array) -> Array:
     """The convolution of `x` with `filters` (`[size..., channels per group, outputs]`)."""
+    if not x.shape[how.channel]:  # nothing to divide into groups
+        sizes = list(_like_output(how, x.shape, filters.shape))
+        return xp.zeros(sizes, x.dtype)
     if xp is np:
         return _numpy(how, x, filters)
     form = _cpu_form("forward", how, x.shape, x.dtype, filters.shape)
     return _either(functools.partial(_xla, how), form, x, filters)
 
 
-def _check_channels(how: Convolution, images: Sequence[int], filters: Sequence[int], grad: Sequence[int]) -> None:
-    """Raise InvalidArgumentError unless the channels of an input, of filters and of an output's gradient fit each other."""
+def _check_shapes(how: Convolution, images: Sequence[int], filters: Sequence[int], grad: Sequence[int]) -> None:
+    """Raise InvalidArgumentError unless an input, filters and an output's gradient of these shapes fit each other."""
+    if images[0] != grad[0]:
+        raise InvalidArgumentError.of(f"input and out_backprop must have the same batch size, not {images[0]} and {grad[0]}")
     depth, (inner, outer) = images[how.channel], filters[-2:]
-    if depth % inner:
+    if inner and depth % inner:
         raise InvalidArgumentError.of(f"input depth must be evenly divisible by filter depth: {depth} vs {inner}")
     if grad[how.channel] != outer:
         raise InvalidArgumentError.of(
             f"out_backprop and filter_sizes must have the same number of channels. Got {grad[how.channel]} for out_backprop "
             f"and {outer} for filter_sizes"
         )
+    if 0 in filters:
+        return
+    wanted = how.window(images, filters[:-2]).outputs
+    for axis, size in zip(spatial_axes(how.data_format), wanted, strict=True):
+        if grad[axis] != size:
+            raise InvalidArgumentError.of(
+                f"Size of out_backprop doesn't match computed: actual = {grad[axis]}, computed = {size} spatial_dim: {axis}"
+            )
 
 
 def to_input(xp: Array, how: Convolution, shape: Sequence[int], filters: Array, grad: Array) -> Array:
     """The gradient for an input of this shape."""
     shape = tuple(int(size) for size in shape)
-    if shape[0] != grad.shape[0]:
-        raise InvalidArgumentError.of(
-            f"input and out_backprop must have the same batch size, not {shape[0]} and {grad.shape[0]}"
-        )
+    _check_shapes(how, shape, filters.shape, grad.shape)
     if 0 in filters.shape or 0 in grad.shape:
         return xp.zeros(shape, grad.dtype)
-    _check_channels(how, shape, filters.shape, grad.shape)
     if xp is np:
         return _numpy_to_input(how, shape, filters, grad)
     if grad.dtype.kind == "i":
@@ -215,9 +234,9 @@ def to_input(xp: Array, how: Convolution, shape: Sequence[int], filters: Array, 
 def to_filter(xp: Array, how: Convolution, x: Array, shape: Sequence[int], grad: Array) -> Array:
     """The gradient for filters of this shape."""
     shape = tuple(int(size) for size in shape)
+    _check_shapes(how, x.shape, shape, grad.shape)
     if 0 in x.shape or 0 in grad.shape:
         return xp.zeros(shape, grad.dtype)
-    _check_channels(how, x.shape, shape, grad.shape)
     if xp is np:
         return _numpy_to_filter(how, x, shape, grad)
 

@@ -23,6 +23,7 @@ from weft.ops.array.transposing import transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import mul
 from weft.ops.nn.window import check_rank
+from weft.ops.size_checks import check_equal
 from weft.platform.deprecation import deprecated_argument_lookup
 
 _TYPES: Final = {"T": (dtypes.float32, dtypes.float64)}
@@ -49,7 +50,9 @@ def _batch_size(node: Operation, lengths: int) -> int | None:
 # The loss.
 
 
-def _loss_shapes(node: Operation) -> list[Dims]:
+def loss_shapes(node: Operation) -> list[Dims]:
+    """The shapes of the losses and of their gradient, of a node that has CTCLoss' inputs; ValueError where these do not fit."""
+    check_equal(node.inputs[1], 0, node.inputs[2], 0)
     dims = node.inputs[0].dims
     return [(_batch_size(node, 3),), (None,) * 3 if dims is None else dims]
 
@@ -120,14 +123,36 @@ def _sequence_loss(logits: Array, labels: Array, merge: bool) -> tuple[float, Ar
     return -total, probabilities - expected
 
 
-def _check_labels(labels: Array, classes: int, batch: int) -> None:
+def _told(labels: Array) -> str:
+    return ",".join(map(str, labels.tolist()))
+
+
+def _own_labels(labels: Array, classes: int, batch: int, collapse: bool) -> Array:
+    """The labels of a sequence up to the first that is no label, the blank or beyond: so are shorter ones filled up.
+
+    Args:
+        labels: those of the sequence, as they are given.
+        classes: how many there are, the blank included.
+        batch: the sequence's place, for errors.
+        collapse: whether equal labels in a row count as one.
+
+    Raises:
+        InvalidArgumentError: there is none, one is negative, or one follows what is no label.
+    """
     if not len(labels):
         raise _invalid(f"Labels length is zero in batch {batch}")
-    if ((labels < 0) | (labels >= classes - 1)).any():
+    kept = labels[np.append(True, labels[1:] != labels[:-1])] if collapse else labels
+    is_label = kept < classes - 1
+    count = len(kept) if is_label.all() else int(np.argmin(is_label))
+    own = kept[:count]
+    if is_label[count:].any():
         raise _invalid(
-            f"Saw a label that is not in [0, {classes - 1}), the classes but the blank, in batch entry {batch}: "
-            f"labels: {','.join(map(str, labels.tolist()))}"
+            f"Saw a non-null label (index >= num_classes - 1) following a null label, batch: {batch} num_classes: {classes} "
+            f"labels: {_told(labels)} labels seen so far: {_told(own)}"
         )
+    if (own < 0).any():
+        raise _invalid(f"All labels must be nonnegative integers, batch: {batch} labels: {_told(own)}")
+    return own
 
 
 def _check_label_order(indices: Array) -> None:
@@ -143,7 +168,7 @@ def _check_label_order(indices: Array) -> None:
 
 @op("CTCLoss", "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
     ranks={"labels_indices": 2, "labels_values": 1, "sequence_length": 1},
-    infer=_loss_shapes, gradient=_loss_gradient, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
+    infer=loss_shapes, gradient=_loss_gradient, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
 def ctc_loss_node(
     ctx: OpContext, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array, *,
     preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
@@ -166,10 +191,8 @@ def ctc_loss_node(
         length = int(sequence_length[entry])
         if length > steps:
             raise _invalid(f"sequence_length({entry}) <= {steps}")
-        labels = labels_values[labels_indices[:, 0] == entry]
-        _check_labels(labels, classes, entry)
-        if preprocess_collapse_repeated and len(labels):
-            labels = labels[np.append(True, labels[1:] != labels[:-1])]
+        given = labels_values[labels_indices[:, 0] == entry]
+        labels = _own_labels(given, classes, entry, preprocess_collapse_repeated)
         repeats = int((labels[1:] == labels[:-1]).sum()) if ctc_merge_repeated else 0
         if length < len(labels) + repeats:
             if ignore_longer_outputs_than_inputs:
@@ -268,7 +291,7 @@ def ctc_greedy_decoder_node(
     blank = blank_index % classes
     sequences, scores = [], np.zeros((batch, 1), inputs.dtype)
     for entry in range(batch):
-        scored = inputs[: sequence_length[entry], entry]
+        scored = inputs[: max(sequence_length[entry], 0), entry]
         best = scored.argmax(-1)
         scores[entry] = -scored.max(-1).sum()
         is_kept = best != blank
@@ -350,7 +373,7 @@ def ctc_beam_search_decoder_node(
     scores = np.zeros((batch, top_paths), inputs.dtype)
     sequences: list[list[Array]] = [[] for _ in range(top_paths)]
     for entry in range(batch):
-        steps = _log_softmax(inputs[: sequence_length[entry], entry].astype(np.float64))
+        steps = _log_softmax(inputs[: max(sequence_length[entry], 0), entry].astype(np.float64))
         found = _beams(steps, beam_width)
         if len(found) < top_paths:
             raise _invalid("Less leaves in the beam search than requested.")

@@ -11,12 +11,13 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims
-from weft.framework.dims import Dims
+from weft.framework.constant_value import constant_shape
+from weft.framework.dims import Dims, brackets
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import shape
 from weft.ops.declaration import op
+from weft.ops.nn.window import check_rank
 from weft.ops.random.seed import get_seed
 from weft.ops.random.words import WORDS_OF_BLOCK, Words
 
@@ -172,8 +173,15 @@ def _sizes(rows: Array, columns: Array, overlapping: bool) -> Array:
     return (heights[:, None] * widths)[..., None]
 
 
+def _spans(places: Array, size: int, overlapping: bool) -> list[tuple[int, int]]:
+    """Where each window begins and ends along an axis of so many pixels, the end not within."""
+    starts, ends = places[:-1].tolist(), (each + overlapping for each in places[1:].tolist())
+    return [(start, min(end, size)) for start, end in zip(starts, ends, strict=True)]
+
+
 def _like_input(node: Operation) -> list[Dims]:
-    return [node.inputs[0].dims]
+    check_rank(node.inputs[0].dims, 4)
+    return [node.inputs[0].dims or (None,) * 4]
 
 
 @op("FractionalMaxPoolGrad", "orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, "
@@ -190,19 +198,26 @@ def fractional_max_pool_grad(
     batch, height, width, channels = orig_input.shape
     result = np.zeros_like(orig_input)
     images, own = np.ix_(range(batch), range(channels))
-    ends = [np.minimum(each[1:] + overlapping, size) for each, size in
-            ((row_pooling_sequence, height), (col_pooling_sequence, width))]  # fmt: skip
-    for row, (top, bottom) in enumerate(zip(row_pooling_sequence[:-1], ends[0], strict=True)):
-        for column, (left, right) in enumerate(zip(col_pooling_sequence[:-1], ends[1], strict=True)):
+    rows, columns = (_spans(row_pooling_sequence, height, overlapping), _spans(col_pooling_sequence, width, overlapping))
+    if orig_output.shape != (batch, len(rows), len(columns), channels):
+        raise InvalidArgumentError.of(
+            "tensor_out_dup is not the same as tensor_out: the windows make "
+            f"{brackets((batch, len(rows), len(columns), channels))}, the output is {brackets(orig_output.shape)}"
+        )
+    for row, (top, bottom) in enumerate(rows):
+        for column, (left, right) in enumerate(columns):
             window = orig_input[:, top:bottom, left:right].reshape(batch, -1, channels)
+            if (window.max(1) != orig_output[:, row, column]).any():
+                raise InvalidArgumentError.of(f"tensor_out_dup is not the same as tensor_out in window [{row}, {column}]")
             down, across = np.divmod(window.argmax(1), right - left)
             result[images, top + down, left + across, own] += out_backprop[:, row, column]
     return result
 
 
 def _of_shape(node: Operation) -> list[Dims]:
-    known = constant_dims(node.inputs[0])
-    return [(None,) * 4 if known is None else known]
+    known = constant_shape(node.inputs[0])
+    check_rank(node.inputs[1].dims, 4)
+    return [(None,) * 4 if known is None or len(known) != 4 else known]
 
 
 @op("FractionalAvgPoolGrad", "orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, "
@@ -215,15 +230,20 @@ def fractional_avg_pool_grad(
 
     `[4] int64, [batch, rows, columns, channels], [rows + 1] int64, [columns + 1] int64 -> [batch, height, width, channels]`
     """
-    places = row_pooling_sequence, col_pooling_sequence
-    spread = out_backprop / _sizes(*places, overlapping).astype(out_backprop.dtype)
-    for axis, starts in enumerate(places, 1):
-        every = np.repeat(spread, np.diff(starts), axis)
-        if overlapping:
-            before = (slice(None),) * axis
-            every[*before, starts[1:-1]] += spread[*before, :-1]
-        spread = every
-    return spread.astype(out_backprop.dtype)
+    if orig_input_tensor_shape.shape != (4,):
+        raise InvalidArgumentError.of("original input tensor shape must be 1-dimensional and 4 elements")
+    if 0 in out_backprop.shape:
+        raise InvalidArgumentError.of(f"out_backprop must be positive for all dimension, got: {brackets(out_backprop.shape)}")
+    result = np.zeros(orig_input_tensor_shape.tolist(), out_backprop.dtype)
+    rows, columns = (
+        _spans(each, size, overlapping)
+        for each, size in zip((row_pooling_sequence, col_pooling_sequence), result.shape[1:3], strict=True)
+    )
+    for row, (top, bottom) in enumerate(rows):
+        for column, (left, right) in enumerate(columns):
+            share = out_backprop[:, row, column] / max((bottom - top) * (right - left), 1)
+            result[:, top:bottom, left:right] += share[:, None, None].astype(result.dtype)
+    return result
 
 
 def fractional_max_pool(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Result, Sizes, TensorLike
 from weft.framework.dims import Dims
@@ -24,7 +26,13 @@ def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple
         raise ValueError(f"Stride must be > 0, but got {stride}")
     reach = (width - 1) * rate + 1
     if padding == "VALID":
-        return max((size - reach) // stride + 1, 0), 0, 0
+        count = int((size - reach + stride) / stride)
+        if count < 0:
+            raise ValueError(
+                f"Computed output size would be negative: {count} [input_size: {size}, effective_filter_size: {reach}, "
+                f"stride: {stride}]"
+            )
+        return count, 0, 0
     count = -(-size // stride)
     missing = max((count - 1) * stride + reach - size, 0)
     return count, missing // 2, missing - missing // 2
@@ -61,13 +69,17 @@ def dilation2d_node(
     pairs = zip(input.shape[1:3], filter.shape[:2], strides[1:3], rates[1:3], strict=True)
     rows, columns = (_sizes(*each, padding) for each in pairs)
     padded = xp.pad(input, ((0, 0), rows[1:], columns[1:], (0, 0)), constant_values=lowest(input.dtype))
+    within = np.pad(np.ones((1, *input.shape[1:3], 1), bool), ((0, 0), rows[1:], columns[1:], (0, 0)))
     if not filter.size:
         return xp.full((input.shape[0], rows[0], columns[0], input.shape[3]), lowest(input.dtype))
     made: Any = None
     for row in range(filter.shape[0]):
         for column in range(filter.shape[1]):
             top, left = row * rates[1], column * rates[2]
-            part = padded[:, top :: strides[1], left :: strides[2]][:, : rows[0], : columns[0]] + filter[row, column]
+            at = (slice(None), slice(top, None, strides[1]), slice(left, None, strides[2]))
+            inside = slice(None), slice(rows[0]), slice(columns[0])
+            # What lies outside the image is no candidate, whatever the filter has there.
+            part = xp.where(within[at][inside], padded[at][inside] + filter[row, column], lowest(input.dtype))
             made = part if made is None else xp.maximum(made, part)
     return made
 

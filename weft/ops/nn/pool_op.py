@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -81,7 +81,7 @@ def _like_input(node: Operation) -> list[Dims]:
 
 def _from_shape(node: Operation) -> list[Dims]:
     rank = _checked_rank(node)
-    known = constant_dims(node.inputs[0])
+    known = constant_shape(node.inputs[0])
     check_rank(known, rank)
     return [(None,) * rank if known is None else known]
 

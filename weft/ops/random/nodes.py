@@ -14,7 +14,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
@@ -39,7 +39,7 @@ _RESERVED: Final = 256
 def shape_from_input(node: Operation) -> list[Dims]:
     """The output has the shape that the first input, a vector, holds."""
     check_rank(node.inputs[0], 1)
-    return [constant_dims(node.inputs[0])]
+    return [constant_shape(node.inputs[0])]
 
 
 @op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
@@ -172,7 +172,7 @@ def multinomial_node(
 
 
 def _samples_and(node: Operation) -> list[Dims]:
-    leading, inner = constant_dims(node.inputs[0]), node.inputs[1].dims
+    leading, inner = constant_shape(node.inputs[0]), node.inputs[1].dims
     return [None if leading is None or inner is None else leading + inner]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_dims
+from weft.framework.constant_value import constant_shape
 from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
@@ -30,7 +30,7 @@ from weft.ops.traced_checks import note_wrong
 
 
 def _product_shape(node: Operation) -> list[Dims]:
-    shape, b = constant_dims(node.inputs[2]), node.inputs[3].dims
+    shape, b = constant_shape(node.inputs[2]), node.inputs[3].dims
     rows = None if shape is None else shape[1 if node.attrs["adjoint_a"] else 0]
     inner = None if shape is None else shape[0 if node.attrs["adjoint_a"] else 1]
     if b is None:

@@ -10,7 +10,7 @@ import numpy as np
 from weft.errors import InternalError, InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result
-from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.constant_value import constant_shape, constant_value
 from weft.framework.dimension import Dimension
 from weft.framework.dims import Dims
 from weft.framework.dtypes import as_dtype
@@ -29,7 +29,7 @@ from weft.ops.sparse.layout import as_sparse, flat_positions
 
 
 def _reduced_dims(node: Operation) -> list[Dims]:
-    shape, axes = constant_dims(node.inputs[2]), constant_value(node.inputs[3])
+    shape, axes = constant_shape(node.inputs[2]), constant_value(node.inputs[3])
     if shape is None or axes is None:
         return [None]
     gone = _axes(axes, len(shape))

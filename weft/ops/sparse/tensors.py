@@ -11,7 +11,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, ShapeLike, TensorLike
-from weft.framework.constant_value import constant_dims
+from weft.framework.constant_value import constant_shape
 from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -60,7 +60,7 @@ def check_order(indices: TensorLike, shape: tuple[int, ...]) -> None:
 
 
 def _dense_shape(node: Operation) -> list[Dims]:
-    return [constant_dims(node.inputs[1])]
+    return [constant_shape(node.inputs[1])]
 
 
 def _to_dense_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -77,7 +77,7 @@ def _to_dense_gradient(node: Operation, grad: Tensor) -> Gradients:
 def _check_to_dense(
     node: Operation, sparse_indices: Array, output_shape: Array, sparse_values: Array, default_value: Array
 ) -> None:
-    dims = constant_dims(node.inputs[1]) if output_shape is None else tuple(int(size) for size in np.ravel(output_shape))
+    dims = constant_shape(node.inputs[1]) if output_shape is None else tuple(int(size) for size in np.ravel(output_shape))
     if sparse_indices is not None and dims is not None and None not in dims and node.attrs["validate_indices"]:
         check_order(sparse_indices, tuple(size for size in dims if size is not None))
 

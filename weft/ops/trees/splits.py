@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
-from weft.framework.dims import Dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.ops.declaration import not_differentiable, op
@@ -77,6 +77,10 @@ def _check_below(values: Array, limit: int, name: str, limit_name: str) -> None:
 
 def _best_dims(node: Operation) -> list[Dims]:
     count = node.attrs["num_features"]
+    # The statistics of all features are of as many nodes and buckets.
+    dims: Dims = (node.attrs["max_splits"], None, 2)
+    for each in node.inputs[1 : 1 + count]:
+        dims = merge_dims(dims, each.dims)
     return [(None,)] * (3 * count) + [(None, 1)] * (2 * count)
 
 
