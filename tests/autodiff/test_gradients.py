@@ -352,10 +352,28 @@ def test_hessians_of_a_matrix_have_its_shape_twice():
     assert run(tf.hessians(tf.reduce_sum(x * x), x))[0].shape == (1, 2, 1, 2)
 
 
-def test_hessians_need_a_known_shape():
+def test_hessians_take_a_size_that_a_run_tells():
     x = tf.placeholder(tf.float32, [None])
-    with pytest.raises(ValueError, match="must be known"):
-        tf.hessians(tf.reduce_sum(x * x), x)
+    anything = tf.placeholder(tf.float32)
+    with tf.Session() as session:
+        for wanted in (x, anything):
+            found = tf.hessians(tf.reduce_sum(wanted**3), wanted)[0]
+            np.testing.assert_allclose(session.run(found, {wanted: [1, 2, 3]}), np.diag([6, 12, 18]))
+            np.testing.assert_allclose(session.run(found, {wanted: [2]}), [[12]])
+    assert tf.hessians(tf.reduce_sum(x**3), x)[0].shape.as_list() == [None, None]
+
+
+def test_hessians_are_differentiated_once_more():
+    x = tf.placeholder(tf.float32, [None])
+    third = tf.gradients(tf.hessians(tf.reduce_sum(x**4), x), x)[0]
+    with tf.Session() as session:
+        assert session.run(third, {x: [1, 2]}).tolist() == [24, 48]
+
+
+def test_hessians_of_what_is_linear_are_zeros():
+    x = tf.placeholder(tf.float32, [None])
+    with tf.Session() as session:
+        assert session.run(tf.hessians(tf.reduce_sum(2 * x), x)[0], {x: [1, 2]}).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("lacking", [lambda x: tf.unique(x)[0], lambda x: tf.bitcast(x, tf.float32)], ids=["unique", "bitcast"])

@@ -17,8 +17,14 @@ def test_a_jacobian_has_the_derivatives_of_each_element() -> None:
     assert (made.shape.as_list(), none) == ([2, 2, 2], None)
     with tf.Session() as session:
         np.testing.assert_array_equal(session.run(made), [[[2, 0], [0, 0]], [[0, 4], [0, 0]]])
-    with pytest.raises(ValueError, match="must be known"):
-        jacobian(tf.placeholder(tf.float32, [None]), x)
+
+
+def test_a_jacobian_has_as_many_rows_as_a_run_tells() -> None:
+    x, other = tf.placeholder(tf.float32, [None]), tf.constant([1.0])
+    made, none = jacobian(tf.concat([tf.square(x), x], 0), [x, other])
+    assert none is None
+    with tf.Session() as session:
+        assert session.run(made, {x: [1, 2]}).tolist() == [[2, 0], [0, 4], [1, 0], [0, 1]]
 
 
 def test_a_batch_jacobian_has_those_of_each_example_for_its_own_input() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from weft.autodiff.gradient_rows import looped_rows
 from weft.autodiff.gradients import gradients
 from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.filling import zeros_like
-from weft.ops.array.gather_scatter import gather
-from weft.ops.array.shape_ops import reshape
-from weft.ops.array.stacking import stack
+from weft.ops.array.filling import zeros
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import reshape, shape
 
 
 def hessians(
@@ -25,13 +26,12 @@ def hessians(
     """The matrices of second derivatives of the sum of `ys`: for x of shape S a tensor of shape S + S.
 
     Args:
-        ys, xs: a tensor or variable, or a list of them. The shape of each x must be known: the graph gets nodes for
-            each of its elements.
+        ys, xs: a tensor or variable, or a list of them. A loop goes over the elements of each x.
         name: stands for nothing, as in TensorFlow: the nodes are named as those of `gradients`, in the scope of the call.
         colocate_gradients_with_ops, gate_gradients, aggregation_method: see `gradients`.
 
     Raises:
-        ValueError: an x has no known shape, or no y depends on it.
+        ValueError: no y depends on an x.
     """
     wanted: list[VariableLike] = list(xs) if isinstance(xs, list | tuple) else [xs]
     options: dict[str, Any] = {
@@ -44,19 +44,11 @@ def hessians(
 
 
 def _matrix(gradient: object, x: Any, options: dict[str, Any]) -> Tensor:
-    dims = x.get_shape().as_list() if x.get_shape().ndims is not None else [None]
-    if None in dims:
-        raise ValueError(f"hessians: the shape of {x.name} must be known, but it is {x.get_shape()}")
     if gradient is None:
         raise ValueError(f"hessians: no y depends on {x.name}")
-    flat = reshape(convert_to_tensor(gradient), [-1])
-    size = x.get_shape().num_elements()
-    rows = [_row(gather(flat, index), x, options) for index in range(size)]
-    if not rows:
-        return reshape(flat, [*dims, *dims])
-    return reshape(stack(rows), [*dims, *dims])
-
-
-def _row(element: Tensor, x: Any, options: dict[str, Any]) -> Tensor:
-    row = gradients(element, x, **options)[0]
-    return zeros_like(x) if row is None else convert_to_tensor(row)
+    rows = looped_rows(reshape(convert_to_tensor(gradient), [-1]), [x], functools.partial(gradients, **options))[0]
+    sizes = shape(x)
+    twice = concat([sizes, sizes], 0)
+    matrix = zeros(twice, x.dtype.base_dtype) if rows is None else reshape(rows, twice)
+    matrix.set_shape(x.shape.concatenate(x.shape))
+    return matrix

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weft.autodiff.gradient_rows import looped_rows
 from weft.autodiff.gradients import gradients
 from weft.framework import nest
 from weft.framework.aliases import Nest
@@ -21,32 +22,35 @@ def jacobian(output: Tensor, inputs: Nest, use_pfor: bool = True, parallel_itera
     """The derivatives of each element of a tensor: shapes are the output's before the input's.
 
     Args:
-        output: a tensor of known shape: the graph gets nodes for each of its elements.
+        output: a tensor. The graph gets nodes for each of its elements, or a loop where its shape is not known.
         inputs: a tensor, or a structure of tensors.
-        use_pfor, parallel_iterations: accepted; there is no loop.
+        use_pfor, parallel_iterations: accepted; they change no value.
 
     Returns:
         The derivatives, in the structure of `inputs`; None for an input on which the output does not depend.
-
-    Raises:
-        ValueError: the output's shape is not known.
     """
     size = output.shape.num_elements()
-    if size is None:
-        raise ValueError(f"jacobian: the shape of {output.name} must be known, but it is {output.shape}; see batch_jacobian")
     sources = nest.flatten(inputs)
     flat = reshape(output, [-1])
-    rows = [gradients(gather(flat, index), sources) for index in range(size)]
-    columns = [[row[place] for row in rows] for place in range(len(sources))]
-    made = [_joined(column, output, source) for column, source in zip(columns, sources, strict=True)]
+    if size is None:
+        columns = looped_rows(flat, sources)
+    else:
+        rows = [gradients(gather(flat, index), sources) for index in range(size)]
+        columns = [_stacked([row[place] for row in rows]) for place in range(len(sources))]
+    made = [_shaped(column, output, source) for column, source in zip(columns, sources, strict=True)]
     return nest.pack_sequence_as(inputs, made)
 
 
-def _joined(parts: Sequence[Nest], output: Tensor, source: Nest) -> Tensor | None:
+def _stacked(parts: Sequence[Nest]) -> Tensor | None:
     if not parts or any(each is None for each in parts):
         return None
-    tensors = [convert_to_tensor(each) for each in parts]
-    made = reshape(stack(tensors, 0), concat([shape(output), shape(tensors[0])], 0))
+    return stack([convert_to_tensor(each) for each in parts], 0)
+
+
+def _shaped(rows: Tensor | None, output: Tensor, source: Nest) -> Tensor | None:
+    if rows is None:
+        return None
+    made = reshape(rows, concat([shape(output), shape(source)], 0))
     made.set_shape(output.shape.concatenate(source.shape))
     return made
 
