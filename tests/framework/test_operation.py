@@ -14,6 +14,11 @@ def test_programs_hang_attributes_of_their_own_on_tensors_and_operations() -> No
         assert getattr(holder, "scope") == "conv"  # noqa: B009
 
 
+def test_a_tensor_is_made_of_an_operation() -> None:
+    with pytest.raises(TypeError, match="op needs to be an Operation: 3"):
+        tf.Tensor(3, 0, tf.float32)  # type: ignore[arg-type]
+
+
 def test_slices_are_negated():
     slices = tf.IndexedSlices(tf.constant([1.0, 2.0]), tf.constant([0, 3]))
     with tf.Session() as session:

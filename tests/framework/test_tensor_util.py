@@ -65,6 +65,27 @@ def test_integers_beyond_int64_are_uint64(value: object) -> None:
             as_array(outside)
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype", "kept"),
+    [
+        (300, dtypes.uint8, 44), (-1, dtypes.uint8, 255), (0xFFFFFFFF, dtypes.int32, -1), (2**40, dtypes.uint32, 0),
+        (-1, dtypes.uint64, 2**64 - 1), (2**63, dtypes.uint64, 2**63), ([1, 300], dtypes.uint8, [1, 44]),
+        ([2**31], dtypes.int32, [-(2**31)]), ([2**63, 1], dtypes.uint64, [2**63, 1]),
+    ],
+)  # fmt: skip
+def test_of_an_integer_that_its_type_cannot_hold_the_lowest_bits_stay(value: object, dtype: dtypes.DType, kept: object) -> None:
+    made = as_array(value, dtype)
+    assert (made.dtype, made.tolist()) == (dtype.as_numpy_dtype, kept)
+
+
+@pytest.mark.parametrize("value", [2**63, [2**63], [[1, 2**64 - 1]], -(2**63) - 1, [2**70]])
+def test_an_integer_of_more_bits_than_64_is_refused_for_a_type_of_integers(value: object) -> None:
+    for dtype in (dtypes.int64, dtypes.int8):
+        with pytest.raises(OverflowError, match="Python int too large to convert to C long"):
+            as_array(value, dtype)
+    assert as_array(value, dtypes.float32).shape == np.shape(value)
+
+
 def test_an_error_names_the_number_that_does_not_fit() -> None:
     with pytest.raises(TypeError, match=r"Expected int32, got 2\.5 of type 'float' instead"):
         as_array([1, 2.5], dtypes.int32)

@@ -52,6 +52,8 @@ SPECIAL = [
                                                      special.gammaln(x)), gradient=False),
     Case("Lgamma", [POSITIVE], expected=special.gammaln, variant="positive", sweep=False),
     Case("Digamma", [POSITIVE], expected=special.digamma, sweep=False),
+    Case("Digamma", [ANY], expected=lambda x: np.where((x == np.floor(x)) & (x <= 0), np.inf, special.digamma(x)),
+         gradient=False, sweep=False, variant="poles", tolerance=1e-5),
     Case("Polygamma", [np.float32(1), POSITIVE], expected=lambda a, x: special.polygamma(1, x), sweep=False,
          tolerance=1e-4, constant_inputs=(0,)),
     Case("Polygamma", [np.float32(0), POSITIVE], expected=lambda a, x: special.digamma(x), sweep=False, variant="zero",

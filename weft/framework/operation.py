@@ -33,6 +33,9 @@ class Tensor(Arithmetic, NoValueYet):
         op: the operation that makes it.
         value_index: which of the operation's outputs it is, from 0.
         dtype: the dtype of its elements.
+
+    Raises:
+        TypeError: `op` is no operation.
     """
 
     # Programs hang attributes of their own on tensors; the dict comes into being with the first.
@@ -45,6 +48,8 @@ class Tensor(Arithmetic, NoValueYet):
     OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {*OVERLOADABLE_OPERATORS, "__eq__", "__ne__"}
 
     def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
+        if not isinstance(op, Operation):
+            raise TypeError(f"op needs to be an Operation: {op}")
         self.op = op
         self.value_index = value_index
         self.dtype = dtype

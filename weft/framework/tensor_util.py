@@ -193,7 +193,8 @@ def as_array(value: object, dtype: DType | None = None) -> Any:
     """Convert a Python value to an array of the dtype given, by TensorFlow's rules.
 
     Python floats become float32, Python ints int32 (int64 or uint64 when they don't fit), strings object arrays of bytes. A
-    value of another type than the one asked for is a TypeError, as is an int that does not fit; ints may become floats.
+    value of another type than the one asked for is a TypeError; ints may become floats. Of an int that does not fit the integer
+    type asked for, the lowest bits stay.
     """
     if value is None:
         raise ValueError("None values not supported.")
@@ -266,9 +267,16 @@ def _accepts(base: DType, value: object) -> bool:
 def _convert_scalar(value: object, base: DType) -> Any:
     if not _accepts(base, value):
         raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.{_of_none(value)}")
-    if base.is_integer and not base.min <= value <= base.max:
-        raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold {value!r}.")
+    if isinstance(value, int) and base.is_integer and not base.min <= value <= base.max:
+        return _wrapped(value, base)
     return np.array(value, base.as_numpy_dtype)
+
+
+def _wrapped(value: int, base: DType) -> NumpyArray:
+    """The lowest bits of an int that its type cannot hold, as C casts it: programs write hashes and masks so."""
+    if not -(2**63) <= value < 2**63:
+        raise OverflowError(f"Python int too large to convert to C long: {base.name} cannot hold {value}.")
+    return np.array(value, np.int64).astype(base.as_numpy_dtype)
 
 
 def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
@@ -334,6 +342,11 @@ def _convert_nested(value: object, base: DType | None) -> Any:
         raise ValueError(_not_dense(value)) from error
     if array.dtype.kind == "O" and (base is None or base.is_integer) and _holds_size(array):
         return as_array(_with_sizes(value), base)
+    if base is not None and _may_hold_large_ints(array, base):
+        numbers = list(_leaves(value))
+        if all(type(number) is int for number in numbers):
+            made = [_convert_scalar(number, base) for number in numbers]
+            return np.array(made, base.as_numpy_dtype).reshape(array.shape)
     if array.dtype.kind in "SUO":
         try:
             return _convert_array(_object_array(value), base, value)
@@ -348,6 +361,11 @@ def _convert_nested(value: object, base: DType | None) -> Any:
     if base is dtypes.string:
         return array.astype(np.object_)
     return array.astype(base.as_numpy_dtype)
+
+
+def _may_hold_large_ints(array: NumpyArray, base: DType) -> bool:
+    """Whether NumPy may have made the array of Python ints of which some have more than 63 bits: then of any of three types."""
+    return array.dtype in (np.uint64, np.object_) or (base.is_integer and array.dtype == np.float64)
 
 
 def _object_array(value: object) -> Any:
@@ -396,8 +414,6 @@ def _check_kind(array: Any, base: DType, value: object) -> None:
     if not accepted:
         leaf = next((leaf for leaf in _leaves(value) if not _accepts(base, leaf)), value)
         raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.{_of_none(leaf)}")
-    if base.is_integer and kind != "b" and (array.min() < base.min or array.max() > base.max):
-        raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold all of {value!r}.")
 
 
 def compatible_with_value(dims: Dims, array: Any) -> bool:

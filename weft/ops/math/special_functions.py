@@ -127,7 +127,12 @@ def digamma(xp: ArrayModule, x: Array) -> Result:
     Args:
         x: [...] tensor of a floating dtype; the result has its shape and dtype.
     """
-    return jax.lax.digamma(jnp.asarray(x))
+    return _digamma(jnp.asarray(x))
+
+
+def _digamma(x: Array) -> Array:
+    # At its poles, 0 and below, TensorFlow has infinity, as Lgamma has there; JAX has NaN.
+    return jnp.where((x <= 0) & (x == jnp.floor(x)), jnp.asarray(jnp.inf, x.dtype), jax.lax.digamma(x))
 
 
 def _ones_like(tensor: Tensor) -> Tensor:
@@ -150,7 +155,7 @@ def polygamma(xp: ArrayModule, a: Array, x: Array) -> Result:
     """
     a, x = jnp.broadcast_arrays(a, x)
     magnitude = jnp.exp(jax.lax.lgamma(a + 1)) * special.zeta(a + 1, x)
-    return jnp.where(a == 0, jax.lax.digamma(x), jnp.where(a % 2 == 0, -magnitude, magnitude))
+    return jnp.where(a == 0, _digamma(x), jnp.where(a % 2 == 0, -magnitude, magnitude))
 
 
 def _zeta_gradient(node: Operation, grad: Tensor) -> Gradients:
