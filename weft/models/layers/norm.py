@@ -17,10 +17,13 @@ from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.models.layers.core import either_branch
 from weft.models.layers.layer import Layer
 from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options
+from weft.models.layers.renorm import Clipping, Renormalization
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul, sub
+from weft.ops.math.unary import sqrt
+from weft.ops.nn.activation import relu
 from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
@@ -33,12 +36,10 @@ from weft.ops.variables.variable_store import Reuse
 _ZEROS, _ONES = zeros_initializer(), ones_initializer()
 
 
-def check_whole_batch(name: str, renorm: bool, virtual_batch_size: int | None, adjustment: object) -> None:
+def check_whole_batch(name: str, virtual_batch_size: int | None, adjustment: object) -> None:
     """Refuse what would normalize by other numbers than those of the whole batch; NotImplementedError."""
-    if renorm or virtual_batch_size is not None or adjustment is not None:
-        raise NotImplementedError(
-            f"{name}: renorm, virtual_batch_size and adjustment are not supported; normalize the whole batch"
-        )
+    if virtual_batch_size is not None or adjustment is not None:
+        raise NotImplementedError(f"{name}: virtual_batch_size and adjustment are not supported; normalize the whole batch")
 
 
 class BatchNormalization(Layer):
@@ -59,15 +60,18 @@ class BatchNormalization(Layer):
         beta_regularizer, gamma_regularizer: functions of the variable; what they return is added to the collection
             REGULARIZATION_LOSSES.
         beta_constraint, gamma_constraint: functions that project a variable's value after an optimizer has updated it.
-        renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: not supported.
+        renorm: whether the batch is renormalized: training sees then what inference will (Ioffe, 2017).
+        renorm_clipping: a dict of scalars by "rmin", "rmax" and "dmax", the limits of what renormalization puts right.
+        renorm_momentum: how slowly the averages that renormalization uses follow the batches.
+        virtual_batch_size, adjustment: not supported.
         fused: whether one node computes all; for `[batch, height, width, channels]`, or the channels second, when None.
         trainable: whether beta and gamma are added to the collection TRAINABLE_VARIABLES.
         name: the layer's variable scope; made of the class's name, and made unique, when None.
         dtype: the type of the variables, float32 for half-precision ones; that of the first inputs when None.
 
     Raises:
-        NotImplementedError: renorm, virtual_batch_size or adjustment is asked for.
-        ValueError: `axis` is no single dimension of the inputs, or that dimension is not known.
+        NotImplementedError: virtual_batch_size or adjustment is asked for.
+        ValueError: `axis` is no single dimension of the inputs, that is not known, or `renorm_clipping` has another key.
     """
 
     def __init__(
@@ -76,20 +80,22 @@ class BatchNormalization(Layer):
         moving_mean_initializer: Initializer = _ZEROS, moving_variance_initializer: Initializer = _ONES,
         beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
         beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None, renorm: bool = False,
-        renorm_clipping: object = None, renorm_momentum: float = 0.99, fused: bool | None = None, trainable: bool = True,
-        virtual_batch_size: int | None = None, adjustment: object = None, name: str | None = None, *,
+        renorm_clipping: Clipping | None = None, renorm_momentum: float = 0.99, fused: bool | None = None,
+        trainable: bool = True, virtual_batch_size: int | None = None, adjustment: object = None, name: str | None = None, *,
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
-        check_whole_batch("tf.layers.BatchNormalization", renorm, virtual_batch_size, adjustment)
+        check_whole_batch("tf.layers.BatchNormalization", virtual_batch_size, adjustment)
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.configure(
             axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),
             (beta_initializer, beta_regularizer, beta_constraint), (moving_mean_initializer, moving_variance_initializer),
+            Renormalization(renorm_clipping, renorm_momentum) if renorm else None,
         )  # fmt: skip
 
     def configure(
         self, axis: int, momentum: TensorLike, epsilon: float, center: bool, scale: bool, fused: bool | None,
         gamma: WeightOptions, beta: WeightOptions, moving: tuple[Initializer, Initializer],
+        renormalization: Renormalization | None,
     ) -> None:  # fmt: skip
         """Take the arguments of the constructor that are not any layer's.
 
@@ -101,6 +107,7 @@ class BatchNormalization(Layer):
             fused: whether the kernel is one; None where that can be.
             gamma, beta: initializer, regularizer and constraint of each.
             moving: the initializers of the moving mean and variance.
+            renormalization: what puts a batch's statistics right; None leaves them as they are.
 
         Raises:
             TypeError: `axis` is no whole number.
@@ -113,7 +120,8 @@ class BatchNormalization(Layer):
         if isinstance(axis, bool) or not hasattr(type(axis), "__index__"):
             raise TypeError(f"axis must be int or list, type given: {type(axis)} (axis={axis!r}); -1 is the last dimension")
         self.axis, self.momentum, self.epsilon, self.center, self.scale = axis, momentum, epsilon, center, scale
-        self.fused = fused
+        self.fused = False if renormalization is not None else fused
+        self.renormalization = renormalization
         self._options = {"gamma": weight_options(gamma), "beta": weight_options(beta)}
         self._moving_initializers = tuple(map(initializer_of, moving))
         self.gamma: VariableLike = None
@@ -134,8 +142,8 @@ class BatchNormalization(Layer):
         if dims[axis] is None:
             raise ValueError(f"Input has undefined `axis` dimension. Input shape: {dims}")
         self.axis, size = axis, [dims[axis]]
-        if self.fused is None:
-            self.fused = len(dims) == 4 and axis in (1, 3)
+        # As in TensorFlow, True is a wish: other inputs than images are normalized by the formula.
+        self.fused = self.fused is not False and len(dims) == 4 and axis in (1, 3)
         kind = dtypes.float32 if self._dtype in (dtypes.float16, dtypes.bfloat16) else self._dtype
 
         def vector(name: str) -> VariableLike:
@@ -150,11 +158,15 @@ class BatchNormalization(Layer):
         scope.set_partitioner(None)
         # Each replica of a strategy has its own, and they are saved as their mean.
         together = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.MEAN}
+
+        def average(name: str, initializer: Initializer | None) -> VariableLike:
+            return self.add_variable(name, size, kind, initializer, trainable=False, **together)
+
+        of_mean, of_variance = self._moving_initializers
         try:
-            self.moving_mean, self.moving_variance = (
-                self.add_variable(name, size, kind, initializer, trainable=False, **together)
-                for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
-            )
+            self.moving_mean, self.moving_variance = average("moving_mean", of_mean), average("moving_variance", of_variance)
+            if self.renormalization is not None:
+                self.renormalization.make_variables(average, of_mean, of_variance)
         finally:
             scope.set_partitioner(partitioner)
         self.built = True
@@ -172,13 +184,17 @@ class BatchNormalization(Layer):
             made, mean, variance = self._fused(inputs, training)
             self._move_averages(mean, variance, training)
             return made
-        with counted_where_fed(training, self.moving_mean):
-            mean, variance = self._statistics(inputs, training)
-            self._move_averages(mean, variance, training)
-        return self._by_formula(inputs, mean, variance)
+        factor = shift = None
+        with counted_where_fed(training, self.moving_mean, self.renormalization):
+            mean, variance = moments_now = self._statistics(inputs, training)
+            if self.renormalization is not None and _known(training) is not False:
+                factor, shift, *rest = self.renormalization.corrected(mean, variance, self.epsilon, training, _moved)
+                moments_now = rest[0], rest[1]
+            self._move_averages(*moments_now, training)
+        return self._by_formula(inputs, mean, variance, factor, shift)
 
     def _move_averages(self, mean: Tensor, variance: Tensor, training: TensorLike) -> None:
-        is_training = constant_value(training) if isinstance(training, Tensor) else training
+        is_training = _known(training)
         if is_training is None or is_training:
             momentum = self.momentum
             if is_training is None:
@@ -186,9 +202,21 @@ class BatchNormalization(Layer):
             elif self.fused:
                 momentum = self._momentum()
             self.add_update(_moved(self.moving_mean, mean, momentum))
-            self.add_update(_moved(self.moving_variance, variance, momentum))
+            if self.renormalization is None:
+                self.add_update(_moved(self.moving_variance, variance, momentum))
+            else:
+                self.add_update(self._move_deviation(self.renormalization.moving_stddev, variance, momentum, training))
         elif self.fused:  # TensorFlow makes the momentum here, too; later random nodes get their seeds by the count.
             get_default_graph().node_count.total += 1
+
+    def _move_deviation(self, average: VariableLike, variance: Tensor, momentum: TensorLike, training: TensorLike) -> Tensor:
+        """Move the average of deviations, and let the moving variance be what follows of it."""
+        moved = _moved(average, sqrt(variance + self.epsilon), momentum)
+        graph = get_default_graph()
+        with graph.name_scope("AssignNewValue") as scope, graph.colocate_with(self.moving_variance.op):
+            new = either_branch(training, lambda: relu(moved * moved - self.epsilon), lambda: identity(self.moving_variance))
+            assigned: Tensor = self.moving_variance.assign(new, name=scope)
+            return assigned
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The shape of the outputs for a shape of inputs, which is theirs.
@@ -225,12 +253,14 @@ class BatchNormalization(Layer):
         def moving() -> tuple[Tensor, Tensor]:
             return identity(self.moving_mean), identity(self.moving_variance)
 
-        known = constant_value(training) if isinstance(training, Tensor) else training
-        if known is not None and not known:
+        if _known(training) is False:
             return self.moving_mean, self.moving_variance
         return either_branch(training, batch, moving)
 
-    def _by_formula(self, inputs: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+    def _by_formula(
+        self, inputs: Tensor, mean: Tensor, variance: Tensor, factor: Tensor | None, shift: Tensor | None
+    ) -> Tensor:
+        """The normalized inputs times `factor` plus `shift`, where there are such, and then times gamma plus beta."""
         dims = inputs.dims
         assert dims is not None
 
@@ -239,13 +269,25 @@ class BatchNormalization(Layer):
                 return vector
             return reshape(vector, [-1 if axis == self.axis else 1 for axis in range(len(dims))])
 
-        wide_mean, wide_variance, offset, scale = (broadcast(each) for each in (mean, variance, self.beta, self.gamma))
-        made = normalize(inputs, wide_mean, wide_variance, offset, scale, self.epsilon)
+        mean, variance, offset, scale, factor, shift = map(broadcast, (mean, variance, self.beta, self.gamma, factor, shift))
+        if factor is not None:
+            shift = shift if scale is None else shift * scale
+            offset = shift if offset is None else shift + offset
+            scale = factor if scale is None else factor * scale
+        made = normalize(inputs, mean, variance, offset, scale, self.epsilon)
         made.set_shape(dims)
         return made
 
 
-def counted_where_fed(training: TensorLike, average: Variable) -> contextlib.AbstractContextManager[None]:
+def _known(training: TensorLike) -> bool | None:
+    """Whether this is training; None where a step tells."""
+    known = constant_value(training) if isinstance(training, Tensor) else training
+    return None if known is None else bool(known)
+
+
+def counted_where_fed(
+    training: TensorLike, average: Variable, renormalization: Renormalization | None = None
+) -> contextlib.AbstractContextManager[None]:
     """Count TensorFlow's nodes for statistics and averages where a step tells whether it trains.
 
     They are the batch's moments and four branches: two choose mean and variance, and two move their averages.
@@ -253,13 +295,17 @@ def counted_where_fed(training: TensorLike, average: Variable) -> contextlib.Abs
     Args:
         training: whether this is training.
         average: one of the averages.
+        renormalization: what puts the statistics right, with four more branches.
 
     Returns:
         A context manager for the block that makes both; it counts as usual where `training` is known.
     """
     if not isinstance(training, Tensor) or constant_value(training) is not None:
         return contextlib.nullcontext()
-    return get_default_graph().node_count.as_many_as(56 if hasattr(average, "handle") else 48)
+    nodes = 56 if hasattr(average, "handle") else 48
+    if renormalization is not None:
+        nodes = (137 if hasattr(average, "handle") else 118) + renormalization.nodes_of_limits
+    return get_default_graph().node_count.as_many_as(nodes)
 
 
 def _moved(variable: Variable, value: Tensor, momentum: Array) -> Tensor:
@@ -285,7 +331,7 @@ def batch_normalization(
     beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
     beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None,
     training: TensorLike = False, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-    renorm: bool = False, renorm_clipping: object = None, renorm_momentum: float = 0.99, fused: bool | None = None,
+    renorm: bool = False, renorm_clipping: Clipping | None = None, renorm_momentum: float = 0.99, fused: bool | None = None,
     virtual_batch_size: int | None = None, adjustment: object = None,
 ) -> Tensor:  # fmt: skip
     """The inputs, normalized by a BatchNormalization layer that this call makes or reuses.
@@ -306,7 +352,10 @@ def batch_normalization(
         beta_regularizer, gamma_regularizer: functions of the variable; what they return is added to the collection
             REGULARIZATION_LOSSES.
         beta_constraint, gamma_constraint: functions that project a variable's value after an optimizer has updated it.
-        renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: not supported.
+        renorm: whether the batch is renormalized: training sees then what inference will (Ioffe, 2017).
+        renorm_clipping: a dict of scalars by "rmin", "rmax" and "dmax", the limits of what renormalization puts right.
+        renorm_momentum: how slowly the averages that renormalization uses follow the batches.
+        virtual_batch_size, adjustment: not supported.
         fused: whether one node computes all; for `[batch, height, width, channels]`, or the channels second, when None.
         training: a bool, or a [] bool tensor: whether to use the batch's mean and variance, and to move the averages, or to
             use the averages. The default False does the latter.
@@ -319,8 +368,8 @@ def batch_normalization(
         The shape and type of `inputs`.
 
     Raises:
-        NotImplementedError: renorm, virtual_batch_size or adjustment is asked for.
-        ValueError: `axis` is no single dimension of the inputs, or that dimension is not known.
+        NotImplementedError: virtual_batch_size or adjustment is asked for.
+        ValueError: `axis` is no single dimension of the inputs, that is not known, or `renorm_clipping` has another key.
     """
     layer = BatchNormalization(
         axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,

@@ -9,6 +9,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers import norm
 from weft.models.layers.input_spec import InputSpec
+from weft.models.layers.renorm import Renormalization
 from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
@@ -31,7 +32,8 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: initializers.
         beta_regularizer, gamma_regularizer: penalties.
         beta_constraint, gamma_constraint: projections after updates.
-        renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: refused.
+        renorm, renorm_clipping, renorm_momentum: see `tf.layers.BatchNormalization`.
+        virtual_batch_size, adjustment: refused.
         fused: whether one node is used; for images when None.
         trainable: whether offset and scale are trained.
         kwargs: others of `tf.keras.layers.Layer`.
@@ -49,11 +51,12 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         fused: bool | None = None, trainable: bool = True, virtual_batch_size: int | None = None, adjustment: Nest = None,
         name: str | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        norm.check_whole_batch("tf.keras.layers.BatchNormalization", renorm, virtual_batch_size, adjustment)
+        norm.check_whole_batch("tf.keras.layers.BatchNormalization", virtual_batch_size, adjustment)
         Layer.__init__(self, trainable, name, **kwargs)
         self.configure(
             axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),
             (beta_initializer, beta_regularizer, beta_constraint), (moving_mean_initializer, moving_variance_initializer),
+            Renormalization(renorm_clipping, renorm_momentum) if renorm else None,
         )  # fmt: skip
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -70,7 +73,9 @@ class BatchNormalization(Layer, norm.BatchNormalization):
     def get_config(self) -> Config:
         """The arguments that make an equal layer, without the refused ones."""
         config = super().get_config()
-        gone = ("renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment")
+        gone = {"fused", "virtual_batch_size", "adjustment"}
+        if not config["renorm"]:
+            gone |= {"renorm", "renorm_clipping", "renorm_momentum"}
         if self.built:
             config["axis"] = [self.axis]
         return {name: value for name, value in config.items() if name not in gone}

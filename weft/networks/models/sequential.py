@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.framework import nest
 from weft.framework.aliases import Array, Nest, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import Input, InputLayer
@@ -151,8 +152,9 @@ class Sequential(Model):
         first = self.layers[0]
         start = Input(batch_shape=(None, *values[0].shape[1:]), name=f"{first.name}_input", dtype=floatx())
         outputs = start
-        for layer in self.layers:
-            outputs = layer(outputs)
+        with get_default_graph().name_scope(self.name):
+            for layer in self.layers:
+                outputs = layer(outputs)
         self.connect([start], outputs)
 
     def predict_classes(self, x: Nest, batch_size: int = 32, verbose: int = 0) -> Array:
