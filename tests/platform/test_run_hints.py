@@ -44,3 +44,8 @@ def test_none_of_a_function_of_wefts_says_why() -> None:
     assert hint.startswith("tf.train.latest_checkpoint('nowhere') is None: the folder has no checkpoint")
     assert "get_or_create_global_step()" in _hint(AttributeError, "tf.train.get_global_step().eval()\n")
     assert _hint(AttributeError, "found = None\nfound.encode()\n") == ""
+
+
+def test_a_function_without_a_text_on_its_result_is_told_by_its_first_sentence() -> None:
+    hint = _hint(ValueError, "a, b, c = tf.clip_by_global_norm([x], 1.0)\n")
+    assert hint.startswith("tf.clip_by_global_norm returns: Scale all tensors down together")

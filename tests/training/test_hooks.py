@@ -221,6 +221,13 @@ def test_summaries_are_written_every_so_many_steps(tmp_path: Path) -> None:
     assert starts == [1]
 
 
+def test_a_summary_may_be_named_before_it_is_there(tmp_path: Path) -> None:
+    hook = tf.train.SummarySaverHook(save_steps=1, output_dir=str(tmp_path), summary_op="value:0")
+    tf.summary.scalar("value", 1.0)
+    train(1, hook)
+    assert [v.tag for e in events(tmp_path) for v in e.summary.value] == ["value"]
+
+
 def test_a_training_session_writes_summaries_and_steps_by_default(tmp_path: Path) -> None:
     tf.summary.scalar("value", tf.Variable(1.0))
     increment = tf.train.get_or_create_global_step().assign_add(1)

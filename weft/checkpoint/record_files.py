@@ -86,7 +86,9 @@ def _bytes_of(record: object) -> bytes:
     if hasattr(record, "SerializeToString"):
         kind = type(record).__name__
         raise TypeError(f"expected bytes, {kind} found: write a record's bytes, record.SerializeToString()")
-    if not isinstance(record, bytes | bytearray | memoryview | str):
+    if isinstance(record, str):
+        raise TypeError(f"expected bytes, str found: {record!r}. record.encode() makes bytes of a text.")
+    if not isinstance(record, bytes | bytearray | memoryview):
         raise TypeError(f"expected bytes, {type(record).__name__} found: {record!r}")
     return as_bytes(record)
 
@@ -117,6 +119,10 @@ class TFRecordWriter:
 
         Args:
             record: the record's bytes.
+
+        Raises:
+            TypeError: it is a text, or anything else than bytes.
+            FailedPreconditionError: the writer is closed.
         """
         if self._file is None:
             raise FailedPreconditionError.of(f"Writer of {self._path} is closed.")

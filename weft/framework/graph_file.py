@@ -8,6 +8,7 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 from tensorboard.compat.proto import graph_pb2
 
+from weft import errors
 from weft.framework.graph import Graph
 from weft.framework.proto_reading import fill_from_either
 from weft.platform import gfile
@@ -24,12 +25,18 @@ def write_graph(
         logdir: the directory.
         name: the file's name.
         as_text: whether to write text, which people can read, rather than the wire format.
+
+    Raises:
+        FailedPreconditionError: the path is one of a directory.
     """
     proto = graph_or_graph_def.as_graph_def() if isinstance(graph_or_graph_def, Graph) else graph_or_graph_def
     directory = os.fsdecode(logdir)
     if directory:
         gfile.MakeDirs(directory)
     path = os.path.join(directory, name)
+    if not name or gfile.IsDirectory(path):
+        # What it is first written to would stay there when it cannot be renamed.
+        raise errors.FailedPreconditionError.of(f"{path}; Is a directory, and a file is wanted")
     data = text_format.MessageToString(proto).encode() if as_text else proto.SerializeToString()
     temporary = f"{path}.tmp{os.getpid()}"
     with gfile.GFile(temporary, "wb") as file:

@@ -37,8 +37,8 @@ def _returned(value: ast.expr, frame: FrameType) -> str:
     function = resolve(value.func, frame) if isinstance(value, ast.Call) else None
     if not isinstance(value, ast.Call) or not inspect.isfunction(function) or not is_of_weft(function):
         return ""
-    _, _, returns = (inspect.getdoc(function) or "").partition("\nReturns:\n")
-    told = " ".join(returns.partition("\n\n")[0].split())
+    first, _, returns = (inspect.getdoc(function) or "").partition("\nReturns:\n")
+    told = " ".join((returns or first).partition("\n\n")[0].split())
     return f"{ast.unparse(value.func)} returns: {told}" if told else ""
 
 

@@ -29,6 +29,7 @@ _NO_JSON: Final = re.compile(r"Object of type (Tensor|Variable|ResourceVariable)
 _NO_NEXT: Final = re.compile(r"'Iterator' object is not (?:an iterator|iterable)")
 _SPARSE: Final = re.compile(r"unsupported operand type\(s\) for .*'SparseTensor'")
 _NO_ITEMS: Final = re.compile(r"'generator' object is not subscriptable")
+_SHOWN_ITEMS: Final = 4
 # What is looked through for tensors, so that None is likely to stand for a gradient.
 _MOST_NAMES: Final = 200
 
@@ -194,8 +195,10 @@ def _of_key(error: KeyError) -> str:
 def _of_collection(error: IndexError) -> str:
     """For the first item of a collection that is empty."""
     expression, frame = failing(error)
-    if not isinstance(expression, ast.Subscript) or not isinstance(expression.value, ast.Call) or frame is None:
+    if not isinstance(expression, ast.Subscript) or frame is None:
         return ""
+    if not isinstance(expression.value, ast.Call):
+        return _of_items(expression, frame)
     function = resolve(expression.value.func, frame)
     if getattr(function, "__name__", "") not in ("get_collection", "get_collection_ref"):
         return ""
@@ -203,6 +206,23 @@ def _of_collection(error: IndexError) -> str:
         f"{ast.unparse(expression.value)} has fewer items: the graph has those that tf.add_to_collection put there under this "
         "name, before it was saved where it was."
     )
+
+
+def _of_items(expression: ast.Subscript, frame: FrameType) -> str:
+    """For an item that a list or tuple of what weft gives has not, such as the third state of two cells."""
+    owner = resolve(expression.value, frame)
+    if not isinstance(owner, list | tuple) or not any(is_of_weft(type(each)) for each in owner):
+        return ""
+    name = ast.unparse(expression.value)
+    if fields := getattr(type(owner), "_fields", ()):
+        return f"{name} is of type {type(owner).__name__} and has {', '.join(f'{name}.{each}' for each in fields)}."
+    items = ", ".join(f"{name}[{index}] is {_short(each)}" for index, each in enumerate(owner[:_SHOWN_ITEMS]))
+    return f"{name} has {len(owner)} item{'s' * (len(owner) != 1)}: {items}{', ...' if len(owner) > _SHOWN_ITEMS else ''}."
+
+
+def _short(item: object) -> str:
+    name = getattr(item, "name", "") if _is_tensor(item) else ""
+    return f"{name!r}" if name else f"of type {type(item).__name__}"
 
 
 def _operands(expression: ast.expr) -> list[ast.expr]:

@@ -9,6 +9,7 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue, convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -38,9 +39,15 @@ _NO_LABEL: Final = int(np.iinfo(np.int64).min)  # fills the rows of sparse label
 def _dense(labels: Labels) -> Tensor:
     """The labels of each example in a row; sparse ones are filled with what is no label."""
     labels = convert_to_tensor_or_sparse_tensor(labels)
+    if labels.dtype.base_dtype != dtypes.int64:
+        dense = labels if isinstance(labels, Tensor) else labels.values
+        raise TypeError(
+            f"Types don't match, {dtypes.int64} vs {labels.dtype.base_dtype}: labels are {described(dense)}, and int64 is "
+            "wanted: tf.cast(labels, tf.int64) converts them."
+        )
     if isinstance(labels, Tensor):
         return labels
-    whole = SparseTensor(labels.indices, cast(labels.values, dtypes.int64), labels.dense_shape)
+    whole = SparseTensor(labels.indices, labels.values, labels.dense_shape)
     # Elements of a row may stand in any order.
     return sparse_tensor_to_dense(whole, _NO_LABEL, validate_indices=False)
 
@@ -50,7 +57,7 @@ def _hits(labels: Labels, chosen: TensorLike, class_id: int | None) -> tuple[Ten
     is_sparse = isinstance(labels, SparseTensor | SparseTensorValue)
     labels, chosen = _dense(labels), convert_to_tensor(chosen)
     rank, chosen_rank = rank_of(labels), rank_of(chosen)
-    labels, chosen = cast(labels, dtypes.int64), cast(chosen, dtypes.int64)
+    chosen = cast(chosen, dtypes.int64)
     if rank is not None and chosen_rank is not None and rank == chosen_rank - 1:
         labels = expand_dims(labels, -1)
     same = equal(expand_dims(chosen, -1), expand_dims(labels, -2))
@@ -267,7 +274,7 @@ def average_precision_at_top_k(
 
 
 def _average_precisions(labels: Labels, predictions_idx: TensorLike) -> Tensor:
-    labels, chosen = cast(_dense(labels), dtypes.int64), cast(predictions_idx, dtypes.int64)
+    labels, chosen = _dense(labels), cast(predictions_idx, dtypes.int64)
     if not chosen.dims:
         raise ValueError("The rank of predictions_idx must be at least 1.")
     k = chosen.dims[-1]

@@ -175,6 +175,9 @@ def decode_csv(
         na_value: a text that counts as missing.
         select_cols: the columns to take, in increasing order; all when None.
 
+    Returns:
+        A list of one tensor for each item of `record_defaults`, of its type and of the shape of `records`.
+
     Raises:
         InvalidArgumentError: the delimiter has more than one character.
         ValueError: the columns are not in order.

@@ -171,7 +171,7 @@ def clip_by_global_norm(
         name: the name scope.
 
     Raises:
-        TypeError: `t_list` is no sequence.
+        TypeError: `t_list` is no sequence, or one of (gradient, variable) pairs.
 
     >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 2.5)
     >>> sess.run([clipped, norm])
@@ -179,6 +179,7 @@ def clip_by_global_norm(
     """
     if not isinstance(t_list, list | tuple):
         raise TypeError(f"t_list should be a sequence, not {t_list!r}: of one tensor it is [tensor].")
+    _refuse_pairs(t_list)
     if use_norm is None:
         use_norm = global_norm(t_list, name)
     with input_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as scope:
@@ -189,6 +190,16 @@ def clip_by_global_norm(
         get_default_graph().node_count.total += 1  # As many as in TensorFlow: later random nodes get their seeds by the count.
         clipped = [None if each is None else _scaled(each, index, scale, scope) for index, each in enumerate(t_list)]
     return clipped, use_norm
+
+
+def _refuse_pairs(t_list: Sequence[object]) -> None:
+    """Pack no gradient with its variable: no optimizer takes what comes of it."""
+    for index, each in enumerate(t_list):
+        if isinstance(each, tuple) and len(each) == 2 and hasattr(each[1], "initializer"):
+            raise TypeError(
+                f"t_list[{index}] is a pair (gradient, variable), of variable {each[1].op.name!r}, and gradients alone are "
+                "wanted: gradients, variables = zip(*pairs), and the optimizer is given zip(clipped, variables)."
+            )
 
 
 def _scaled(t: _Values, index: int, scale: Tensor, scope: str) -> Tensor | IndexedSlices:

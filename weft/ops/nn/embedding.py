@@ -6,15 +6,18 @@ IndexedSlices, only the rows of its gradient.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, TensorLike, VariableLike
+from weft.framework.dims import brackets
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import TensorShape
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.value_types import OrNone
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill, zeros_like
@@ -80,8 +83,8 @@ def embedding_lookup(
     array([[3., 3.],
            [1., 1.]], dtype=float32)
     """
-    parts = _parts(params)
-    with input_scope(name, "embedding_lookup", (*parts, ids)) as scope:
+    parts = given = _parts(params)
+    with _shards_named(given), input_scope(name, "embedding_lookup", (*parts, ids)) as scope:
         if not any(isinstance(part, ResourceVariable) for part in parts):
             parts = [convert_to_tensor_or_indexed_slices(part, name=f"params_{i}") for i, part in enumerate(parts)]
         ids = convert_to_tensor(ids, name="ids")
@@ -121,6 +124,19 @@ def _gathered(parts: list[VariableLike], ids: Tensor, strategy: str, scope: str)
     result = reshape(joined, concat([shape_internal(ids), row_shape], 0) if row.ndims != 0 else shape_internal(ids))
     result.set_shape(ids.shape.concatenate(row))
     return result
+
+
+@contextlib.contextmanager
+def _shards_named(parts: list[VariableLike]) -> Iterator[None]:
+    """Name the parts of a table in an error about rows that are unlike: the nodes that it is about are of this module."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        described = [f"{_op_of(part).name} {brackets(as_dims(_dims_of(part)))} {part.dtype.base_dtype.name}" for part in parts]
+        if len({(part.dtype.base_dtype, str(_dims_of(part)[1:])) for part in parts}) == 1:
+            raise
+        told = f"  params: {', '.join(described)}. The parts of one table have rows of one shape and one type."
+        raise type(error)(f"{error}\n{told}") from None
 
 
 def _dims_of(part: VariableLike) -> TensorShape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from weft.framework.graph import get_default_graph
+from weft.platform import tf_logging
 from weft.platform.argument_checks import check_arguments
 
 DEFAULT_GRAPH_SEED: Final = 87654321
@@ -20,6 +21,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     Args:
         op_seed: the seed that the op was given, or None.
     """
+    _tell_fraction(op_seed)
     graph = get_default_graph()
     if graph.seed is None:
         if op_seed is None:
@@ -47,4 +49,11 @@ def set_random_seed(seed: int | None) -> None:
         TypeError: it is no number.
     """
     check_arguments(set_random_seed, seed=seed)
+    _tell_fraction(seed)
     get_default_graph().seed = seed
+
+
+def _tell_fraction(seed: int | None) -> None:
+    """Programs get numbers by such a seed in TensorFlow too, and the same ones by all that are cut off to one."""
+    if isinstance(seed, float) and not seed.is_integer():
+        tf_logging.warning("The seed %s is no whole number: %d is taken, as for all that begin with it.", seed, seed)

@@ -8,7 +8,10 @@ from tensorboard.compat.proto import event_pb2
 
 from weft.client.session import Session
 from weft.events.file_writer import FileWriter, FileWriterCache
+from weft.framework import dtypes
 from weft.framework.aliases import Feeds, Fetches, TensorLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
 from weft.ops.summary.merge import merge_all
 from weft.platform.argument_checks import check_arguments
 from weft.training.coordinator import Coordinator
@@ -33,6 +36,7 @@ class SummarySaverHook(SessionRunHook):
 
     Raises:
         ValueError: both or neither of steps and seconds, or of `scaffold` and `summary_op`, are given.
+        TypeError: `summary_op` is an operation, or a tensor of numbers.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class SummarySaverHook(SessionRunHook):
             SummarySaverHook.__init__, save_steps=save_steps, save_secs=save_secs, output_dir=output_dir,
             summary_writer=summary_writer, scaffold=scaffold,
         )  # fmt: skip
+        _check(summary_op)
         self._summary_op = summary_op
         self._summary_writer = summary_writer
         self._output_dir = output_dir
@@ -58,6 +63,7 @@ class SummarySaverHook(SessionRunHook):
 
     def begin(self) -> None:
         """Find the global step."""
+        _check(self._summary_op)
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
         self._next_step: Any = None
@@ -105,6 +111,29 @@ class SummarySaverHook(SessionRunHook):
         return list(found) if isinstance(found, list | tuple) else [found]
 
 
+def _check(summary_op: Any) -> None:
+    """Refuse what is known to give anything else than a summary; a name that the graph has not yet is none of it."""
+    for each in summary_op if isinstance(summary_op, list | tuple) else [summary_op]:
+        element = _named(each) if isinstance(each, str) else each
+        if isinstance(element, Operation) and len(element.outputs) == 1:
+            raise TypeError(
+                f"summary_op {each!r} is an operation, of which a run gives None: the summary is its output, "
+                f"{element.outputs[0].name!r}."
+            )
+        if isinstance(element, Operation) or (isinstance(element, Tensor) and element.dtype.base_dtype != dtypes.string):
+            raise TypeError(
+                f"summary_op {each!r} is no summary, a string tensor: tf.summary.scalar(name, tensor) makes one of a number, "
+                "tf.summary.merge_all() one of all in the graph."
+            )
+
+
+def _named(name: str) -> Operation | Tensor | None:
+    try:
+        return get_default_graph().as_graph_element(name)
+    except (KeyError, ValueError):
+        return None
+
+
 class SummaryAtEndHook(SessionRunHook):
     """Writes summaries when a session ends, such as an evaluation's.
 
@@ -116,6 +145,7 @@ class SummaryAtEndHook(SessionRunHook):
 
     Raises:
         ValueError: neither directory nor writer is given.
+        TypeError: `summary_op` is an operation, or a tensor of numbers.
     """
 
     def __init__(
@@ -128,6 +158,7 @@ class SummaryAtEndHook(SessionRunHook):
         if log_dir is None and summary_writer is None:
             raise ValueError("One of log_dir or summary_writer should be used.")
         check_arguments(SummaryAtEndHook.__init__, log_dir=log_dir, summary_writer=summary_writer)
+        _check(summary_op)
         self._log_dir = log_dir
         self._summary_writer = summary_writer
         self._summary_op = summary_op

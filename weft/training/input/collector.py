@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from weft.framework import dtypes
@@ -54,7 +54,7 @@ class Inputs:
             if not all(isinstance(each, Mapping) and sorted(each) == self.keys for each in structures):
                 raise ValueError("All dictionaries must have the same keys")
             structures = [[each[key] for key in self.keys] for each in structures]
-        self.lists = [[_as_tensor(item) for item in each] for each in structures]
+        self.lists = [_items(each, caller) for each in structures]
         if not self.lists[0]:
             raise ValueError(f"Expected at least one tensor in {caller}().")
 
@@ -68,6 +68,19 @@ class Inputs:
         if self.keys is not None:
             return dict(zip(self.keys, components, strict=True))
         return components[0] if len(components) == 1 else components
+
+
+def _items(structure: Iterable[object], caller: str) -> list[Any]:
+    """The tensors of one example; a tensor in the place of their list is refused as in a loop over it."""
+    try:
+        return [_as_tensor(item) for item in structure]
+    except TypeError as error:
+        if not isinstance(structure, Tensor | SparseTensor):
+            raise
+        form = "[[a, b], [c, d]], a list for each pipeline" if caller.endswith("_join") else "[a, b]"
+        name = structure.values.op.name if isinstance(structure, SparseTensor) else structure.op.name
+        taken = f"{caller} takes the components of an example as a list, {form}; it was given {name!r} where one is wanted."
+        raise type(error)(f"{error}\n  {taken}") from None
 
 
 def _as_tensor(item: object) -> Any:

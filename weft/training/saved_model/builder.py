@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from google.protobuf import any_pb2, text_format
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef, SignatureDef
@@ -21,6 +22,10 @@ from weft.proto.saved_model_pb2 import SavedModel
 from weft.training.saved_model import layout
 from weft.training.saved_model.signatures import build_tensor_info, check_signatures, op_signature_def, predict_signature_def
 from weft.training.saving.saver import Saver
+
+_NOT_YET: Final = (
+    "Graph state including variables and assets has not been saved yet. Please invoke `add_meta_graph_and_variables()` first."
+)
 
 
 class SavedModelBuilder:
@@ -125,10 +130,7 @@ class SavedModelBuilder:
             AssertionError: no variables have been taken, or a signature is incomplete.
         """
         if not self._has_variables:
-            raise AssertionError(
-                "Graph state including variables and assets has not been saved yet. Please invoke "
-                "`add_meta_graph_and_variables()` first."
-            )
+            raise AssertionError(_NOT_YET)
         check_signatures(signature_def_map)
         _note_init_op(legacy_init_op, main_op)
         self._save_assets(assets_collection)
@@ -136,11 +138,16 @@ class SavedModelBuilder:
         self._add(saver or _saver_of_all(), tags, signature_def_map, init_op, clear_devices, strip_default_attrs)
 
     def save(self, as_text: bool = False) -> bytes:
-        """Write the graphs; returns the path of the file.
+        """Write the graphs; returns the path of the file, bytes.
 
         Args:
             as_text: whether `saved_model.pbtxt` is written, and not `saved_model.pb`.
+
+        Raises:
+            AssertionError: no graph has been added, so that nothing could be loaded from the file.
         """
+        if not self._saved_model.meta_graphs:
+            raise AssertionError(f"{_NOT_YET} {self._export_dir} would have no graph.")
         name = layout.FILENAME_PBTXT if as_text else layout.FILENAME_PB
         path = os.path.join(self._export_dir, name)
         model = self._saved_model

@@ -30,7 +30,7 @@ from weft.platform import gfile, tf_logging
 from weft.platform.argument_checks import check_arguments
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
-from weft.training.saving.save_arguments import as_path, check_graph, checked_session, step_number
+from weft.training.saving.save_arguments import as_path, check_graph, checked_number, checked_session, step_number
 from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
 
@@ -67,8 +67,8 @@ class Saver:
         filename: the path when none is fed.
 
     Raises:
-        TypeError, ValueError: `var_list` is of a wrong type or ambiguous, there is nothing to save, or the version is
-            not V2.
+        TypeError, ValueError: `var_list` is of a wrong type or ambiguous, there is nothing to save, `max_to_keep` is negative,
+            or the version is not V2.
 
     >>> import tempfile
     >>> v = tf.Variable(3.0, name="v")
@@ -105,10 +105,10 @@ class Saver:
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
         check_arguments(Saver.__init__, name=name, saver_def=saver_def, builder=builder)
+        self._max_to_keep = checked_number(max_to_keep)
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
-        self._max_to_keep = max_to_keep
         self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
         self._name = name
         self._restore_sequentially = restore_sequentially
