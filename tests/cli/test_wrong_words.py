@@ -153,8 +153,28 @@ def test_a_wrong_word_is_told_in_one_line(words: str, capsys: pytest.CaptureFixt
             ("roles.worker.count: expected a whole number, got 'two'",),
         ),
         ("[roles.worker]\ncount = 2\n", ("'program' is missing: the Python file that each task runs",)),
-        ('program = "program.py"\nrestart = "always"\n', ("restart: expected a table, got 'always'",)),
         ("[roles.worker]\ncount = two\n", ("this is no TOML", "line 2")),
+        ("program: program.py\n", ("this is no TOML", 'lines such as program = "train.py", [roles.worker] and count = 2')),
+        ('{"program": "program.py"}', ("this is no TOML", "line 1", 'lines such as program = "train.py"')),
+        (
+            'program = "program.py"\nrestart = "always"\n',
+            ("restart: expected a table, got 'always'; as in [restart] with policy = \"on-failure\"",),
+        ),
+        ('program = "program.py"\n[roles]\nworker = 2\n', ("roles.worker: expected a table", "[roles.worker] with count = 2")),
+        ('program = "program.py"\nargs = ["--x"]\n', ("there is no key 'args'", "Did you mean 'arguments'?")),
+        ('program = "program.py"\nenv = ["A=1"]\n', ("there is no key 'env'", "Did you mean 'environment'?")),
+        ('script = "program.py"\n', ("there is no key 'script'", "Did you mean 'program'?")),
+        ('program = "program.py"\narguments = "--x"\n', ("expected a list, got '--x'; as in arguments = [\"--steps=10\"]",)),
+        (
+            'program = "program.py"\n[roles.worker]\nreplicas = 2\n',
+            ("there is no key 'roles.worker.replicas'", "Did you mean 'count'?"),
+        ),
+        (
+            'program = "program.py"\n[roles.worker]\nmemory = 8\n',
+            ('roles.worker.memory: expected text, got 8; as in memory = "8Gi"',),
+        ),
+        ('program = "program.py"\n[roles.worker]\ncount = -2\n', ("worker: expected a number of tasks, 0 or more, got -2",)),
+        ('program = "program.py"\n[roles.chief]\ncount = 2\n', ("chief: a cluster has at most one, got 2",)),
     ],
 )
 def test_a_wrong_line_of_a_jobs_file_is_told(

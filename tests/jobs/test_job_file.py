@@ -62,7 +62,8 @@ def test_a_program_alone_is_a_job_of_one_worker(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("program = ", "this is no TOML: Invalid value (at end of document)"),
+        ("program = ", "this is no TOML: Invalid value (at end of document). A job's file has lines such as"
+         ' program = "train.py", [roles.worker] and count = 2'),
         ("arguments = []", "'program' is missing: the Python file that each task runs"),
         ('programm = "p.py"', "there is no key 'programm', only program, arguments, roles, environment, restart, flags."
          " Did you mean 'program'?"),
@@ -70,10 +71,12 @@ def test_a_program_alone_is_a_job_of_one_worker(read):
         ('program = 3', "program: expected text, got 3"),
         ('program = "p.py"\n[roles]\nworkers = { count = 1 }', "there is no role 'workers', only ps, chief, worker, evaluator."
          " Did you mean 'worker'?"),
-        ('program = "p.py"\n[roles]\nworker = 2', "roles.worker: expected a table, got 2"),
+        ('program = "p.py"\n[roles]\nworker = 2', "roles.worker: expected a table, got 2; as in [roles.worker] with"
+         " count = 2"),
         ('program = "p.py"\n[roles.worker]\ncounts = 2', "there is no key 'roles.worker.counts', only count, cpus, memory,"
          " gpus, environment, start. Did you mean 'count'?"),
-        ('program = "p.py"\n[roles.worker]\ncount = true', "roles.worker.count: expected a whole number, got true"),
+        ('program = "p.py"\n[roles.worker]\ncount = true', "roles.worker.count: expected a whole number, got true; as in"
+         " count = 2"),
         ('program = "p.py"\n[environment]\nA = 1', "environment.A: expected text, got 1; put it in quotes"),
         ('program = "p.py"\n[restart]\nlimits = 1', "there is no key 'restart.limits', only policy, limit."
          " Did you mean 'limit'?"),

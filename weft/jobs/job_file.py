@@ -51,6 +51,19 @@ _TYPE_NAMES: Final = {
     int: "a whole number",
     float: "a number",
 }
+# What a key of another type than it has looks like.
+_FORMS: Final[Mapping[str, str]] = {
+    "arguments": 'arguments = ["--steps=10"]', "roles": "[roles.worker] with count = 2",
+    "environment": '[environment] with NAME = "VALUE"',
+    "restart": '[restart] with policy = "on-failure"', "count": "count = 2", "cpus": "cpus = 2", "gpus": "gpus = 1",
+    "memory": 'memory = "8Gi"', "limit": "limit = 3", "start": "start = 1",
+}  # fmt: skip
+# What others call these keys.
+_MEANT: Final[Mapping[str, str]] = {
+    "args": "arguments", "argv": "arguments", "command": "program", "env": "environment", "main": "program", "mem": "memory",
+    "num": "count", "replicas": "count", "restarts": "restart", "script": "program", "tasks": "count",
+}  # fmt: skip
+_EXAMPLE: Final = 'A job\'s file has lines such as program = "train.py", [roles.worker] and count = 2'
 
 
 def read_job(path: str, *, is_here: bool = True) -> JobDescription:
@@ -70,7 +83,7 @@ def read_job(path: str, *, is_here: bool = True) -> JobDescription:
     try:
         job = job_of(tomllib.loads(content.decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise JobError(f"{path}: this is no TOML: {error}") from None
+        raise JobError(f"{path}: this is no TOML: {error}. {_EXAMPLE}") from None
     except RecursionError:
         raise JobError(f"{path}: this is no TOML that can be read: its brackets are nested too deep") from None
     except JobError as error:
@@ -122,18 +135,23 @@ def _of_role(key: str) -> str:
 def _check(table: _Table, known: Mapping[str, tuple[type, ...]], where: str) -> None:
     for key, value in table.items():
         if key not in known:
-            meant = _of_role(key) if known is _KEYS else ""
+            meant = f" Did you mean {_MEANT[key]!r}?" if _MEANT.get(key) in known else _of_role(key) if known is _KEYS else ""
             raise JobError(f"there is no key '{where}{key}', only {', '.join(known)}.{meant or did_you_mean(key, known)}")
         # Python takes truth for a number.
         if type(value) not in known[key]:
             expected = _TYPE_NAMES[known[key][-1]]
-            raise JobError(f"{where}{key}: expected {expected}, got {_shown(value)}")
+            raise JobError(f"{where}{key}: expected {expected}, got {_shown(value)}{_form(key)}")
 
 
 def _checked_table(value: _Value, where: str) -> _Table:
     if not isinstance(value, dict):
-        raise JobError(f"{where}: expected a table, got {_shown(value)}")
+        form = f"; as in [{where}] with count = 2" if where.startswith("roles.") else _form(where)
+        raise JobError(f"{where}: expected a table, got {_shown(value)}{form}")
     return value
+
+
+def _form(key: str) -> str:
+    return f"; as in {_FORMS[key]}" if key in _FORMS else ""
 
 
 def _texts(value: _Value, where: str) -> tuple[str, ...]:

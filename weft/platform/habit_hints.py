@@ -20,6 +20,10 @@ _ELEMENTS: Final = (
 )
 _COUNT: Final = "session.run(tf.data.experimental.cardinality(dataset)) tells how many elements there are, where that is known."
 _TRANSFORMATION: Final = "It is a function in TensorFlow 1.x: dataset.apply(tf.data.experimental.{0}(...))."
+_SERVER: Final = (
+    "A ClusterSpec tells which tasks there are; one of them is a server, tf.train.Server(cluster, job_name, task_index), which "
+    "has target and join()."
+)
 # By a class and an attribute that TensorFlow 2, or one before 1.0, gives it.
 _ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     "Dataset": {
@@ -33,6 +37,7 @@ _ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
             )
         },
     },
+    "ClusterSpec": dict.fromkeys(("join", "target", "start"), _SERVER),
     "Strategy": {"run": "In TensorFlow 1.x the method is strategy.experimental_run_v2(function, args=(...))."},
     "Estimator": {"fit": "An estimator is trained by estimator.train(input_fn, steps=...)."},
     "SessionRunHook": {

@@ -138,7 +138,10 @@ def replica_device_setter(
     if ps_strategy is None:
         ps_strategy = _RoundRobinStrategy(ps_tasks)
     if not callable(ps_strategy):
-        raise TypeError(f"ps_strategy must be callable, got {type(ps_strategy).__name__}")
+        raise TypeError(
+            f"ps_strategy must be callable, got {type(ps_strategy).__name__}: a function from an operation to the number of "
+            "its task, such as tf.contrib.training.GreedyLoadBalancingStrategy(ps_tasks, load_fn)."
+        )
     if not merge_devices:
         tf_logging.warning("replica_device_setter: merge_devices=False is deprecated; inner devices are best completed")
     ops = STANDARD_PS_OPS if ps_ops is None else ps_ops

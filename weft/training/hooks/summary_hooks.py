@@ -129,9 +129,10 @@ def _check(summary_op: Any) -> None:
 
 def _named(name: str) -> Operation | Tensor | None:
     try:
-        return get_default_graph().as_graph_element(name)
+        found: Operation | Tensor = get_default_graph().as_graph_element(name)
     except (KeyError, ValueError):
         return None
+    return found
 
 
 class SummaryAtEndHook(SessionRunHook):

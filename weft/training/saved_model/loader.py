@@ -13,6 +13,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
 from weft.framework.proto_reading import fill_from_binary, fill_from_text, parse, reading
 from weft.platform import gfile, tf_logging
+from weft.platform.missing_file import what_is_there
 from weft.proto.saved_model_pb2 import SavedModel
 from weft.training.saved_model import layout
 from weft.training.saved_model.signatures import load_op_from_signature_def
@@ -47,7 +48,20 @@ def parse_saved_model(export_dir: str) -> SavedModel:
         return model
     raise OSError(
         f"SavedModel file does not exist at: {export_dir}{os.path.sep}{{{layout.FILENAME_PBTXT}|{layout.FILENAME_PB}}}"
+        f"{_of_versions(export_dir) or what_is_there(binary)}"
     )
+
+
+def _of_versions(export_dir: str) -> str:
+    """The newest SavedModel in a folder of several, such as exports make by the time, and programs name as one."""
+    names = gfile.ListDirectory(export_dir) if gfile.IsDirectory(export_dir) else []
+    found = [
+        name for name in (each.rstrip("/") for each in names) if maybe_saved_model_directory(os.path.join(export_dir, name))
+    ]
+    if not found:
+        return ""
+    newest = max(found, key=lambda name: (len(name), name) if name.isdecimal() else (0, name))
+    return f" It holds {len(found)} of them, each in a folder of its own: {os.path.join(export_dir, newest)!r} is the last."
 
 
 def load(
