@@ -89,7 +89,10 @@ def _predicate(dataset: DatasetLike, predicate: Callable[..., Nest], name: str) 
     traced = Traced(predicate, name, dataset.element_spec)
     answer = traced.spec
     if not (isinstance(answer, TensorSpec) and answer.dtype is dtypes.bool and as_dims(answer.shape) in ((), None)):
-        raise ValueError(f"`predicate` return type must be convertible to a scalar boolean tensor. Was {answer}.")
+        raise ValueError(
+            f"`predicate` return type must be convertible to a scalar boolean tensor. Was {answer}. "
+            "A comparison gives one, such as tf.equal(x, 0) or x > 0, and tf.reduce_all makes one of several."
+        )
     return traced
 
 

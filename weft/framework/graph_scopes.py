@@ -210,4 +210,8 @@ def _operation_of(op: object) -> Operation:
     found = getattr(element, "op", None)
     if isinstance(found, Operation):
         return found
-    raise TypeError(f"colocate_with: expected an Operation, Tensor or Variable, got {type(op).__name__}")
+    raise TypeError(f"colocate_with: expected an Operation, Tensor or Variable, got {type(op).__name__}{_of_name(op)}")
+
+
+def _of_name(op: object) -> str:
+    return f": graph.get_operation_by_name({op!r}) finds one by its name" if isinstance(op, str) else ""

@@ -151,3 +151,26 @@ def test_signatures_are_checked_for_their_methods() -> None:
         found = tf.saved_model.utils.get_tensor_from_tensor_info(info)
         assert getattr(found, "name", None) == getattr(tensor, "name", None)
     assert np.array_equal(info.tensor_shape.dim[1].size, 4)
+
+
+def test_a_text_is_one_tag(tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(tf.Variable(1.0).initializer)
+        builder = tf.saved_model.builder.SavedModelBuilder(path)
+        builder.add_meta_graph_and_variables(session, "serve")
+        builder.save()
+    for tags in ("serve", ["serve"]):
+        with tf.Session(graph=tf.Graph()) as session:
+            assert tf.saved_model.loader.load(session, tags, path).meta_info_def.tags == ["serve"]
+
+
+def test_a_text_finds_a_model_that_has_its_letters_for_tags(tmp_path: Path) -> None:
+    path = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(tf.Variable(1.0).initializer)
+        builder = tf.saved_model.builder.SavedModelBuilder(path)
+        builder.add_meta_graph_and_variables(session, list("serve"))
+        builder.save()
+    with tf.Session(graph=tf.Graph()) as session:
+        assert len(tf.saved_model.loader.load(session, "serve", path).meta_info_def.tags) == 5

@@ -238,7 +238,10 @@ class LayerState(HeldParts):
             )
         for variable, value in zip(variables, weights, strict=True):
             if tuple(variable.shape.as_list()) != value.shape:
-                raise ValueError(f"Layer weight shape {variable.shape} not compatible with provided weight shape {value.shape}")
+                raise ValueError(
+                    f"Layer weight shape {variable.shape} not compatible with provided weight shape {value.shape}, "
+                    f"of {variable.op.name!r}"
+                )
         batch_set_value(list(zip(variables, weights, strict=True)))
 
     def count_params(self) -> int:

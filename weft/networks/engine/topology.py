@@ -110,8 +110,10 @@ def topology_of(inputs: Sequence[Nest], outputs: Sequence[Nest]) -> Topology:
 def _layer_of(tensor: Nest) -> Nest:
     history = history_of(tensor)
     if history is None:
-        raise ValueError("Input tensors to a Model must come from `tf.keras.Input`. Received: "
-                         f"{tensor} (missing previous layer metadata).")  # fmt: skip
+        raise ValueError(
+            f"Input tensors to a Model must come from `tf.keras.Input`. Received: {tensor} (missing previous layer metadata). "
+            "tf.keras.Input(shape) makes one, tf.keras.Input(tensor=x) one of a tensor, and layers are called with it."
+        )
     return history.layer
 
 

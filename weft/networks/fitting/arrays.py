@@ -66,8 +66,11 @@ def _wrong_number(found: Sequence[Array], names: Sequence[str], prefix: str) -> 
         f"Error when checking model {prefix}: the list of Numpy arrays that you are passing to your model is not the size the "
         f"model expected. Expected to see {len(names)} array(s), for inputs {list(names)} but instead got the "
         f"following list of "
-        f"{len(found)} arrays: {str(list(found))[:200]}..."
+        f"{len(found)} arrays: {str(list(found))[:200]}...{_SEVERAL if len(names) > 1 else ''}"
     )
+
+
+_SEVERAL = " Several are given as a list of arrays, such as fit([a, b], y), or as a dict of them by these names."
 
 
 def _column(array: Array, shape: _Shape) -> Array:
@@ -77,19 +80,27 @@ def _column(array: Array, shape: _Shape) -> Array:
 def _check_shape(name: str, array: Array, shape: _Shape, prefix: str) -> None:
     if shape is None:
         return
+    sample = _one_sample(array, shape)
     if array.ndim != len(shape):
         raise ValueError(
             f"Error when checking {prefix}: expected {name} to have {len(shape)} dimensions, but got array with shape "
-            f"{array.shape}{_flatten_hint(name, shape) if prefix == 'target' and len(shape) > 2 == array.ndim else ''}"
+            f"{array.shape}{_flatten_hint(name, shape) if prefix == 'target' and len(shape) > 2 == array.ndim else sample}"
         )
     for found, wanted in zip(array.shape[1:], shape[1:], strict=True):
         if wanted is not None and found != wanted:
             raise ValueError(
                 f"Error when checking {prefix}: expected {name} to have shape {tuple(shape[1:])} but got array with shape "
-                f"{array.shape[1:]}{_CLASS_NUMBERS if prefix == 'target' and wanted == 1 and len(shape) == 2 else ''}"
+                f"{array.shape[1:]}{_CLASS_NUMBERS if prefix == 'target' and wanted == 1 and len(shape) == 2 else sample}"
             )
 
 
+def _one_sample(array: Array, shape: Sequence[int | None]) -> str:
+    """What is meant where an array looks like one sample, of which each number was taken for one."""
+    given = array.shape[:1] if array.ndim == 2 and array.shape[1] == 1 else array.shape
+    return f". Is it one sample? {_BATCH_OF_ONE}" if given == tuple(shape[1:]) else ""
+
+
+_BATCH_OF_ONE = "x[np.newaxis] is a batch of one, and dataset.batch(n) makes batches of a dataset's elements"
 _CLASS_NUMBERS = ". Of one-hot rows the loss is categorical_crossentropy; a sparse one takes class numbers: np.argmax(y, 1)"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.framework.aliases import Array, Nest
 from weft.framework.graph import get_default_graph
@@ -19,6 +19,10 @@ from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder_with_default
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.elementwise import add_n
+
+NO_LOSS: Final = (
+    "The model cannot be compiled because it has no loss to optimize. compile(optimizer, loss) takes one, such as 'mse'."
+)
 
 
 class Program:
@@ -66,7 +70,7 @@ class Program:
                 parts.append(endpoint.weighted_loss(loss))
             own = list(self._network.losses)
             if not parts and not own:
-                raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+                raise ValueError(NO_LOSS)
             total = parts[0] if parts else None
             for each in parts[1:]:
                 total = total + each

@@ -12,7 +12,7 @@ from weft.framework.replica_values import StrategyLike, Value
 from weft.framework.replication import current_replica
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history, operations
-from weft.networks.fitting.program import Program
+from weft.networks.fitting.program import NO_LOSS, Program
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape
@@ -83,7 +83,7 @@ class ReplicatedProgram(Program):
         parts += [each / replicas for each in (*operations.depending(made, inputs), *operations.depending(made, None))]
         parts += losses
         if not parts:
-            raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+            raise ValueError(NO_LOSS)
         updates = group(*network.get_updates_for(inputs), *network.get_updates_for(None))
         return {"loss": parts[0] if len(parts) == 1 else add_n(parts), "updates": updates, "metrics": group(*taken)}
 

@@ -19,6 +19,10 @@ from weft.platform.spelling import did_you_mean
 _SHOWN_SCOPES: Final = 5
 _Shapes = Mapping[str, Sequence[int]]
 
+_NO_VARIABLE: Final = (
+    " tf.get_variable has made no {0!r} in this graph; a variable that was made otherwise is given itself, {{{1!r}: variable}}."
+)
+
 
 def init_from_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str], assignment_map: Mapping[str, Any]) -> None:
     """Replace the initializers of variables of the default graph by ones that read a checkpoint.
@@ -75,7 +79,8 @@ def _initialize_scope(target: str, path: str, key: str, shapes: _Shapes) -> None
     scope = target.rpartition("/")[0]
     if not key.endswith("/"):
         raise ValueError(
-            f"Assignment map with scope only name {scope} should map to scope only {key}. Should be 'scope/': 'other_scope/'."
+            f"Assignment map with scope only name {scope} should map to scope only {key}. Should be 'scope/': 'other_scope/'. "
+            f"{'' if target.endswith('/') else _NO_VARIABLE.format(target, key)}"
         )
     names = {name.partition("/part_")[0] for name in _known_variables() if not scope or name.startswith(scope + "/")}
     if not names:

@@ -73,7 +73,7 @@ class SavedModelBuilder:
 
         Args:
             sess: the session.
-            tags: by which the graph is found again.
+            tags: by which the graph is found again; a text is one tag.
             signature_def_map: the ways to ask the model.
             assets_collection: constant string tensors that hold the paths of files which the model needs.
             legacy_init_op, main_op: an operation that a loaded model runs once to be ready; one of them.
@@ -166,7 +166,8 @@ class SavedModelBuilder:
         strip_default_attrs: bool,
     ) -> None:
         meta_graph: MetaGraphDef = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
-        meta_graph.meta_info_def.tags.extend(tags)
+        # Letter by letter a text would be tags that no reader asks for.
+        meta_graph.meta_info_def.tags.extend([tags] if isinstance(tags, str) else tags)
         for key, signature in (signatures or {}).items():
             meta_graph.signature_def[key].CopyFrom(signature)
         if init_op is not None:

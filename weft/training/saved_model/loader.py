@@ -91,8 +91,8 @@ def load(
             f"{tags!r}, come before it: load(sess, ['serve'], folder)."
         )
     export_dir = os.fspath(export_dir)
-    wanted = {tags} if isinstance(tags, str) else set(tags)
-    meta_graph = graph_with_tags(parse_saved_model(export_dir), wanted, export_dir)
+    model = parse_saved_model(export_dir)
+    meta_graph = graph_with_tags(model, _wanted(tags, model), export_dir)
     with sess.graph.as_default():
         with reading(export_dir):
             saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
@@ -104,6 +104,13 @@ def load(
         if init_op is not None:
             sess.run(init_op, feed_dict=_asset_paths(meta_graph, export_dir, import_scope))
     return meta_graph
+
+
+def _wanted(tags: Iterable[str], model: SavedModel) -> set[str]:
+    """The tags to look for; of a text the letters, where the model was written with a text by TensorFlow, else the whole."""
+    letters = set(tags)
+    is_there = any(set(each.meta_info_def.tags) == letters for each in model.meta_graphs)
+    return {tags} if isinstance(tags, str) and not is_there else letters
 
 
 def graph_with_tags(model: SavedModel, wanted: set[str], export_dir: str) -> MetaGraphDef:
