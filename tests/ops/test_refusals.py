@@ -43,6 +43,22 @@ def test_shapes_that_do_not_fit_are_refused_when_the_graph_is_built(make: Callab
             lambda: tf.strings.ngrams(tf.RaggedTensor.from_row_splits(["a", "b"], [0, 1, 1], validate=False), 1),
             "Last split value",
         ),
+        (lambda: tf.argmin(np.zeros(0), 0), r"Reduction axis 0 is empty in shape \[0\]"),
+        (lambda: tf.argmax(np.zeros(()), 0), r"Expected dimension in the range \[0, 0\), but got 0"),
+        (lambda: tf.scatter_nd(_fed(np.zeros((2, 1), np.int32)), _fed(np.ones((2, 3))), [0, 3]), "specified for empty output"),
+        (
+            lambda: tf.tensor_scatter_nd_add(_fed(np.zeros((0, 3))), np.zeros((2, 1), np.int32), _fed(np.ones((2, 3)))),
+            "empty output",
+        ),
+        (lambda: tf.roll(_fed(np.zeros(4)), _fed([[1]]), 0), r"shift must be a scalar or a 1-D vector. Found: \[1,1\]"),
+        (lambda: tf.roll(_fed(np.zeros(4)), _fed([1, 2]), _fed([0])), "shift and axis must have the same size, not 2 and 1"),
+        (lambda: tf.reverse_sequence(_fed(np.zeros((2, 2))), [-1, 2], seq_axis=1), r"seq_lens\(0\) < 0"),
+        (lambda: tf.reverse_sequence(_fed(np.zeros((2, 2))), [1, 3], seq_axis=1), r"seq_lens\(1\) > input.dims\(1\)"),
+        (lambda: tf.reverse_sequence(_fed(np.zeros((2, 2))), [1, 2], seq_axis=7), r"seq_dim must be < input.dims\(\): 7 vs. 2"),
+        (
+            lambda: tf.reverse_sequence(_fed(np.zeros((2, 2))), _fed([1, 2, 3]), seq_axis=1),
+            r"len\(seq_lens\) != input.dims\(0\), \(3 vs. 2\)",
+        ),
         (lambda: tf.sparse.reorder(_sparse([[0, 0, 0]], [2, 2])), "Index rank"),
         (lambda: tf.sparse.maximum(_sparse([[0, 5]], [2, 2]), _sparse([[0, 0]], [2, 2])), "out of bounds"),
         (lambda: tf.sparse.sparse_dense_matmul(_sparse([[0, -1]], [2, 2]), np.eye(2, dtype=np.float32)), "out of bounds"),
@@ -51,6 +67,11 @@ def test_shapes_that_do_not_fit_are_refused_when_the_graph_is_built(make: Callab
 def test_values_that_do_not_fit_are_refused_in_the_run(make: Callable[[], Any], match: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=match):
         run(make())
+
+
+def _fed(value: Any) -> tf.Tensor:
+    """A tensor of which the graph knows neither value nor shape."""
+    return tf.placeholder_with_default(value, None)
 
 
 def _ragged() -> tf.RaggedTensor:

@@ -54,3 +54,14 @@ def test_square_blocks_are_of_images(function: object) -> None:
         assert function(tf.placeholder(tf.float32), margins, 4).shape.as_list() == [None] * 4  # type: ignore[operator]
         with pytest.raises(ValueError, match=r"must have rank 4"):
             function(IMAGES[..., 0], EVEN, 2)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("base", [None, [[1, 1], [0, 2]]])
+def test_paddings_for_blocks_that_a_run_tells_are_those_for_known_ones(base: object) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        sizes, block = tf.placeholder(tf.int32, [2]), tf.placeholder(tf.int32, [2])
+        fed = session.run(tf.required_space_to_batch_paddings(sizes, block, base), {sizes: [5, 3], block: [3, 2]})
+        known = session.run(tf.required_space_to_batch_paddings([5, 3], [3, 2], base))
+        np.testing.assert_array_equal(fed, known)
+        with pytest.raises(ValueError, match="block_shape must have rank 1 and a known size"):
+            tf.required_space_to_batch_paddings([5, 3], tf.placeholder(tf.int32))

@@ -70,3 +70,14 @@ def test_a_shape_that_an_earlier_stage_has_made_is_known_to_a_compiled_scatter()
         updates = tf.identity(tf.ones([1]))
     with session("compiled") as sess:
         assert sess.run(tf.scatter_nd(tf.constant([[1]], tf.int64), updates, tf.stack([size]))).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_strings_at_one_position_are_joined() -> None:
+    with tf.Session() as session:
+        assert session.run(tf.scatter_nd([[1], [1], [0]], ["a", "b", "c"], [3])).tolist() == [b"c", b"ab", b""]
+
+
+@pytest.mark.parametrize("indices", [np.zeros(0, np.int32), np.zeros((0, 1), np.int32)])
+def test_nothing_is_put_into_nothing(indices: np.ndarray) -> None:
+    with tf.Session() as session:
+        assert session.run(tf.scatter_nd(indices, np.zeros(0, np.int32), [0])).tolist() == []

@@ -8,14 +8,15 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.gather_scatter import scatter_nd
-from weft.ops.array.shape_ops import squeeze
+from weft.ops.array.shape_ops import rank, squeeze
 from weft.ops.array.stacking import stack
+from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import with_dependencies
 from weft.ops.debugging.checks import assert_less, assert_non_negative
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import maximum
-from weft.ops.math.elementwise import add
+from weft.ops.math.comparison import equal, maximum
+from weft.ops.math.elementwise import add, sub
 from weft.ops.math.reduce_functions import reduce_max
 
 
@@ -65,14 +66,32 @@ def confusion_matrix(
 def remove_squeezable_dimensions(
     labels: object, predictions: object, expected_rank_diff: int = 0, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Drop the last dimension of one of the two when its rank is one more than expected and that dimension can be 1."""
+    """Drop the last dimension of one of the two when its rank is one more than expected and that dimension can be 1.
+
+    Ranks that the graph does not tell are compared in the run.
+    """
     with input_scope(name, "remove_squeezable_dimensions", (labels, predictions)):
         labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
         if labels.dims is None or predictions.dims is None:
-            return labels, predictions
-        difference = len(predictions.dims) - len(labels.dims)
-        if difference == expected_rank_diff + 1 and predictions.dims[-1] in (None, 1):
+            difference = sub(rank(predictions), rank(labels))
+            return (
+                _squeezed_where(equal(difference, expected_rank_diff - 1), labels),
+                _squeezed_where(equal(difference, expected_rank_diff + 1), predictions),
+            )
+        known = len(predictions.dims) - len(labels.dims)
+        if known == expected_rank_diff + 1 and _may_be_squeezed(predictions):
             predictions = squeeze(predictions, [-1])
-        elif difference == expected_rank_diff - 1 and labels.dims[-1] in (None, 1):
+        elif known == expected_rank_diff - 1 and _may_be_squeezed(labels):
             labels = squeeze(labels, [-1])
         return labels, predictions
+
+
+def _may_be_squeezed(tensor: Tensor) -> bool:
+    return tensor.dims is None or (tensor.dims != () and tensor.dims[-1] in (None, 1))
+
+
+def _squeezed_where(condition: Tensor, tensor: Tensor) -> Tensor:
+    if not _may_be_squeezed(tensor):
+        return tensor
+    squeezed: Tensor = cond(condition, lambda: squeeze(tensor, [-1]), lambda: tensor)
+    return squeezed

@@ -305,6 +305,13 @@ def _scatter_nd_shape(node: Operation) -> list[Dims]:
 
 def scattered(xp: ArrayModule, target: Array, indices: Array, updates: Array, how: str) -> Array:
     shape = tuple(target.shape)
+    if 0 in shape:
+        if 0 not in indices.shape and 0 not in updates.shape:
+            raise InvalidArgumentError.of(
+                f"Indices and updates specified for empty output: indices have shape {brackets(indices.shape)}, the output "
+                f"{brackets(shape)}"
+            )
+        return target
     index = _positions(xp, indices, shape, "shape")
     if how == "add" and target.dtype == np.bool_:
         # A sum of truths is one.
@@ -331,12 +338,15 @@ _UFUNCS: Final = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 def _check_scattered_nd(node: Operation, indices: Array, updates: Array, shape: Array) -> None:
     dims = constant_shape(node.inputs[2]) if shape is None else tuple(int(size) for size in np.ravel(shape))
-    if indices is not None and dims is not None and None not in dims:
+    # Of an empty output the kernel says it.
+    if indices is not None and dims is not None and None not in dims and 0 not in dims:
         _check_nd(indices, dims[: indices.shape[-1]], dims, "shape")
 
 
 def check_tensor_scattered(node: Operation, tensor: Array, indices: Array, updates: Array) -> None:
-    _check_positions(node.inputs[0], tensor, indices, "shape")
+    dims = _shape_of(node.inputs[0], tensor)
+    if dims is None or 0 not in dims:
+        _check_positions(node.inputs[0], tensor, indices, "shape")
 
 
 @op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T",
@@ -350,7 +360,7 @@ def scatter_nd_node(xp: ArrayModule, indices: Array, updates: Array, shape: Arra
     """
     sizes = tuple(int(size) for size in np.ravel(shape))
     if updates.dtype == object:
-        return scattered(np, np.full(sizes, b"", object), indices, updates, "set")
+        return scattered(np, np.full(sizes, b"", object), indices, updates, "add")
     return scattered(xp, xp.zeros(sizes, updates.dtype), indices, updates, "add")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from weft.errors import InvalidArgumentError
@@ -40,6 +42,8 @@ def _reversed_shape(node: Operation) -> list[Dims]:
         for what, axis in (("seq_dim", along), ("batch_dim", batch)):
             if axis >= len(dims):
                 raise ValueError(f"{what} must be < input rank: {axis} vs. {len(dims)}")
+        if lengths is not None and len(lengths) != 1:
+            raise ValueError(f"Shape must be rank 1 but is rank {len(lengths)}")
         if lengths is not None and None not in (dims[batch], lengths[0]) and dims[batch] != lengths[0]:
             raise ValueError(f"Dimensions must be equal, but are {dims[batch]} and {lengths[0]}")
         if lengths is not None and dims[batch] is None:
@@ -52,9 +56,15 @@ def _check_lengths(node: Operation, input: Array, seq_lengths: Array) -> None:
     dims = node.inputs[0].dims if input is None else input.shape
     if seq_lengths is None or dims is None or dims[along] is None:
         return
-    for index, length in enumerate(seq_lengths.tolist()):
-        if not 0 <= length <= dims[along]:
-            raise InvalidArgumentError.of(f"seq_lens({index}) > input.dims({along})")
+    _check_ends(np.ravel(seq_lengths).tolist(), dims[along], along)
+
+
+def _check_ends(lengths: Sequence[int], size: int, axis: int) -> None:
+    for index, length in enumerate(lengths):
+        if length < 0:
+            raise InvalidArgumentError.of(f"seq_lens({index}) < 0: it is {length}")
+        if length > size:
+            raise InvalidArgumentError.of(f"seq_lens({index}) > input.dims({axis}): it is {length}, and these are {size}")
 
 
 def _reverse_sequence_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -70,13 +80,18 @@ def reverse_sequence_node(xp: ArrayModule, input: Array, seq_lengths: Array, *, 
 
     `[..., batch, ..., time, ...], [batch] -> [..., batch, ..., time, ...]`.
     """
-    size = input.shape[seq_dim]
     if batch_dim == seq_dim:
         raise InvalidArgumentError.of(f"batch_dim == seq_dim == {seq_dim}")
+    for what, axis in (("seq_dim", seq_dim), ("batch_dim", batch_dim)):
+        if axis >= len(input.shape):
+            raise InvalidArgumentError.of(f"{what} must be < input.dims(): {axis} vs. {len(input.shape)}")
+    if len(seq_lengths) != input.shape[batch_dim]:
+        raise InvalidArgumentError.of(
+            f"len(seq_lens) != input.dims({batch_dim}), ({len(seq_lengths)} vs. {input.shape[batch_dim]})"
+        )
+    size = input.shape[seq_dim]
     if xp is np:
-        for index, length in enumerate(seq_lengths.tolist()):
-            if not 0 <= length <= size:
-                raise InvalidArgumentError.of(f"seq_lens({index}) > input.dims({seq_dim})")
+        _check_ends(seq_lengths.tolist(), size, seq_dim)
     positions = np.arange(size)
     lengths = seq_lengths[:, None]
     source = xp.where(positions < lengths, lengths - 1 - positions, positions)

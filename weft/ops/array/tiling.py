@@ -238,11 +238,16 @@ def roll_node(xp: ArrayModule, input: Array, shift: Array, axis: Array) -> Resul
     `[...], [k], [k] -> [...]`, or with scalars for the vectors.
     """
     rank = len(input.shape)
+    for what, given in (("shift", shift), ("axis", axis)):
+        if len(given.shape) > 1:
+            raise InvalidArgumentError.of(f"{what} must be a scalar or a 1-D vector. Found: {brackets(given.shape)}")
+    if np.size(shift) != np.size(axis):
+        raise InvalidArgumentError.of(f"shift and axis must have the same size, not {np.size(shift)} and {np.size(axis)}")
     axes = np.ravel(axis).tolist()
     for each in axes:
         if not -rank <= each < rank:
             raise InvalidArgumentError.of(f"axis {each} is out of range")
-    shifts = xp.broadcast_to(xp.ravel(shift), (len(axes),))
+    shifts = xp.ravel(shift)
     for index, each in enumerate(axes):
         input = xp.roll(input, shifts[index], each)
     return input
@@ -269,22 +274,23 @@ def required_space_to_batch_paddings(
 
     Args:
         input_shape: [n] int32: the sizes of the spatial dimensions.
-        block_shape: [n] int32: the sizes of a block.
+        block_shape: [n] int32: the sizes of a block; n is known while the graph is built.
         base_paddings: [n, 2] int32: paddings that there shall be in any case; zeros when None.
 
     Returns:
         `paddings` and `crops`, [n, 2] int32 each.
 
     Raises:
-        ValueError: the block shape is not known while the graph is built, or an argument has another shape.
+        ValueError: the size of `block_shape` is not known, or an argument has another shape.
     """
-    block = constant_value(convert_to_tensor(block_shape))
-    if block is None:
-        raise ValueError("required_space_to_batch_paddings: block_shape must be a constant")
-    around = np.zeros((len(block), 2), np.int32) if base_paddings is None else base_paddings
-    sizes, base = (constant_value(convert_to_tensor(value)) for value in (input_shape, around))
-    if sizes is None or base is None:
-        return _paddings_of_a_run(convert_to_tensor(input_shape), block, convert_to_tensor(around))
+    blocks = convert_to_tensor(block_shape)
+    if not blocks.dims or blocks.dims[0] is None:
+        raise ValueError(f"block_shape must have rank 1 and a known size, but its shape is {blocks.shape}")
+    around = convert_to_tensor(np.zeros((blocks.dims[0], 2), np.int32) if base_paddings is None else base_paddings)
+    given = convert_to_tensor(input_shape)
+    block, sizes, base = (constant_value(tensor) for tensor in (blocks, given, around))
+    if block is None or sizes is None or base is None:
+        return _paddings_of_a_run(given, blocks, around)
     full = sizes + base.sum(1)
     extra = (block - full % block) % block
     paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
@@ -292,7 +298,7 @@ def required_space_to_batch_paddings(
     return constant(paddings, name="paddings"), constant(crops, name="crops")
 
 
-def _paddings_of_a_run(sizes: Tensor, block: Array, base: Tensor) -> tuple[Tensor, Tensor]:
+def _paddings_of_a_run(sizes: Tensor, block: Tensor, base: Tensor) -> tuple[Tensor, Tensor]:
     """The paddings and crops of sizes that only a run knows."""
     before, after = base[:, 0], base[:, 1]
     extra = (block - (sizes + before + after) % block) % block

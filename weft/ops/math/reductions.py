@@ -20,7 +20,7 @@ from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import BuildMisfit
 from weft.framework.operation import Operation, Tensor
-from weft.ops.array.shape_ops import INDEX
+from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.gradient_nodes import always, of_mean, of_sum
 from weft.ops.math.casting import cast
@@ -271,13 +271,21 @@ def _without_dimension(node: Operation) -> list[Dims]:
         return [(None,) * (len(dims) - 1)]
     at = int(axis)
     if not -len(dims) <= at < len(dims):
-        raise ValueError(f"Dimension must be in the range [{-len(dims)}, {len(dims)}), but is {at}")
+        raise ValueError(
+            f"Dimension ({at}) must be in the range [{-len(dims)}, {len(dims)}), where {len(dims)} is the number of dimensions "
+            "in the input."
+        )
     at %= len(dims)
     return [dims[:at] + dims[at + 1 :]]
 
 
 def _position(xp: ArrayModule, x: Array, axis: int, of: Callable[..., Array], passed_over: float) -> Array:
     """The positions of extremes; as in TensorFlow, NaN is none, for which NumPy and XLA take it."""
+    rank = len(x.shape)
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError.of(f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
+    if not x.shape[axis]:
+        raise InvalidArgumentError.of(f"Reduction axis {axis % rank} is empty in shape {brackets(x.shape)}")
     found = of(x, axis=axis)
     if x.dtype.kind in "iub" or not x.size:
         return found
