@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 import weft as tf
 from tests.interop import further_training_programs as further_training_programs
+from tests.interop import third_training_programs as third_training_programs
 from tests.interop.training_programs import PROGRAMS, Program
 
 STEPS = 3
@@ -26,10 +28,11 @@ def initializers(program: Program) -> list[Any]:
     return [tf.group(*first, name="initialize_all"), *program.before]
 
 
-def train(session: Any, plan: dict[str, Any], feeds: dict[str, Any]) -> list[float]:
-    """Initialize and take the steps; the losses of each."""
+def train(session: Any, plan: dict[str, Any], feeds: dict[str, Any], restore: Callable[[], None] = lambda: None) -> list[float]:
+    """Initialize, restore what there is and take the steps; the losses of each."""
     for name in plan["before"]:
         session.run(name)
+    restore()
     coordinator = tf.train.Coordinator()
     has_queues = bool(tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS))
     threads = tf.train.start_queue_runners(session, coordinator) if has_queues else []
@@ -47,7 +50,10 @@ def train(session: Any, plan: dict[str, Any], feeds: dict[str, Any]) -> list[flo
 
 
 def export(name: str, folder: Path, config: tf.ConfigProto | None = None) -> dict[str, Any]:
-    """Build a program, train it in a session of that configuration and write its graph; the plan says how to train it again."""
+    """Build a program, train it in a session of that configuration, and write its graph and a checkpoint.
+
+    The plan that is returned says how to train it again, and what losses it has from the start and since the checkpoint.
+    """
     tf.reset_default_graph()
     tf.set_random_seed(7)
     program = PROGRAMS[name]()
@@ -60,9 +66,13 @@ def export(name: str, folder: Path, config: tf.ConfigProto | None = None) -> dic
     }
     feeds = {tensor.name: _as_array(value, tensor.dtype) for tensor, value in program.feeds.items()}
     np.savez(folder / f"{name}.npz", **feeds)
-    tf.train.export_meta_graph(str(folder / f"{name}.meta"))
+    saver = tf.train.Saver(name="trained")
+    tf.train.export_meta_graph(str(folder / f"{name}.meta"), saver_def=saver.as_saver_def())
     with tf.Session(config=config) as session:
         plan["losses"] = train(session, plan, feeds)
+        saver.save(session, str(folder / name), write_meta_graph=False)
+    with tf.Session(config=config) as session:
+        plan["since"] = train(session, plan, feeds, lambda: saver.restore(session, str(folder / name)))
     tf.reset_default_graph()
     return plan
 

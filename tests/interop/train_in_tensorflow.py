@@ -1,5 +1,7 @@
 """Train the graphs of a folder with TensorFlow and print the losses, or what went wrong, as one JSON object by name.
 
+Each is trained twice: from the start, and from the checkpoint that lies beside it.
+
 It is run by the Python of a TensorFlow, 1.15 or later: `train_in_tensorflow.py FOLDER [NAME ...]`.
 """
 
@@ -24,13 +26,15 @@ tf.logging.set_verbosity(tf.logging.ERROR)
 STEPS = 3
 
 
-def train(name, plan, folder):
+def train(name, plan, folder, from_checkpoint):
     tf.reset_default_graph()
-    tf.train.import_meta_graph(os.path.join(folder, name + ".meta"))
+    saver = tf.train.import_meta_graph(os.path.join(folder, name + ".meta"))
     feeds = dict(np.load(os.path.join(folder, name + ".npz")))
     with tf.Session() as session:
         for each in plan["before"]:
             session.run(each)
+        if from_checkpoint:
+            saver.restore(session, os.path.join(folder, name))
         coordinator = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(session, coordinator)
         losses = []
@@ -52,7 +56,7 @@ def main(folder, names):
     results = {}
     for name in names or sorted(plans):
         try:
-            results[name] = train(name, plans[name], folder)
+            results[name] = [train(name, plans[name], folder, from_checkpoint) for from_checkpoint in (False, True)]
         except Exception as error:
             results[name] = type(error).__name__ + ": " + str(error)[:2000]
     print(json.dumps(results))

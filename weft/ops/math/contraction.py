@@ -32,7 +32,8 @@ from weft.platform.product_threads import product_threads
 # Einsum.
 
 
-def _split_equation(equation: str, count: int) -> tuple[list[str], str]:
+def split_equation(equation: str, count: int) -> tuple[list[str], str]:
+    """The labels of each of so many inputs, and of the output; ValueError where the equation is not well formed."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != count:
@@ -50,7 +51,7 @@ def _split_equation(equation: str, count: int) -> tuple[list[str], str]:
     return terms, right
 
 
-def _label_sizes(terms: Sequence[str], shapes: Sequence[Dims]) -> tuple[dict[str, int | None], Dims]:
+def label_sizes(terms: Sequence[str], shapes: Sequence[Dims]) -> tuple[dict[str, int | None], Dims]:
     """The size of each label and of the dots, as far as they are known."""
     sizes: dict[str, int | None] = {}
     dots: Dims = ()
@@ -77,8 +78,8 @@ def _einsum_shape(node: Operation) -> list[Dims]:
     equation = node.attrs["equation"]
     if equation.count("->") != 1:
         raise ValueError(f"Expecting exactly one '->' in einsum equation: {equation}")
-    terms, right = _split_equation(equation, len(node.inputs))
-    sizes, dots = _label_sizes(terms, [tensor.dims for tensor in node.inputs])
+    terms, right = split_equation(equation, len(node.inputs))
+    sizes, dots = label_sizes(terms, [tensor.dims for tensor in node.inputs])
     if "..." not in right:
         return [tuple(sizes.get(letter) for letter in right)]
     if dots is None:
@@ -89,7 +90,7 @@ def _einsum_shape(node: Operation) -> list[Dims]:
 
 def _einsum_gradient(node: Operation, grad: Tensor) -> Gradients:
     """Each gradient is again an Einsum, unless labels are repeated in a term, summed away alone, or broadcast by dots."""
-    terms, right = _split_equation(node.attrs["equation"], len(node.inputs))
+    terms, right = split_equation(node.attrs["equation"], len(node.inputs))
     plain = all(len(set(term)) == len(term) and "." not in term for term in (*terms, right))
     result: list[Any] = []
     for index, term in enumerate(terms):
@@ -135,7 +136,7 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: str) -> Tensor:
         # The node has the labels of the result, as TensorFlow's must; NumPy's rule adds them. One that is not well formed
         # its shape rule refuses, with the inputs.
         with contextlib.suppress(ValueError):
-            terms, right = _split_equation(equation, len(tensors))
+            terms, right = split_equation(equation, len(tensors))
             equation = f"{','.join(terms)}->{right}"
         return einsum_node(tensors, equation=equation, name=scope)
 

@@ -40,6 +40,9 @@ from weft.ops.tensorflow_forms import (
     matrices as matrices,
 )
 from weft.ops.tensorflow_forms import (
+    products as products,
+)
+from weft.ops.tensorflow_forms import (
     rows as rows,
 )
 from weft.ops.tensorflow_forms import (
