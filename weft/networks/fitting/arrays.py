@@ -100,7 +100,10 @@ def _one_sample(array: Array, shape: Sequence[int | None]) -> str:
     return f". Is it one sample? {_BATCH_OF_ONE}" if given == tuple(shape[1:]) else ""
 
 
-_BATCH_OF_ONE = "x[np.newaxis] is a batch of one, and dataset.batch(n) makes batches of a dataset's elements"
+_BATCH_OF_ONE = (
+    "x[np.newaxis] is a batch of one, and dataset.batch(n) makes batches of a dataset's elements. An input_shape is that of "
+    "one sample, without the batch."
+)
 _CLASS_NUMBERS = ". Of one-hot rows the loss is categorical_crossentropy; a sparse one takes class numbers: np.argmax(y, 1)"
 
 

@@ -77,6 +77,6 @@ def check_graph(sess: SessionLike, saver_def: SaverDef) -> None:
 
 def checked_number(max_to_keep: int | None) -> int | None:
     """How many checkpoints are kept; with fewer than none each would be deleted as soon as it is written."""
-    if max_to_keep is not None and max_to_keep < 0:
+    if isinstance(max_to_keep, numbers.Real) and max_to_keep < 0:
         raise ValueError(f"Saver: max_to_keep is {max_to_keep}, less than no checkpoint. None, or 0, keeps all of them.")
     return max_to_keep
