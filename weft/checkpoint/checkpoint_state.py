@@ -119,6 +119,9 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
         checkpoint_dir: the directory.
         latest_filename: the name of the file with the state; "checkpoint" when None.
 
+    Returns:
+        A CheckpointState, or None where the folder has no such file.
+
     Raises:
         ValueError: the state names no checkpoint.
 
@@ -154,6 +157,9 @@ def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None, v
         checkpoint_dir: the directory.
         latest_filename: the name of its state file; "checkpoint" when None.
         verify: read all of the checkpoint and check it; return the newest that is whole, and warn of those passed over.
+
+    Returns:
+        The checkpoint's path without .index and .data, or None where there is none.
 
     >>> tf.train.latest_checkpoint("/no/such/folder") is None
     True

@@ -406,6 +406,9 @@ def get_default_session() -> BaseSession | OrNone:
     >>> with tf.Session() as session:
     ...     print(tf.get_default_session() is session)
     True
+
+    Returns:
+        The session, or None where no block of this thread has one.
     """
     return default_sessions.get_default()
 

@@ -336,6 +336,9 @@ def get_default_graph() -> Graph:
 
     >>> tf.zeros([1]).graph is tf.get_default_graph()
     True
+
+    Returns:
+        The innermost graph of this thread's `as_default` blocks, or the program's.
     """
     graph = default_graphs.get_default()
     if graph is not None:

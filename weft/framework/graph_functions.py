@@ -177,6 +177,9 @@ def get_collection(key: str, scope: str | None = None) -> list[Any]:
     Args:
         key: the collection's name, such as `tf.GraphKeys.LOSSES`.
         scope: a regular expression, matched from the start of a name; items without a name are left out then.
+
+    Returns:
+        A new list, of what was added in that order; empty where nothing was.
     """
     return get_default_graph().get_collection(key, scope)
 

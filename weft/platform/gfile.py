@@ -233,6 +233,9 @@ def Exists(filename: Path) -> bool:
 
     Args:
         filename: the path.
+
+    Returns:
+        Whether there is.
     """
     try:
         Stat(filename)

@@ -307,6 +307,9 @@ def start_queue_runners(
         start: whether to start the threads.
         collection: the collection of the QueueRunners.
 
+    Returns:
+        A list of the threads.
+
     Raises:
         ValueError: there is no default session. TypeError: `sess` is no session.
 

@@ -107,6 +107,9 @@ def numeric_column(
         dtype: the type as which the feature is parsed.
         normalizer_fn: a function of the batch's tensor, applied before anything else.
 
+    Returns:
+        A dense column.
+
     Raises:
         TypeError: an argument is of another type. ValueError: the shape or the type does not do.
 

@@ -132,6 +132,9 @@ def fully_connected(
         trainable: whether the variables are to be trained.
         scope: the variable scope, "fully_connected" when None.
 
+    Returns:
+        [..., num_outputs] tensor of the inputs' type.
+
     Raises:
         ValueError: `num_outputs` is no int.
 

@@ -105,6 +105,9 @@ def accuracy(
         metrics_collections, updates_collections: where to add the value and the update operation.
         name: the variable scope.
 
+    Returns:
+        The value, a [] float32 tensor, and a tensor that takes in a batch whenever it is run.
+
     Raises:
         ValueError: the shapes are known not to fit.
 

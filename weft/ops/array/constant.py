@@ -45,6 +45,9 @@ def constant(
         name: the node's name.
         verify_shape: whether a value of another shape is an error.
 
+    Returns:
+        A tensor of the value's shape, or of `shape`.
+
     Raises:
         TypeError: the value does not fit the dtype, or (with `verify_shape`) the shape.
         ValueError: the value is ragged or has more elements than the shape.

@@ -70,6 +70,9 @@ def fill(dims: DynamicShape, value: TensorLike, name: str | None = None) -> Tens
     Args:
         dims: [rank] tensor or list of int32 or int64, or a TensorShape.
         value: scalar of any dtype, which is that of the result.
+
+    Returns:
+        A tensor of the shape `dims` and the type of `value`.
     """
     return fill_node(dims, value, name=name)
 
@@ -123,6 +126,9 @@ def zeros(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | No
     Args:
         shape: [rank] list or tensor of int32, or a TensorShape.
         dtype: any dtype; the elements are b'' for strings.
+
+    Returns:
+        A tensor of zeros of that shape and type; of False or empty strings for bool and string.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     return _one_value(shape, kind, zero_of(kind), name or "zeros")
@@ -138,6 +144,9 @@ def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | Non
     Args:
         shape: [rank] list or tensor of int32, or a TensorShape.
         dtype: a numeric dtype or bool.
+
+    Returns:
+        A tensor of ones of that shape and type.
 
     Raises:
         TypeError: the dtype has no one, as strings have none.
@@ -174,6 +183,9 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
         tensor: [...] tensor, or what becomes one.
         dtype: the dtype of the result; that of `tensor` when None.
         optimize: whether a shape that is known while the graph is built may become a constant.
+
+    Returns:
+        A tensor of the shape of the argument.
     """
     with get_default_graph().name_scope(name or "zeros_like") as scope:
         tensor = convert_to_tensor(tensor, name="tensor")

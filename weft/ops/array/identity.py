@@ -51,6 +51,9 @@ def identity(
 
     Args:
         input: [...] tensor of any dtype, a SparseTensor or IndexedSlices; of a variable, its value.
+
+    Returns:
+        A tensor of the type and shape of the argument.
     """
     if isinstance(input, IndexedSlices | SparseTensor):
         values, indices = identity_node(input.values), identity_node(input.indices)

@@ -42,6 +42,9 @@ def placeholder(dtype: DTypeLike, shape: DynamicShape | None = None, name: str |
     >>> sess.run(x * 2, {x: [[1, 2]]})
     array([[2., 4.]], dtype=float32)
 
+    Returns:
+        A tensor of that dtype and shape, whose value each run is fed.
+
     Raises:
         TypeError: `dtype` is a shape, which comes second.
     """

@@ -96,6 +96,9 @@ def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | No
         x, y: [...] tensors of one dtype and of the shape of `condition`; or [n, ...] for a condition of shape [n], which
             chooses rows.
 
+    Returns:
+        [count, rank] int64 tensor of places, or a tensor of the type and shape of `x`.
+
     Raises:
         ValueError: only one of `x` and `y` is given.
     """

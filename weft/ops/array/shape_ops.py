@@ -94,6 +94,9 @@ def shape(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.
     Args:
         input: [...] tensor of any dtype, or a SparseTensor.
         out_type: int32 or int64, the dtype of the result.
+
+    Returns:
+        [rank] tensor of `out_type`.
     """
     return shape_internal(input, name, out_type=out_type)
 
@@ -262,6 +265,9 @@ def reshape(tensor: TensorLike, shape: DynamicShape, name: str | None = None) ->
     Args:
         tensor: [...] tensor of any dtype.
         shape: [rank] list or tensor of int32 or int64, or a TensorShape.
+
+    Returns:
+        A tensor of the same type and the shape `shape`.
     """
     return reshape_node(tensor, shape, name=name)
 

@@ -42,6 +42,9 @@ def cond(
         name: the name scope.
         fn1, fn2: the former names of the functions.
 
+    Returns:
+        What the function that was chosen returns, in its structure.
+
     Raises:
         TypeError: an argument is missing or no function, or `pred` is a Python bool.
         ValueError: what the functions return does not have the same structure or types.

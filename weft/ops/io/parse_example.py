@@ -332,6 +332,10 @@ def parse_example(
         name: the name scope.
         example_names: `[batch]` strings that name the examples in errors.
 
+    Returns:
+        A dict of tensors and SparseTensors by the names in `features`, each with a dimension for the examples
+        first.
+
     Raises:
         ValueError: there are no features, or one is of an unknown kind or without a shape or type.
 
@@ -361,6 +365,9 @@ def parse_single_example(
         features: for each feature's key what it is to become.
         name: the name scope.
         example_names: a scalar string that names the example in errors.
+
+    Returns:
+        A dict of tensors and SparseTensors by the names in `features`.
 
     >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
     >>> example = tf.train.Example(features=tf.train.Features(feature={"x": feature}))

@@ -88,6 +88,9 @@ def cast(
         x: [...] tensor, SparseTensor or IndexedSlices of a numeric, quantized or bool dtype.
         dtype: the dtype of the result. Floats lose what is behind the point in integers, complex numbers their imaginary part
             in reals.
+
+    Returns:
+        A tensor, or SparseTensor, of the same shape and the type `dtype`.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor):

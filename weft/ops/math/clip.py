@@ -56,6 +56,9 @@ def clip_by_value(
         t: [...] tensor of a floating or integer dtype, or IndexedSlices of it; the result is of the same kind and shape.
         clip_value_min, clip_value_max: of the dtype of `t`, scalars or tensors that broadcast to its shape.
 
+    Returns:
+        A tensor of the type and shape of `t`, or IndexedSlices of IndexedSlices.
+
     Raises:
         ValueError: the bounds would broadcast `t` to a larger shape.
 
@@ -169,6 +172,9 @@ def clip_by_global_norm(
         clip_norm: the limit.
         use_norm: the global norm, when it is known already.
         name: the name scope.
+
+    Returns:
+        A list in the order of `t_list`, with None where that has None, and the global norm, a [] tensor.
 
     Raises:
         TypeError: `t_list` is no sequence, or one of (gradient, variable) pairs.

@@ -92,6 +92,9 @@ def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool
 
     Args:
         x, y: [...] tensors of one dtype, of any kind, strings and booleans too, whose shapes broadcast.
+
+    Returns:
+        [...] bool tensor, of the shape to which both are broadcast.
     """
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
@@ -145,6 +148,9 @@ def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
     """
     return xp.maximum(x, y)
 
@@ -160,6 +166,9 @@ def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
     """
     return xp.minimum(x, y)
 

@@ -184,6 +184,9 @@ def absolute(x: TensorLike, name: str | None = None) -> Tensor:
 
     Args:
         x: [...] tensor of a numeric dtype; of complex64 comes float32, of complex128 float64.
+
+    Returns:
+        [...] tensor of the argument's type and shape; of complex numbers it is of floats.
     """
     tensor = convert_to_tensor(x, name="x")
     if tensor.dtype.is_complex:

@@ -109,6 +109,9 @@ def add(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one numeric dtype or of strings, whose shapes broadcast.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
     """
     return x + y
 
@@ -151,6 +154,9 @@ def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one numeric dtype, whose shapes broadcast.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
     """
     return x - y
 
@@ -186,6 +192,9 @@ def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one numeric dtype, whose shapes broadcast.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
     """
     return x * y
 
@@ -226,6 +235,9 @@ def square(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] tensor of a numeric dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument, or a SparseTensor of a SparseTensor.
     """
     return x * x
 

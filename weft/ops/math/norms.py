@@ -32,6 +32,9 @@ def l2_loss(xp: ArrayModule, t: Array) -> Result:
 
     Args:
         t: [...] tensor of a floating dtype.
+
+    Returns:
+        [] tensor of the type of the argument.
     """
     return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
 
@@ -44,6 +47,9 @@ def global_norm(t_list: Sequence[_Value], name: str | None = None) -> Tensor:
 
     Args:
         t_list: a list of tensors or IndexedSlices of one floating dtype, each of any shape, and of None.
+
+    Returns:
+        [] tensor of the type of the values, or None where there are none.
 
     Raises:
         TypeError: `t_list` is no sequence.

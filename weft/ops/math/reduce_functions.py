@@ -110,6 +110,9 @@ def reduce_mean(
     array([3., 5.], dtype=float32)
 
     Args: those of `tf.math.reduce_sum`.
+
+    Returns:
+        A tensor of the same type, without the dimensions of `axis`, or with ones in their place.
     """
     return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
@@ -125,6 +128,9 @@ def reduce_max(
     array([5, 7], dtype=int32)
 
     Args: those of `tf.math.reduce_sum`.
+
+    Returns:
+        A tensor of the same type, without the dimensions of `axis`, or with ones in their place.
     """
     return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
@@ -304,6 +310,9 @@ def argmax(
         axis: int32 scalar, the dimension that goes; one below zero counts from the end.
         dimension: an older name of `axis`.
         output_type: int32 or int64 (the greatest also int16 and uint16), the dtype of the result.
+
+    Returns:
+        A tensor of `output_type`, of the input's shape without that dimension.
 
     Raises:
         ValueError: both `axis` and `dimension` are given.

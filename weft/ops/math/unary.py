@@ -56,6 +56,9 @@ def log(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
     """
     return xp.log(x)
 
@@ -88,6 +91,9 @@ def sqrt(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
     """
     return xp.sqrt(x)
 
@@ -158,6 +164,9 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 
     Args:
         x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
     """
     return sigmoid_node(x, name=name)
 
@@ -188,6 +197,9 @@ def tanh(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
     """
     return xp.tanh(x)
 

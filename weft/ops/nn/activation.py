@@ -57,6 +57,9 @@ def relu(xp: ArrayModule, features: Array) -> Result:
 
     Args:
         features: [...] tensor of a floating or integer dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
     """
     return xp.maximum(features, _zero(features))
 

@@ -95,6 +95,9 @@ def conv2d(
         name: the node's name.
         filters: another name of `filter`.
 
+    Returns:
+        A tensor of the input's type, [batch, height, width, filters] in the order of `data_format`.
+
     Raises:
         ValueError: shapes, strides, padding or layout don't fit.
 

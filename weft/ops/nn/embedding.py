@@ -75,6 +75,9 @@ def embedding_lookup(
         validate_indices: has no effect.
         max_norm: rows with a greater Euclidean norm are scaled down to it.
 
+    Returns:
+        [*shape of `ids`, *shape of a row] tensor of the table's type.
+
     Raises:
         ValueError: there is no table, or the strategy is neither of the two.
 

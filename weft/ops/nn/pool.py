@@ -52,6 +52,9 @@ def max_pool(
         name: the node's name.
         input: another name of `value`.
 
+    Returns:
+        A tensor of the type of `value`, [batch, height, width, channels] in the order of `data_format`.
+
     >>> tf.nn.max_pool(tf.ones([1, 4, 4, 3]), [1, 2, 2, 1], [1, 2, 2, 1], "VALID").shape
     TensorShape([Dimension(1), Dimension(2), Dimension(2), Dimension(3)])
     """

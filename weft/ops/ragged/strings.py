@@ -51,6 +51,9 @@ def string_split(
         result_type: 'SparseTensor' or 'RaggedTensor'.
         name: the node's name.
 
+    Returns:
+        A [count of lines, most words of one] SparseTensor of strings.
+
     >>> sess.run(tf.string_split(["a b"]).values)
     array([b'a', b'b'], dtype=object)
     """

@@ -68,6 +68,9 @@ def random_normal(
         seed: the op's seed; see `tf.set_random_seed`.
         name: the node's name.
 
+    Returns:
+        A tensor of that shape and type, with new numbers in each run.
+
     >>> tf.random_normal([2, 3], mean=1.0, stddev=0.1).shape
     TensorShape([Dimension(2), Dimension(3)])
     """
@@ -97,6 +100,9 @@ def truncated_normal(
         mean, stddev: scalars of `dtype`.
         dtype: a floating dtype.
         seed: the op seed.
+
+    Returns:
+        A tensor of that shape and type, with new numbers in each run.
     """
     with input_scope(name, "truncated_normal", [shape, mean, stddev]) as scope:
         sizes = shape_tensor(shape)
@@ -132,6 +138,9 @@ def random_uniform(
         dtype: a floating point type, int32 or int64.
         seed: the op's seed; see `tf.set_random_seed`.
         name: the node's name.
+
+    Returns:
+        A tensor of that shape and type, with new numbers in each run.
 
     >>> sess.run(tf.random_uniform([3], 5, 6, dtype=tf.int32))
     array([5, 5, 5], dtype=int32)

@@ -134,6 +134,9 @@ def sparse_to_dense(
         validate_indices: whether positions must be in row-major order and occur once.
         name: the node's name.
 
+    Returns:
+        A tensor of `output_shape` and the values' type.
+
     >>> sess.run(tf.sparse_to_dense([0, 2], [4], [5, 7]))
     array([5, 0, 7, 0], dtype=int32)
     """

@@ -54,6 +54,9 @@ def merge(inputs: Sequence[object], collections: Sequence[str] | None = None, na
         collections: the collections to add it to.
         name: the node's name.
 
+    Returns:
+        A [] string tensor, all of these Summaries in one.
+
     >>> merged = tf.summary.merge([tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)])
     >>> [value.tag for value in tf.Summary.FromString(sess.run(merged)).value]
     ['a', 'b']
@@ -71,6 +74,9 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
         key: the collection of the summaries.
         scope: take only those whose name this regular expression matches from the start.
         name: the node's name.
+
+    Returns:
+        A [] string tensor, all Summaries in one; None where the graph has none.
 
     >>> tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)
     (<tf.Tensor 'a:0' shape=() dtype=string>, <tf.Tensor 'b:0' shape=() dtype=string>)

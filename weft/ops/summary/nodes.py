@@ -170,6 +170,9 @@ def scalar(name: str, tensor: TensorLike, collections: Sequence[str] | None = No
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tag, to group tags in TensorBoard.
 
+    Returns:
+        A [] string tensor, the Summary as a run's bytes.
+
     >>> tf.Summary.FromString(sess.run(tf.summary.scalar("loss", 0.5))).value[0].simple_value
     0.5
     """
@@ -185,6 +188,9 @@ def histogram(name: str, values: TensorLike, collections: Sequence[str] | None =
         values: real numbers of any shape, all finite.
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tag.
+
+    Returns:
+        A [] string tensor, the Summary as a run's bytes.
 
     >>> tf.Summary.FromString(sess.run(tf.summary.histogram("w", [1.0, 3.0]))).value[0].histo.max
     3.0
@@ -204,6 +210,9 @@ def image(
         max_outputs: how many of the batch to take.
         collections: the collections to put it in; SUMMARIES when None.
         family: put in front of the tags.
+
+    Returns:
+        A [] string tensor, the Summary as a run's bytes.
 
     >>> summary = tf.Summary.FromString(sess.run(tf.summary.image("x", tf.zeros([1, 2, 3, 1]))))
     >>> summary.value[0].image.width

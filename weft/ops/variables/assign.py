@@ -23,6 +23,9 @@ def assign(
         use_locking: accepted and recorded; updates are always whole.
         name: the node's name.
 
+    Returns:
+        The variable's value after it: a reference to the variable, or an operation of a resource variable.
+
     >>> v = tf.Variable(1.0)
     >>> sess.run(tf.assign(v, 2.0))
     np.float32(2.0)

@@ -29,6 +29,9 @@ def global_variables(scope: str | None = None) -> list[Variable]:
 
     Args:
         scope: a regular expression, or None for all of them.
+
+    Returns:
+        A new list of variables, in the order in which they were made.
     """
     return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
@@ -52,6 +55,9 @@ def local_variables(scope: str | None = None) -> list[Variable]:
     [<tf.Variable 'epoch:0' shape=() dtype=int32_ref>]
 
     Args: those of `tf.global_variables`.
+
+    Returns:
+        A new list of variables, in the order in which they were made.
     """
     return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
@@ -72,6 +78,9 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     [<tf.Variable 'v:0' shape=() dtype=float32_ref>]
 
     Args: those of `tf.global_variables`.
+
+    Returns:
+        A new list of variables, in the order in which they were made.
     """
     return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
@@ -94,6 +103,9 @@ def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") 
 
     Args:
         var_list: a list of variables.
+
+    Returns:
+        An operation, which has no value.
     """
     if var_list:
         return group(*[variable.initializer for variable in var_list], name=name)
@@ -115,6 +127,9 @@ def global_variables_initializer() -> Operation:
     >>> sess.run(tf.global_variables_initializer())
     >>> sess.run(v)
     np.float32(3.0)
+
+    Returns:
+        An operation, which has no value.
     """
     return variables_initializer(global_variables())
 
@@ -131,6 +146,9 @@ def local_variables_initializer() -> Operation:
     >>> sess.run(tf.local_variables_initializer())
     >>> sess.run(v)
     np.int32(2)
+
+    Returns:
+        An operation, which has no value.
     """
     return variables_initializer(local_variables())
 
@@ -169,6 +187,9 @@ def report_uninitialized_variables(
     Args:
         var_list: the variables to look at; all global and local ones when None.
         name: the name scope.
+
+    Returns:
+        [count] string tensor of names.
 
     >>> v = tf.Variable(1.0, name="v")
     >>> sess.run(tf.report_uninitialized_variables())

@@ -65,6 +65,9 @@ def get_variable(
         synchronization: recorded.
         aggregation: recorded.
 
+    Returns:
+        The variable, or a PartitionedVariable where there is a partitioner.
+
     Raises:
         ValueError: the scope's reuse setting forbids what would have to be done, or arguments don't fit.
         TypeError: `name` is no string, as where the shape stands first.

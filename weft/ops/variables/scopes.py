@@ -310,6 +310,9 @@ def get_variable_scope() -> VariableScope:
     >>> with tf.variable_scope("a"):
     ...     print(tf.get_variable_scope().name)
     a
+
+    Returns:
+        The VariableScope.
     """
     return open_scopes().current
 

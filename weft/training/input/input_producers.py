@@ -151,6 +151,9 @@ def string_input_producer(
         name: the name scope.
         cancel_op: what stops the threads that fill it; the closing of the queue when None.
 
+    Returns:
+        A queue of [] string elements, which its QueueRunner fills.
+
     Raises:
         ValueError: `string_tensor` is an empty list. An empty tensor is an InvalidArgumentError when the queue is filled.
 
