@@ -14,6 +14,7 @@ from weft.estimators.canned.dnn import summarize
 from weft.estimators.canned.head import Head
 from weft.estimators.canned.optimizers import get_optimizer_instance
 from weft.estimators.model_function import verify_model_fn_args
+from weft.framework.decorators import no_dependency
 from weft.framework.device_spec import canonical_name
 from weft.models.functional.call_choices import smart_cond
 from weft.ops.data_flow.barrier import Barrier
@@ -87,6 +88,8 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("keras.backend", "get_graph", tf.get_default_graph),
         ("keras.backend", "int_shape", tf.keras.backend.int_shape),
         ("tpu.tpu_config", "TPUConfig", tf.contrib.tpu.TPUConfig),
+        ("estimator.tpu.tpu_estimator", "TPUEstimator", tf.estimator.tpu.TPUEstimator),
+        ("training.tracking.base", "no_automatic_dependency_tracking", no_dependency),
         ("debug.wrappers.hooks", "LocalCLIDebugHook", LocalCLIDebugHook),
     ],
 )
@@ -181,6 +184,30 @@ def test_modules_that_register_gradients_can_be_imported(family: str) -> None:
 @pytest.mark.parametrize("path", ["python.tpu.tpu_function", "contrib.tpu.python.tpu.tpu_function"])
 def test_a_model_is_told_that_it_is_built_for_no_tpu(path: str) -> None:
     assert importlib.import_module(f"weft.{path}").get_tpu_context().number_of_shards is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "python.tpu.ops.tpu_ops",
+        "python.tpu.device_assignment",
+        "python.tpu.tpu_feed",
+        "contrib.tpu.python.tpu.device_assignment",
+    ],
+)
+def test_what_runs_on_tpus_alone_is_missed_where_it_is_used(path: str) -> None:
+    module = importlib.import_module(f"weft.{path}")
+    with pytest.raises(AttributeError, match="no attribute 'all_to_all'"):
+        _ = module.all_to_all
+
+
+def test_each_step_of_a_sequence_gets_what_is_known_of_the_whole() -> None:
+    rnn = importlib.import_module("weft.contrib.estimator.python.estimator.rnn")
+    joined = rnn._concatenate_context_input(
+        tf.constant([[[1.0], [2.0]], [[3.0], [4.0]]]), tf.constant([[5.0, 6.0], [7.0, 8.0]])
+    )
+    with tf.Session() as session:
+        assert session.run(joined).tolist() == [[[1, 5, 6], [2, 5, 6]], [[3, 7, 8], [4, 7, 8]]]
 
 
 def test_what_a_function_takes_is_told_through_its_decorators() -> None:

@@ -67,8 +67,8 @@ _PATHS: Final = {
     "slim": "slim",
     "sparsemax": "ops ops.sparsemax ops.sparsemax_loss",
     "tpu": (
-        "ops ops.tpu_ops tpu tpu.async_checkpoint tpu.bfloat16 tpu.tpu tpu.util tpu.tpu_config tpu.tpu_context "
-        "tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer"
+        "ops ops.tpu_ops tpu tpu.async_checkpoint tpu.bfloat16 tpu.device_assignment tpu.tpu tpu.tpu_feed tpu.util "
+        "tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_function tpu.tpu_optimizer"
     ),
     "testing": "framework framework.fake_summary_writer framework.util",
     "training": (
@@ -121,7 +121,8 @@ NAMES: Final = {
         "estimator.early_stopping": "weft.estimators.hooks.early_stopping:_StopOnPredicateHook",
         "estimator.rnn": (
             "weft.estimators.canned.rnn:CLIP_NORM=_DEFAULT_CLIP_NORM "
-            "weft.estimators.canned.rnn:LEARNING_RATE=_DEFAULT_LEARNING_RATE"
+            "weft.estimators.canned.rnn:LEARNING_RATE=_DEFAULT_LEARNING_RATE "
+            "weft.estimators.canned.rnn:with_context=_concatenate_context_input"
         ),
     },
     # TensorFlow's package leaves this class out.

@@ -48,6 +48,7 @@ NAMES: Final = {
         "weft.ops.summary.own_summaries:summary_scope"
     ),
     "framework.op_def_registry": ("weft.framework.op_protos:get_registered_ops weft.framework.op_protos:register_op_list"),
+    "training.tracking.base": "weft.framework.decorators:no_dependency=no_automatic_dependency_tracking",
     "training.tracking.data_structures": "weft.framework.decorators:no_dependency=NoDependency",
     "keras.utils.generic_utils": "weft.models.layers.layer_names:snake_case=to_snake_case",
     "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",

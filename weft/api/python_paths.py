@@ -343,6 +343,7 @@ _PATHS_OF: Final = {
         "distribute.cluster_resolver distribute.cluster_resolver.slurm_cluster_resolver "
         "distribute.cluster_resolver.tfconfig_cluster_resolver"
     ),
+    "estimator.tpu": "estimator.tpu estimator.tpu.tpu_config estimator.tpu.tpu_context estimator.tpu.tpu_estimator",
     "contrib.tpu tpu": "tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
     "estimator": (
         "estimator.canned.baseline estimator.canned.dnn estimator.canned.dnn_linear_combined "
@@ -393,7 +394,7 @@ _PATHS_OF: Final = {
     "compat": "util.compat_internal",
     "keras.optimizers": "keras.optimizer_v2.adam",
     # They are imported to register gradients, which weft does with each op, or with what weft has no use for: Python's code is
-    # not translated. These have no names, and tell so who asks for one.
+    # not translated, and there are no TPUs. These have no names, and tell so who asks for one.
     "": (
         "autograph.converters.break_statements autograph.converters.continue_statements "
         "autograph.converters.return_statements autograph.core.converter autograph.core.naming autograph.pyct.anno "
@@ -401,7 +402,7 @@ _PATHS_OF: Final = {
         "autograph.pyct.qual_names autograph.pyct.templates ops.linalg.linear_operator_addition "
         "ops.array_grad ops.control_flow_grad ops.cudnn_rnn_grad ops.data_flow_grad ops.image_grad ops.linalg_grad "
         "ops.manip_grad ops.math_grad ops.nn_grad ops.optional_grad ops.random_grad ops.rnn_grad ops.sparse_grad "
-        "ops.state_grad ops.tensor_array_grad"
+        "ops.state_grad ops.tensor_array_grad tpu.device_assignment tpu.ops tpu.ops.tpu_ops tpu.tpu tpu.tpu_feed"
     ),
 }
 

@@ -75,7 +75,7 @@ def recurrent_logits(network: RecurrentNetwork, units: int, features: Features, 
         inputs, lengths = sequence_input_layer(features, network.sequence_columns)
         histogram("sequence_length", lengths)
         if network.context_columns:
-            inputs = _with_context(inputs, input_layer(features, network.context_columns))
+            inputs = with_context(inputs, input_layer(features, network.context_columns))
     outputs, _ = dynamic_rnn(network.cell_fn(mode), inputs, lengths, dtype=dtypes.float32)
     last = _last_outputs(outputs, lengths)
     with variable_scope("logits", values=(last,)):
@@ -222,10 +222,18 @@ def _chosen(optimizer: OptimizerLike) -> Optimizer:
     return made if isinstance(optimizer, Optimizer) else clip_gradients_by_norm(made, CLIP_NORM)
 
 
-def _with_context(inputs: Tensor, context: Tensor) -> Tensor:
-    """Each step's inputs `[batch, steps, own]` with the context `[batch, further]` behind them."""
-    copies = tile(expand_dims(context, 1), stack([1, shape(inputs)[1], 1]))
-    return concat([inputs, copies], 2)
+def with_context(sequence_input: Tensor, context_input: Tensor) -> Tensor:
+    """Each step's inputs with what is known of the whole sequence behind them.
+
+    Args:
+        sequence_input: `[batch, steps, own]`.
+        context_input: `[batch, further]`.
+
+    Returns:
+        `[batch, steps, own + further]`.
+    """
+    copies = tile(expand_dims(context_input, 1), stack([1, shape(sequence_input)[1], 1]))
+    return concat([sequence_input, copies], 2)
 
 
 def _last_outputs(outputs: Tensor, lengths: Tensor) -> Tensor:
