@@ -69,6 +69,13 @@ def test_grad_ys_replace_the_ones_that_gradients_start_from():
     assert run(tf.gradients([x * x, x], x, grad_ys=[None, [1.0, 2.0]]))[0].tolist() == [3.0, 6.0]
 
 
+def test_grad_ys_of_a_vector_are_summed_for_a_scalar():
+    x = tf.constant(3.0)
+    (gradient,) = tf.gradients(x + 1.0, x, grad_ys=tf.constant([10.0]))
+    assert gradient.shape.as_list() == []
+    assert run(gradient) == 10.0
+
+
 def test_as_many_grad_ys_as_ys_are_needed():
     x = tf.constant(1.0)
     with pytest.raises(ValueError, match="Passed 2 grad_ys for 1 ys"):

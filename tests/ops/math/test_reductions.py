@@ -1,4 +1,4 @@
-"""Axes that only a run tells."""
+"""Axes that only a run tells, and means of many."""
 
 from __future__ import annotations
 
@@ -25,3 +25,10 @@ def test_axes_in_a_matrix_are_taken_as_they_come(way: str, node: Any, expected: 
             np.testing.assert_allclose(found, expected(given, axis=axis, keepdims=keep))
     with pytest.raises(ValueError, match="Shape must be at most rank 1 but is rank 2"):
         node(input=values, axis=[[0, 1]])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16])
+def test_the_mean_of_more_numbers_than_their_dtype_counts(dtype: type[np.integer]) -> None:
+    values = np.full(70_000, 100, dtype)
+    with tf.Session() as session:
+        assert session.run(tf.reduce_mean(values)) == 100

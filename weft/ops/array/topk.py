@@ -166,7 +166,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: 
     """Whether the target of each row is among the `k` classes with the strongest predictions.
 
     Args:
-        predictions: [batch, classes] float32 tensor.
+        predictions: [batch, classes] float32 tensor, or an array of another floating dtype.
         targets: [batch] tensor of int32 or int64.
         k: scalar of the dtype of `targets`.
 
@@ -177,7 +177,9 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: 
         TypeError: the two changed places.
     """
     with input_scope(name, "in_top_k"):
-        scores, classes = convert_to_tensor(predictions), convert_to_tensor(targets)
+        is_array = isinstance(predictions, np.ndarray) and predictions.dtype.kind == "f"
+        scores = convert_to_tensor(predictions, dtypes.float32 if is_array else None)
+        classes = convert_to_tensor(targets)
         if scores.dtype.is_integer and classes.dtype.is_floating:
             raise TypeError(
                 f"Input 'predictions' of 'InTopKV2' Op has type {scores.dtype.base_dtype.name} that does not match expected "

@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
-from weft.framework.dims import Dims, merge_dims
+from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -72,7 +72,8 @@ def unbroadcast(gradient: Tensor | IndexedSlices, tensor: Tensor, *others: Tenso
     if dims is not None:
         if None not in dims and gradient.dims == dims:
             return gradient
-        if others and all(_cannot_widen(dims, other.dims) for other in others):
+        # The gradients that a program gives may have another shape than what they are of.
+        if others and all(_cannot_widen(dims, other.dims) for other in others) and dims_compatible(gradient.dims, dims):
             return gradient
     return sum_to_like(gradient, tensor, name=name)
 

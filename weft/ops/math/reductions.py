@@ -182,8 +182,10 @@ def mean_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_d
     axes = reduced_axes(input, reduction_indices)
     count = math.prod(input.shape[axis] for axis in axes)
     if input.dtype.kind in "iu":
-        total = xp.sum(input, axis=axes, keepdims=keep_dims, dtype=input.dtype)
-        return (xp.sign(total) * (xp.abs(total) // np.array(max(count, 1), input.dtype))).astype(input.dtype)
+        # A sum wraps around as in TensorFlow, which fails where the number of elements does.
+        wide = input.dtype if count <= np.iinfo(input.dtype).max else np.int64
+        total = xp.sum(input, axis=axes, keepdims=keep_dims, dtype=wide)
+        return (xp.sign(total) * (xp.abs(total) // np.array(max(count, 1), wide))).astype(input.dtype)
     # Narrow floats are summed in float32, as XLA does.
     wide = np.float32 if input.dtype.itemsize < 4 else input.dtype
     total = xp.sum(input, axis=axes, keepdims=keep_dims, dtype=wide)

@@ -6,6 +6,7 @@ How many segments `SegmentSum` and its kin have is known by the last id only, so
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -48,18 +49,36 @@ def _rows_of_segments(node: Operation) -> list[Dims]:
     if data.dims is None:
         return [None]
     known = constant_value(ids)
-    return [(None if known is None else int(known[-1]) + 1 if known.size else 0, *data.dims[1:])]
+    if known is None or (known.size and known[-1] < 0):  # which a run refuses
+        return [(None, *data.dims[1:])]
+    return [(int(known[-1]) + 1 if known.size else 0, *data.dims[1:])]
 
 
-def segment_count(segment_ids: Array) -> int:
-    """The number of segments; InvalidArgumentError unless the ids start at zero or above and never fall."""
+def segment_count(segment_ids: Array, num_segments: int | None = None) -> int:
+    """The number of segments; InvalidArgumentError unless the ids start at zero or above, never fall and stay below it."""
     if not segment_ids.size:
-        return 0
-    if (np.diff(segment_ids) < 0).any():
-        raise InvalidArgumentError.of("segment ids are not increasing")
-    if segment_ids[0] < 0:
-        raise InvalidArgumentError.of(f"segment ids must be >= 0, but the first is {segment_ids[0]}")
-    return int(segment_ids[-1]) + 1
+        return num_segments or 0
+    last = int(segment_ids[-1])
+    if num_segments is None and last < 0:
+        raise InvalidArgumentError.of(f"segment ids must be >= 0, but the last is {last}")
+    if num_segments is not None and last >= num_segments:
+        raise InvalidArgumentError.of(f"segment ids must be < num_segments, but {last} >= {num_segments}")
+    count = last + 1 if num_segments is None else num_segments
+    if segment_ids[0] < 0 or (np.diff(segment_ids) < 0).any():
+        _refuse_order(segment_ids.tolist(), count)
+    return count
+
+
+def _refuse_order(ids: list[int], count: int) -> None:
+    """Say of ids in no order what TensorFlow says, which goes through them segment by segment."""
+    for each, after in itertools.pairwise(ids):
+        if after < each:
+            raise InvalidArgumentError.of(f"segment ids are not increasing: {after} comes after {each}")
+        if after > each and not 0 <= each < count:
+            raise InvalidArgumentError.of(
+                f"Segment id {each} out of range [0, {count}), possibly because 'segment_ids' input is not sorted."
+            )
+    raise InvalidArgumentError.of(f"Segment id {ids[-1]} out of range [0, {count})")
 
 
 def _check_rows(data: Array, segment_ids: Array) -> None:
@@ -244,9 +263,7 @@ def _unsorted(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Ar
     flat = xp.reshape(data, (math.prod(segment_ids.shape), *data.shape[segment_ids.ndim :]))
     ids = xp.reshape(segment_ids, (-1,))
     if xp is np:
-        if (ids >= count).any():
-            at = int(np.argmax(ids >= count))
-            raise InvalidArgumentError.of(f"segment_ids[{at}] = {ids[at]} is out of range [0, {count})")
+        _refuse_outside(segment_ids, count)
         accumulate = {"add": np.add, "max": np.maximum, "min": np.minimum, "multiply": np.multiply}[how]
         return _accumulated(flat[ids >= 0], ids[ids >= 0], count, first, accumulate)
     result = xp.full((count, *flat.shape[1:]), first, flat.dtype)
@@ -286,10 +303,15 @@ _UNSORTED = "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> outpu
 
 def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: Array) -> None:
     count = constant_value(node.inputs[2]) if num_segments is None else num_segments
-    if segment_ids is not None and count is not None and segment_ids.size and segment_ids.max() >= int(count):
-        place = tuple(np.argwhere(segment_ids >= int(count))[0].tolist())
+    if segment_ids is not None and count is not None:
+        _refuse_outside(segment_ids, int(count))
+
+
+def _refuse_outside(segment_ids: Array, count: int) -> None:
+    if segment_ids.size and segment_ids.max() >= count:
+        place = tuple(np.argwhere(segment_ids >= count)[0].tolist())
         where = f"[{','.join(map(str, place))}]" if place else ""
-        raise InvalidArgumentError.of(f"segment_ids{where} = {segment_ids[place]} is out of range [0, {int(count)})")
+        raise InvalidArgumentError.of(f"segment_ids{where} = {segment_ids[place]} is out of range [0, {count})")
 
 
 @op("UnsortedSegmentSum", _UNSORTED,

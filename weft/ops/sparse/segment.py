@@ -14,7 +14,7 @@ from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.op_def import AtLeast
 from weft.framework.operation import Operation, Tensor
-from weft.ops.array.gather_scatter import check_indices, gather_v2_node
+from weft.ops.array.gather_scatter import gather_v2_node
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import strided_slice
 from weft.ops.declaration import op, rank_of
@@ -53,11 +53,9 @@ def _weights(segment_ids: Array, count: int, power: float) -> Array:
 
 def _reduced(data: Array, indices: Array, segment_ids: Array, num_segments: Array, power: float) -> Array:
     """Sums of gathered rows, each divided by the number of rows to the power given."""
-    check_indices(indices, data.shape[0])
-    found = segment_count(segment_ids)
-    count = found if num_segments is None else int(num_segments)
-    if found > count:
-        raise InvalidArgumentError.of(f"segment ids must be < num_segments, but {found - 1} >= {count}")
+    for place in np.flatnonzero((indices < 0) | (indices >= data.shape[0]))[:1].tolist():
+        raise InvalidArgumentError.of(f"Bad: indices[{place}] == {indices[place]} out of range [0, {data.shape[0]})")
+    count = segment_count(segment_ids, None if num_segments is None else int(num_segments))
     result = np.zeros((count, *data.shape[1:]), data.dtype)
     np.add.at(result, segment_ids, data[indices])
     if power:
