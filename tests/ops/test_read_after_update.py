@@ -84,3 +84,15 @@ def test_a_variable_without_updates_is_read_by_its_one_node():
     with tf.control_dependencies([tf.no_op()]):
         assert tf.convert_to_tensor(variable).name == "v/read:0"
         assert variable.value().name == "v/read:0"
+
+
+def test_later_seeds_do_not_count_the_reads_that_wait():
+    tf.set_random_seed(3)
+    variable = tf.Variable(1.0, name="v")
+    update = variable.assign_add(1.0)
+    with tf.control_dependencies([update]):
+        twice = variable * 2.0
+        drawn = tf.random_uniform([])
+    assert twice.op.inputs[0].op.control_inputs == [update.op]
+    source = drawn.op.inputs[0].op.inputs[0].op
+    assert (source.type, source.get_attr("seed2")) == ("RandomUniform", 11)  # as in TensorFlow 1.15

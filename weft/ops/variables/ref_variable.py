@@ -84,7 +84,9 @@ class RefVariable(Variable, use_resource=False):
         reaches the same with one node: there `name/read` shares the variable's memory, so later users see updates.
         """
         if self._caching_device is None and self._may_wait_for_update():
-            with get_default_graph().name_scope(None), get_default_graph().colocate_with(self._variable.op):
+            graph = get_default_graph()
+            # TensorFlow has no such node: later seeds go by the count.
+            with graph.name_scope(None), graph.colocate_with(self._variable.op), graph.node_count.as_many_as(0):
                 return identity_node(self._variable, name=self._snapshot.op.name)
         return self._snapshot
 
