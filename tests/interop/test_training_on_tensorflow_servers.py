@@ -42,6 +42,7 @@ def _losses(name: str, target: str) -> list[float]:
             return train(session, plan, feeds)
 
 
+@pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices:UserWarning")  # TensorFlow warns of it, too
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_trains_there_with_the_same_losses(target: str, name: str) -> None:
     found, expected = _losses(name, target), _losses(name, "")
