@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-SHOWN: Final = {"PYTHONWARNINGS": "always"}
-"""The environment in which Python shows all warnings."""
+SHOWN: Final = {"PYTHONWARNINGS": "always,ignore:This process (pid"}
+"""The environment in which Python shows all warnings, but for the one of forks beside threads: the guides' programs fork."""
 
 _TASK: Final = r"^(?:[a-z]+:\d+ *\| )?"
 _ALARM: Final = re.compile(rf"{_TASK}(?:(?:WARNING|ERROR|CRITICAL|FATAL):|Traceback \()|\b[A-Z]\w*Warning: |Exception ignored")
