@@ -27,6 +27,10 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
     [
         ("framework.ops", "convert_to_tensor", tf.convert_to_tensor),
         ("framework.ops", "device_v2", tf.device),
+        ("ops.string_ops", "string_format", tf.strings.format),
+        ("ops.script_ops", "eager_py_func", tf.py_function),
+        ("ops.init_ops", "identity_initializer", tf.initializers.identity),
+        ("ops.init_ops", "convolutional_delta_orthogonal", tf.contrib.framework.convolutional_delta_orthogonal),
         ("framework.device", "DeviceSpec", tf.DeviceSpec),
         ("ops.gradient_checker_v2", "compute_gradient", tf.compat.v2.test.compute_gradient),
         ("framework.meta_graph", "export_scoped_meta_graph", export_scoped_meta_graph),

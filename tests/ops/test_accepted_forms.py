@@ -40,6 +40,7 @@ _GATHERED = [[[2, 3]], [[4, 5]]]
 _FRAMES = [[1.0, 2.0], [3.0, 4.0]]
 _FORMS: list[tuple[str, Callable[[], Any], Any]] = [
     ("keepdims a number", lambda: tf.norm([[3.0, 4.0]], keepdims=1), [[5.0]]),  # type: ignore[arg-type]
+    ("an incomplete beta of infinite parameters", lambda: tf.betainc([0.5, np.inf], [np.inf, 2.0], [0.0, 1.0]), [0.0, 1.0]),
     ("predictions of another float", lambda: tf.nn.in_top_k(np.array([[0.1, 0.9]]), np.array([1]), 1), [True]),
     ("a TensorShape of sizes", lambda: _sizes_after(tf.TensorShape(_SIZES)), _SIZES),
     ("a variable of sizes", lambda: _sizes_after(tf.Variable(_SIZES)), _SIZES),

@@ -205,7 +205,8 @@ NAMES: Final = {
         "initializers.zeros=Zeros initializers.ones=Ones initializers.constant=Constant "
         "initializers.random_normal=RandomNormal initializers.random_uniform=RandomUniform "
         "initializers.truncated_normal=TruncatedNormal initializers.variance_scaling=VarianceScaling "
-        "initializers.orthogonal=Orthogonal initializers.identity=Identity "
+        "initializers.orthogonal=Orthogonal initializers.identity=Identity initializers.identity=identity_initializer "
+        "contrib.framework.convolutional_delta_orthogonal "
         "initializers.uniform_unit_scaling=UniformUnitScaling initializers.glorot_uniform=GlorotUniform "
         "initializers.glorot_normal=GlorotNormal"
     ),
@@ -221,6 +222,8 @@ NAMES: Final = {
         "weft.models.rnn.cell:assert_like_rnn_cell=assert_like_rnncell weft.models.rnn.sizes:joined_shape=_concat "
         "weft.models.rnn.cell:zero_state_tensors=_zero_state_tensors nn.rnn_cell.RNNCell=LayerRNNCell"
     ),
+    "ops.script_ops": "py_function=eager_py_func",
+    "ops.string_ops": "strings.format=string_format",
     "ops.variable_scope": "Variable=variable",
     "ops.variables": "weft.ops.variables.partitioned_variable:PartitionedVariable Variable=VariableV1",
     "ops.weights_broadcast_ops": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -19,3 +20,40 @@ def test_texts_change_their_encoding():
         assert session.run(tf.strings.unicode_transcode([b"a\xff"], "US-ASCII", "UTF-8", replacement_char=63)).tolist() == [
             b"a?"
         ]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("aé€𐐷".encode("utf-16-be"), "UTF-16"),
+        ("aé€𐐷".encode("utf-32-be"), "UTF-32"),
+        (b"\xff\xfe" + "aé€𐐷".encode("utf-16-le"), "UTF-16"),
+        (b"\xfe\xff" + "aé€𐐷".encode("utf-16-be"), "UTF-16"),
+    ],
+)
+def test_a_text_without_a_mark_of_its_byte_order_is_big_endian(text: bytes, encoding: str) -> None:
+    with tf.Session() as session:
+        assert session.run(tf.strings.unicode_transcode(text, encoding, "UTF-8")) == "aé€𐐷".encode()
+
+
+@pytest.mark.parametrize(
+    ("errors", "text", "expected"),
+    [
+        ("ignore", b"a\x01b", b"ab"),
+        ("ignore", b"\x00\xff", b""),
+        ("replace", b"a\x01b\xff", b"a?b?"),
+        ("replace", "a\ufffd".encode(), "a\ufffd".encode()),  # a character as any other
+    ],
+)
+def test_control_characters_are_replaced_or_left_out_like_what_is_no_text(errors: str, text: bytes, expected: bytes) -> None:
+    with tf.Session() as session:
+        shown = tf.strings.unicode_transcode(
+            text, "UTF-8", "UTF-8", errors, replacement_char=ord("?"), replace_control_characters=True
+        )
+        assert session.run(shown) == expected
+
+
+@pytest.mark.parametrize(("strings", "axis", "shape"), [((0, 1), 1, (0,)), ((1, 0), 0, (0,)), ((0, 1), 0, (1,))])
+def test_no_strings_are_joined_to_none(strings: tuple[int, int], axis: int, shape: tuple[int, ...]) -> None:
+    with tf.Session() as session:
+        assert session.run(tf.reduce_join(np.zeros(strings, str), axis)).shape == shape

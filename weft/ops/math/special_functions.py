@@ -235,12 +235,15 @@ def betainc(xp: ArrayModule, a: Array, b: Array, x: Array) -> Result:
     """The regularized incomplete beta function: `[...], [...], [...] -> [...]`, broadcast.
 
     Args:
-        a, b: [...] tensors of float32 or of float64: the parameters, positive and finite; NaN comes of others.
+        a, b: [...] tensors of float32 or of float64: the parameters, positive and finite; NaN comes of others, of infinite
+            ones between the ends of `x`.
         x: [...] tensor of their dtype, between 0 and 1; shapes are equal, or scalars.
     """
     a, b, x = jnp.broadcast_arrays(a, b, x)
-    are_parameters = (a > 0) & (b > 0) & jnp.isfinite(a) & jnp.isfinite(b)
-    return jnp.where(are_parameters, special.betainc(a, b, x), jnp.nan)
+    # At its ends it is 0 and 1 whatever the parameters are, infinite ones too.
+    is_end = (x == 0) | (x == 1)
+    are_parameters = (a > 0) & (b > 0) & (is_end | (jnp.isfinite(a) & jnp.isfinite(b)))
+    return jnp.where(are_parameters, jnp.where(is_end, x, special.betainc(a, b, x)), jnp.nan)
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:

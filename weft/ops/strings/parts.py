@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import chain
 
@@ -207,13 +208,14 @@ def reduce_join_node(
             raise OutOfRangeError.of(f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)")
     axes = [axis % max(inputs.ndim, 1) for axis in np.ravel(reduction_indices).tolist()]
     if len(set(axes)) < len(axes):
-        raise InvalidArgumentError.of(f"Duplicate reduction dimension in {axes}")
+        twice = next(axis for axis in axes if axes.count(axis) > 1)
+        raise InvalidArgumentError.of(f"Duplicate reduction dimension {twice}")
     if not axes:
         return inputs
     rest = [axis for axis in range(inputs.ndim) if axis not in axes]
     moved = inputs.transpose([*rest, *reversed(axes)])
     shape = moved.shape[: len(rest)]
-    rows = moved.reshape((*shape, -1)).reshape(int(np.prod(shape, dtype=np.int64)), -1)
+    rows = moved.reshape(math.prod(shape), math.prod(moved.shape[len(rest) :]))
     result = np.empty(len(rows), object)
     result[:] = [separator.encode().join(row) for row in rows.tolist()]
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(inputs.shape)) if keep_dims else shape

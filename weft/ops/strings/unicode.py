@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import math
 from collections.abc import Iterator
@@ -26,34 +27,57 @@ _CONTROLS: Final = 32  # how many characters there are below the space
 _UNKNOWN: Final = 0xFFFD
 
 
+_MARKS: Final = {
+    "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+    "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
+}
+
+
+def codec_of(text: bytes, encoding: str) -> tuple[str, int]:
+    """The codec of a text and where its characters begin: encodings of either byte order are big-endian without a mark.
+
+    Raises:
+        InvalidArgumentError: there is no such encoding.
+    """
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise invalid(f"Could not create converter for input encoding: {encoding}") from None
+    if name not in _MARKS:
+        return name, 0
+    return next(((codec, len(mark)) for mark, codec in _MARKS[name] if text.startswith(mark)), (f"{name}-be", 0))
+
+
 def decoded(text: bytes, encoding: str, errors: str) -> Iterator[tuple[str | None, int]]:
     """The characters of a text with the bytes at which they begin; None for bytes that are none.
 
     Raises:
         InvalidArgumentError: there is no such encoding, or such bytes are and `errors` is 'strict'.
     """
-    start = 0
+    codec, start = codec_of(text, encoding)
     while start < len(text):
         wrong = None
         try:
-            letters = text[start:].decode(encoding)
-        except LookupError:
-            raise invalid(f"Could not create converter for input encoding: {encoding}") from None
+            letters = text[start:].decode(codec)
         except UnicodeDecodeError as error:
             if errors == "strict":
                 raise invalid(f"Invalid formatting on input string: {error}") from error
-            letters, wrong = text[start : start + error.start].decode(encoding), error
+            letters, wrong = text[start : start + error.start].decode(codec), error
         at = start
         for letter in letters:
             yield letter, at
-            at += len(letter.encode(encoding))
+            at += len(letter.encode(codec))
         if wrong is None:
             return
         yield None, at
         start += wrong.end
 
 
-def _points(text: bytes, encoding: str, errors: str, replacement: int, replaces_controls: bool) -> list[tuple[int, int]]:
+def points(text: bytes, encoding: str, errors: str, replacement: int, replaces_controls: bool) -> list[tuple[int, int]]:
+    """The code points of a text with the bytes at which they begin, what is no text replaced, or left out.
+
+    Raises: as `decoded`.
+    """
     found = []
     for letter, at in decoded(text, encoding, errors):
         if letter is None or (replaces_controls and ord(letter) < _CONTROLS):
@@ -86,7 +110,7 @@ def unicode_decode_with_offsets_node(
 ) -> tuple[Result, Result, Result]:
     """The code points of all texts in their order, and at which bytes they begin: `[n] -> [n + 1], [points], [points]`."""
     rows = [
-        _points(text, input_encoding, errors, replacement_char, replace_control_characters) for text in input.ravel().tolist()
+        points(text, input_encoding, errors, replacement_char, replace_control_characters) for text in input.ravel().tolist()
     ]
     splits = np.cumsum([0, *map(len, rows)], dtype=Tsplits.as_numpy_dtype)
     found = np.array([pair for row in rows for pair in row], np.int64).reshape(-1, 2)
@@ -108,7 +132,7 @@ def unicode_decode_node(
 ) -> tuple[Result, Result]:
     """The code points of all texts in their order: `[n] -> [n + 1], [points]`."""
     rows = [
-        _points(text, input_encoding, errors, replacement_char, replace_control_characters) for text in input.ravel().tolist()
+        points(text, input_encoding, errors, replacement_char, replace_control_characters) for text in input.ravel().tolist()
     ]
     splits = np.cumsum([0, *map(len, rows)], dtype=Tsplits.as_numpy_dtype)
     return splits, np.array([point for row in rows for point, _ in row], np.int32)
