@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from weft.ops.random import philox, pieces, sampling
+from weft.ops.random import philox, pieces, sampling, truncated
 from weft.ops.random.pieces import PIECE, Scratch, for_pieces
 
 UNIFORM = [0.14121377, 0.634094, 0.385741, 0.48180258]
@@ -56,7 +56,7 @@ def test_the_numbers_do_not_depend_on_the_threads(monkeypatch: pytest.MonkeyPatc
 
     def draw() -> np.ndarray:
         if kind == "truncated":
-            return sampling.truncated_normal(np, stream, np.uint64(3), size, dtype)
+            return truncated.truncated_normal(np, stream, np.uint64(3), size, dtype)
         rules = sampling.UNIFORM if kind == "uniform" else sampling.NORMAL
         return sampling.draw(np, stream, np.uint64(3), size, rules[np.dtype(dtype)])
 
@@ -71,7 +71,7 @@ def test_the_same_bits_as_ever() -> None:
     stream, start = philox.stream_of_seeds(1, 2), np.uint64(5)
     uniform = sampling.draw(np, stream, start, 1000, sampling.UNIFORM[np.dtype(np.float32)])
     normal = sampling.draw(np, stream, start, 1000, sampling.NORMAL[np.dtype(np.float32)])
-    cut = sampling.truncated_normal(np, stream, start, 1000, np.float32)
+    cut = truncated.truncated_normal(np, stream, start, 1000, np.float32)
     np.testing.assert_array_equal(uniform[[0, 1, 998, 999]], np.array(UNIFORM, np.float32))
     np.testing.assert_allclose(normal[[0, 1, 998, 999]], np.array(NORMAL, np.float32), rtol=1e-6)
     np.testing.assert_allclose(cut[[0, 1, 998, 999]], np.array(CUT, np.float32), rtol=1e-6)

@@ -17,7 +17,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.math.elementwise import FLOATS
-from weft.ops.random import philox, sampling
+from weft.ops.random import philox, sampling, truncated
 from weft.ops.random.nodes import check_range, shape_from_input
 from weft.ops.size_checks import check_size
 
@@ -117,7 +117,7 @@ def stateless_truncated_normal_v2(
 ) -> Result:
     """TruncatedNormal of the key and counter alone: `[rank], [1], [2], scalar -> [*shape]`."""
     stream, start = _stream(xp, key, counter, alg)
-    drawn = sampling.truncated_normal(xp, stream, start, sampling.element_count(shape), dtype.as_numpy_dtype)
+    drawn = truncated.truncated_normal(xp, stream, start, sampling.element_count(shape), dtype.as_numpy_dtype)
     return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
 

@@ -26,6 +26,7 @@ from weft.ops.math.elementwise import FLOATS, REAL, mul, unbroadcast
 from weft.ops.random import philox
 from weft.ops.random import rejection as rejection
 from weft.ops.random import sampling as sampling
+from weft.ops.random import truncated as truncated
 from weft.ops.random.sampling import Finish
 from weft.ops.random.taking import Take, from_the_start
 from weft.platform.jax_modules import jax
@@ -95,7 +96,7 @@ def truncated_normal_node(
     """Normal with mean 0 and standard deviation 1, never two or more from the mean: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     start = take(size * _RESERVED)
-    drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype, finish)
+    drawn = truncated.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype, finish)
     return drawn.astype(dtype.as_numpy_dtype, copy=False).reshape(tuple(shape))
 
 

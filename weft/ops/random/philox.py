@@ -108,27 +108,29 @@ def words32(stream: Stream, index: Array, scratch: Scratch) -> Words:
     instead of 14.3; with an array for each step a uniform one took 24 (two loaded cores, in turns, November 2026).
     """
     pairs = first, second = scratch.array(0, (2, index.size))
-    products = scratch.array(1, (2, index.size))
+    products = first_product, second_product = scratch.array(1, (2, index.size))
     keys = _round_keys(int(stream.key[0]), int(stream.key[1]))
-    np.right_shift(index, _HALF, out=second)
+    np.right_shift(index, _HALF, second)
     if index.size and not (second != second[0]).any():
         upper = int(second[0])
         _begin_with_one_upper(pairs, index, (upper, int(stream.upper[0]), int(stream.upper[1])), keys[:2])
         keys = keys[2:]
     else:
-        np.left_shift(index, _HALF, out=first)
-        np.bitwise_or(first, second, out=first)
+        np.left_shift(index, _HALF, first)
+        np.bitwise_or(first, second, first)
         second[...] = stream.upper[0] << _SHIFT | stream.upper[1]
     all_pairs, all_products = pairs.ravel(), products.ravel()
+    factor, other_factor = _FACTORS
+    right_shift, left_shift, multiply, xor = np.right_shift, np.left_shift, np.multiply, np.bitwise_xor
     for key, other_key in keys:
-        np.right_shift(all_pairs, _HALF, out=all_products)
-        np.multiply(products[0], _FACTORS[0], out=products[0])
-        np.multiply(products[1], _FACTORS[1], out=products[1])
-        np.left_shift(all_pairs, _HALF, out=all_pairs)
-        np.bitwise_xor(first, products[1], out=first)
-        np.bitwise_xor(second, products[0], out=second)
-        np.bitwise_xor(first, key, out=first)
-        np.bitwise_xor(second, other_key, out=second)
+        right_shift(all_pairs, _HALF, all_products)
+        multiply(first_product, factor, first_product)
+        multiply(second_product, other_factor, second_product)
+        left_shift(all_pairs, _HALF, all_pairs)
+        xor(first, second_product, first)
+        xor(second, first_product, second)
+        xor(first, key, first)
+        xor(second, other_key, second)
     words = pairs.view(np.uint32)
     return words[0, _EARLIER::2], words[0, _LATER::2], words[1, _EARLIER::2], words[1, _LATER::2]
 
@@ -137,15 +139,15 @@ def _begin_with_one_upper(pairs: Array, index: Array, upper: tuple[int, int, int
     """The first two rounds of blocks that differ in the lowest word of their counters alone: half of each is one for all."""
     first, second = pairs
     (key, other_key), (later_key, later_other_key) = ((int(one), int(other)) for one, other in keys)
-    np.bitwise_and(index, _LOW, out=second)
-    np.multiply(second, _FACTORS[0], out=second)
-    np.bitwise_xor(second, _operand(upper[2] << 32 ^ other_key), out=second)
+    np.bitwise_and(index, _LOW, second)
+    np.multiply(second, _FACTORS[0], second)
+    np.bitwise_xor(second, _operand(upper[2] << 32 ^ other_key), second)
     common = upper[1] * int(_MULTIPLIERS[1]) ^ upper[0] << 32 ^ key
-    np.right_shift(second, _HALF, out=first)
-    np.multiply(first, _FACTORS[1], out=first)
-    np.bitwise_xor(first, _operand((common & 0xFFFFFFFF) << 32 ^ later_key), out=first)
-    np.left_shift(second, _HALF, out=second)
-    np.bitwise_xor(second, _operand((common >> 32) * int(_MULTIPLIERS[0]) ^ later_other_key), out=second)
+    np.right_shift(second, _HALF, first)
+    np.multiply(first, _FACTORS[1], first)
+    np.bitwise_xor(first, _operand((common & 0xFFFFFFFF) << 32 ^ later_key), first)
+    np.left_shift(second, _HALF, second)
+    np.bitwise_xor(second, _operand((common >> 32) * int(_MULTIPLIERS[0]) ^ later_other_key), second)
 
 
 @functools.lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -46,7 +46,17 @@ class Scratch:
 
 
 def for_pieces(count: int, work: Callable[[slice, Scratch], None]) -> None:
-    """Call `work` for slices of at most `PIECE` that make up `range(count)`, in any order and from several threads at once.
+    """Call `work` for slices of at most `PIECE` that make up `range(count)`; else as `for_parts`."""
+
+    def run(pieces: Iterator[slice], scratch: Scratch) -> None:
+        for piece in pieces:
+            work(piece, scratch)
+
+    for_parts(count, run)
+
+
+def for_parts(count: int, work: Callable[[Iterator[slice], Scratch], None]) -> None:
+    """Give each thread a part of `range(count)` in slices of at most `PIECE`: `work` is called for several of them at once.
 
     Each thread has a scratch of its own, which `work` gets. The threads end with the call: a process may be forked between two.
     The first error is raised, when all have ended.
@@ -55,10 +65,8 @@ def for_pieces(count: int, work: Callable[[slice, Scratch], None]) -> None:
     errors: list[BaseException] = []
 
     def run(begin: int, end: int) -> None:
-        scratch = Scratch(min(PIECE, end - begin))
         try:
-            for low in range(begin, end, PIECE):
-                work(slice(low, min(low + PIECE, end)), scratch)
+            work(slices(begin, end), Scratch(min(PIECE, end - begin)))
         except BaseException as error:
             errors.append(error)
 
@@ -79,6 +87,12 @@ def for_pieces(count: int, work: Callable[[slice, Scratch], None]) -> None:
         thread.join()
     if errors:
         raise errors[0]
+
+
+def slices(begin: int, end: int) -> Iterator[slice]:
+    """The slices of at most `PIECE` that make up `range(begin, end)`."""
+    for low in range(begin, end, PIECE):
+        yield slice(low, min(low + PIECE, end))
 
 
 def _cores() -> int:

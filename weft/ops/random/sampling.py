@@ -5,9 +5,10 @@ processor's cache, on all cores; a compiled stage takes them in one expression.
 
 Nanoseconds of CPU for each of 43 million float32 initial values in the first run of a process, in pages of 4 KiB: before -> in
 each thread's scratch, scaled while they are drawn; TensorFlow 2.21 and 1.15 (two cores with other work, November 2026). Pairs
-of words in one number took a tenth off since. On a virtual machine whose host gives it huge pages anew, each value takes up to
-8 more in the kernel: 0.5 to 7 in six runs, and 1.4 to 2.0 in pages of 4 KiB, as TensorFlow has them. Tables whose rows are read
-at random gain by huge pages in every step.
+of words in one number took a tenth off since, fewer words to say it to NumPy (its functions take a result by position 0.1 µs
+faster than by name, and views are made once) another one. On a virtual machine whose host gives it huge pages anew, each value
+takes up to 14 more in the kernel: 512 MB of huge pages take 1.8 s to be had at first, 0.09 where the host has them already, and
+0.37 in pages of 4 KiB, as TensorFlow has them. Tables whose rows are read at random gain by huge pages in every step.
 
     uniform             10.3 ->  6.0     4.1     4.7
     normal              13.9 ->  8.0    10.7    13.6
@@ -33,10 +34,7 @@ from weft.ops.random.philox import Stream, Words
 from weft.ops.random.pieces import Scratch, for_pieces
 from weft.platform.jax_modules import jax
 
-# How many blocks a rejection method may use for each group of outputs.
-_RESERVED: Final = 256
 _EPSILON: Final = 1.0e-7
-_LIMIT: Final = 2.0
 _MANTISSA: Final = np.array(0x7FFFFF, np.uint32)
 _ONE_BITS: Final = np.array(0x3F800000, np.uint32)
 _ONE: Final = np.array(1, np.float32)
@@ -85,10 +83,10 @@ def _uniform_float32(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
 
 def _to_unit_float32(bits: Array) -> Array:
     """The numbers in [0, 1) of words of 32 bits, where they lie."""
-    np.bitwise_and(bits, _MANTISSA, out=bits)
-    np.bitwise_or(bits, _ONE_BITS, out=bits)
+    np.bitwise_and(bits, _MANTISSA, bits)
+    np.bitwise_or(bits, _ONE_BITS, bits)
     unit = bits.view(np.float32)
-    return np.subtract(unit, _ONE, out=unit)
+    return np.subtract(unit, _ONE, unit)
 
 
 def _fill_uniform_float32(rows: Array, words: Words, scratch: Scratch) -> None:
@@ -130,14 +128,14 @@ def _fill_normal_float32(rows: Array, words: Words, scratch: Scratch) -> None:
         first[...], second[...] = words[pair], words[pair + 1]
         radius, angle = _to_unit_float32(first), _to_unit_float32(second)
         np.maximum(radius, np.float32(_EPSILON), out=radius)
-        np.log(radius, out=radius)
-        np.multiply(radius, np.float32(-2), out=radius)
-        np.sqrt(radius, out=radius)
-        np.multiply(angle, np.float32(2 * math.pi), out=angle)
-        np.sin(angle, out=sine)
-        np.cos(angle, out=angle)
-        np.multiply(sine, radius, out=rows[:, pair])
-        np.multiply(angle, radius, out=rows[:, pair + 1])
+        np.log(radius, radius)
+        np.multiply(radius, np.float32(-2), radius)
+        np.sqrt(radius, radius)
+        np.multiply(angle, np.float32(2 * math.pi), angle)
+        np.sin(angle, sine)
+        np.cos(angle, angle)
+        np.multiply(sine, radius, rows[:, pair])
+        np.multiply(angle, radius, rows[:, pair + 1])
 
 
 def _normal_float64(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
@@ -203,77 +201,6 @@ def integers(xp: ArrayModule, stream: Stream, start: Array, size: int, low: Arra
     span = (xp.asarray(high).astype(unsigned) - xp.asarray(low).astype(unsigned)).astype(np.uint64)
     words = draw(xp, stream, start, size, WORDS32 if dtype.itemsize == 4 else WORDS64)
     return ((words % span).astype(unsigned) + xp.asarray(low).astype(unsigned)).astype(dtype)
-
-
-def truncated_normal(
-    xp: ArrayModule,
-    stream: Stream,
-    start: Array,
-    size: int,
-    dtype: npt.DTypeLike,
-    finish: Finish | None = None,
-) -> Array:
-    """Normal values that are less than two standard deviations from the mean; farther ones are drawn again.
-
-    Outputs come in groups of one block's values; each group has a part of the stream for itself. `finish` as for `draw`.
-    """
-    rule = NORMAL[np.dtype(dtype)]
-    groups = -(-size // rule.per_block)
-    stride = np.uint64(_RESERVED * rule.per_block // 4)
-    if xp is not np:
-        return _truncated_on_jax(rule, stream, start, groups, stride).reshape(-1)[:size]
-    result = np.empty((groups, rule.per_block), rule.dtype)
-
-    def fill(piece: slice, scratch: Scratch) -> None:
-        first = np.arange(piece.start, piece.stop, dtype=np.uint64) * stride + start
-        _fill_truncated(rule, stream, first, result[piece], scratch)
-        if finish is not None:
-            finish(result[piece])
-
-    for_pieces(groups, fill)
-    return result.reshape(-1)[:size]
-
-
-def _fill_truncated(rule: Rule, stream: Stream, first: Array, made: Array, scratch: Scratch) -> None:
-    """Fill groups of values, each from the block of the stream that `first` has for it on."""
-    rule.fill(made, stream, first, scratch)
-    size = np.abs(made, out=scratch.array(3, made.shape, rule.dtype))
-    is_far = np.greater_equal(size, _LIMIT, out=scratch.array(0, made.shape, np.bool_))
-    # Five of six groups need no other block; the others take their values from as many as it takes, in order.
-    groups = np.flatnonzero(is_far.view(f"u{rule.per_block}"))
-    drawn, first = made[groups], first[groups]
-    while len(groups):
-        first = first + np.uint64(1)
-        fresh = np.empty((len(groups), rule.per_block), rule.dtype)
-        rule.fill(fresh, stream, first, scratch)
-        drawn = np.concatenate([drawn, fresh], 1)
-        accepted = np.abs(drawn) < _LIMIT
-        counts = accepted.sum(1)
-        is_full = counts >= rule.per_block
-        places = (counts.cumsum() - counts)[is_full, np.newaxis] + np.arange(rule.per_block)
-        made[groups[is_full]] = drawn[accepted][places]
-        groups, drawn, first = groups[~is_full], drawn[~is_full], first[~is_full]
-
-
-def _truncated_on_jax(rule: Rule, stream: Stream, start: Array, groups: int, stride: Array) -> Array:
-    xp = jax.numpy
-    first = xp.arange(groups, dtype=np.uint64) * stride + start
-    slots = range(rule.per_block)
-
-    def unfinished(state: Array) -> Array:
-        return xp.any(state[1] < rule.per_block)
-
-    def take_block(state: Array) -> Array:
-        columns, filled, step = state
-        for values in rule.convert(xp, philox.blocks(stream, first + step)):
-            accepted = xp.abs(values) < _LIMIT
-            columns = tuple(xp.where(accepted & (filled == slot), values, columns[slot]) for slot in slots)
-            filled = filled + accepted
-        return columns, filled, step + np.uint64(1)
-
-    empty = tuple(xp.zeros(groups, rule.dtype) for _ in slots)
-    state = (empty, xp.zeros(groups, np.int32), xp.zeros((), np.uint64))
-    return xp.stack(jax.lax.while_loop(unfinished, take_block, state)[0], axis=-1)
 
 
 def categorical(xp: ArrayModule, stream: Stream, start: Array, logits: Array, num_samples: int) -> Array:

@@ -18,6 +18,7 @@ from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import FLOATS, REAL
 from weft.ops.random import philox
 from weft.ops.random import sampling as sampling
+from weft.ops.random import truncated as truncated
 from weft.ops.random.nodes import check_range, samples_by_row, shape_from_input
 
 _WORDS: Final = (*INDEX, dtypes.uint32, dtypes.uint64)
@@ -67,7 +68,7 @@ def stateless_truncated_normal_node(xp: ArrayModule, shape: Array, seed: Array, 
     """TruncatedNormal of the seed alone: `[rank], [2] -> [*shape]`."""
     stream = philox.stream_of_seed_tensor(xp, seed)
     size = sampling.element_count(shape)
-    drawn = sampling.truncated_normal(xp, stream, _START, size, dtype.as_numpy_dtype)
+    drawn = truncated.truncated_normal(xp, stream, _START, size, dtype.as_numpy_dtype)
     return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
 
