@@ -78,6 +78,23 @@ def test_of_an_integer_that_its_type_cannot_hold_the_lowest_bits_stay(value: obj
     assert (made.dtype, made.tolist()) == (dtype.as_numpy_dtype, kept)
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype", "told"),
+    [
+        (300, dtypes.uint8, "uint8 cannot hold 300: its lowest 8 bits stay."),
+        ([-1, -129], dtypes.int8, "int8 cannot hold -129: its lowest 8 bits stay."),
+        (-1, dtypes.uint8, None),
+        (0xFFFFFFFF, dtypes.int32, None),
+        ([0, 255], dtypes.uint8, None),
+    ],
+)
+def test_bits_that_are_lost_are_told_of(
+    value: object, dtype: dtypes.DType, told: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    as_array(value, dtype)
+    assert [record.getMessage() for record in caplog.records] == ([] if told is None else [told])
+
+
 @pytest.mark.parametrize("value", [2**63, [2**63], [[1, 2**64 - 1]], -(2**63) - 1, [2**70]])
 def test_an_integer_of_more_bits_than_64_is_refused_for_a_type_of_integers(value: object) -> None:
     for dtype in (dtypes.int64, dtypes.int8):

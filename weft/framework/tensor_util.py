@@ -16,6 +16,7 @@ from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.value_types import NumpyArray
+from weft.platform import tf_logging
 
 # Which repeated field of TensorProto holds a type's values when `tensor_content` is not used.
 _VALUE_FIELD: Final = {
@@ -276,7 +277,17 @@ def _wrapped(value: int, base: DType) -> NumpyArray:
     """The lowest bits of an int that its type cannot hold, as C casts it: programs write hashes and masks so."""
     if not -(2**63) <= value < 2**63:
         raise OverflowError(f"Python int too large to convert to C long: {base.name} cannot hold {value}.")
+    _tell_what_is_lost(value, value, base)
     return np.array(value, np.int64).astype(base.as_numpy_dtype)
+
+
+def _tell_what_is_lost(least: int, greatest: int, base: DType) -> None:
+    """Warn of integers that have more bits than their type; -1 as an unsigned one, or a mask as a signed one, loses nothing."""
+    bits = 8 * base.size
+    for value in (least, greatest):
+        if not -(2 ** (bits - 1)) <= value < 2**bits:
+            tf_logging.warning("%s cannot hold %d: its lowest %d bits stay.", base.name, value, bits)
+            return
 
 
 def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
@@ -414,6 +425,8 @@ def _check_kind(array: Any, base: DType, value: object) -> None:
     if not accepted:
         leaf = next((leaf for leaf in _leaves(value) if not _accepts(base, leaf)), value)
         raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.{_of_none(leaf)}")
+    if base.is_integer and kind != "b":
+        _tell_what_is_lost(int(array.min()), int(array.max()), base)
 
 
 def compatible_with_value(dims: Dims, array: Any) -> bool:
