@@ -46,7 +46,6 @@ def test_a_dtype_may_be_asked_for(value: Any, dtype: tf.DType) -> None:
         (None, None, ValueError), ([1, None], None, TypeError), ([1, "a"], None, TypeError), ([[1], [1, 2]], None, ValueError),
         (object(), None, TypeError), ({1: 2}, None, TypeError), (np.datetime64("2020-01-01"), None, TypeError),
         (1.5, tf.int32, TypeError), ("a", tf.float32, TypeError), (1, tf.string, TypeError),
-        (2**40, tf.int32, ValueError), (300, tf.uint8, ValueError), (-1, tf.uint8, ValueError),
         (tf.TensorShape([1, None]), None, ValueError), (tf.Dimension(None), None, ValueError), (tf.float32, None, TypeError),
     ],
 )  # fmt: skip

@@ -421,7 +421,7 @@ POOLING = [
         "FractionalMaxPoolGrad",
         [
             _TIED,
-            np.array([3, 5, 7, 5], np.float32).reshape(1, 2, 2, 1),
+            np.array([1, 1, 5, 4], np.float32).reshape(1, 2, 2, 1),
             _noise(1, 2, 2, 1),
             np.array([0, 1, 4]),
             np.array([0, 3, 4]),
