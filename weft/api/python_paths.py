@@ -197,9 +197,6 @@ NAMES: Final = {
         "weft.ops.array.identity:prevent_gradient weft.ops.array.batch_gather:batch_gather_nd"
     ),
     "ops.data_flow_ops": "contrib.staging.StagingArea weft.ops.data_flow.barrier:Barrier",
-    "ops.gradient_checker_v2": (
-        "weft.testing.function_gradient_check:compute_gradient weft.testing.function_gradient_check:max_error"
-    ),
     "ops.init_ops": (
         "weft.ops.variables.initializers:Initializer weft.ops.variables.initializers:fans=_compute_fans "
         "initializers.zeros=Zeros initializers.ones=Ones initializers.constant=Constant "

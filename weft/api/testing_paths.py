@@ -1,4 +1,4 @@
-"""Names of tensorflow.python.framework.test_util, which tests of TensorFlow programs use. They are written as in
+"""Names of tensorflow.python.framework.test_util and its like, which tests of TensorFlow programs use. They are written as in
 `python_paths.NAMES`.
 """
 
@@ -18,6 +18,9 @@ _DESCRIBED_TESTS: Final = (
 )  # fmt: skip
 
 NAMES: Final = {
+    "ops.gradient_checker_v2": (
+        "weft.testing.function_gradient_check:compute_gradient weft.testing.function_gradient_check:max_error"
+    ),
     "framework.test_util": (
         "test.TestCase=TensorFlowTestCase test.gpu_device_name test.is_gpu_available test.assert_equal_graph_def "
         "weft.testing.graph_modes:run_in_graph_and_eager_modes "

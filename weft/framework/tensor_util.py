@@ -16,7 +16,7 @@ from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.value_types import NumpyArray
-from weft.platform import tf_logging
+from weft.framework.wrapped_integers import may_hold_large_ints, tell_what_is_lost, wrapped
 
 # Which repeated field of TensorProto holds a type's values when `tensor_content` is not used.
 _VALUE_FIELD: Final = {
@@ -269,25 +269,8 @@ def _convert_scalar(value: object, base: DType) -> Any:
     if not _accepts(base, value):
         raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.{_of_none(value)}")
     if isinstance(value, int) and base.is_integer and not base.min <= value <= base.max:
-        return _wrapped(value, base)
+        return wrapped(value, base)
     return np.array(value, base.as_numpy_dtype)
-
-
-def _wrapped(value: int, base: DType) -> NumpyArray:
-    """The lowest bits of an int that its type cannot hold, as C casts it: programs write hashes and masks so."""
-    if not -(2**63) <= value < 2**63:
-        raise OverflowError(f"Python int too large to convert to C long: {base.name} cannot hold {value}.")
-    _tell_what_is_lost(value, value, base)
-    return np.array(value, np.int64).astype(base.as_numpy_dtype)
-
-
-def _tell_what_is_lost(least: int, greatest: int, base: DType) -> None:
-    """Warn of integers that have more bits than their type; -1 as an unsigned one, or a mask as a signed one, loses nothing."""
-    bits = 8 * base.size
-    for value in (least, greatest):
-        if not -(2 ** (bits - 1)) <= value < 2**bits:
-            tf_logging.warning("%s cannot hold %d: its lowest %d bits stay.", base.name, value, bits)
-            return
 
 
 def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
@@ -353,7 +336,7 @@ def _convert_nested(value: object, base: DType | None) -> Any:
         raise ValueError(_not_dense(value)) from error
     if array.dtype.kind == "O" and (base is None or base.is_integer) and _holds_size(array):
         return as_array(_with_sizes(value), base)
-    if base is not None and _may_hold_large_ints(array, base):
+    if base is not None and may_hold_large_ints(array, base):
         numbers = list(_leaves(value))
         if all(type(number) is int for number in numbers):
             made = [_convert_scalar(number, base) for number in numbers]
@@ -372,11 +355,6 @@ def _convert_nested(value: object, base: DType | None) -> Any:
     if base is dtypes.string:
         return array.astype(np.object_)
     return array.astype(base.as_numpy_dtype)
-
-
-def _may_hold_large_ints(array: NumpyArray, base: DType) -> bool:
-    """Whether NumPy may have made the array of Python ints of which some have more than 63 bits: then of any of three types."""
-    return array.dtype in (np.uint64, np.object_) or (base.is_integer and array.dtype == np.float64)
 
 
 def _object_array(value: object) -> Any:
@@ -426,7 +404,7 @@ def _check_kind(array: Any, base: DType, value: object) -> None:
         leaf = next((leaf for leaf in _leaves(value) if not _accepts(base, leaf)), value)
         raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.{_of_none(leaf)}")
     if base.is_integer and kind != "b":
-        _tell_what_is_lost(int(array.min()), int(array.max()), base)
+        tell_what_is_lost(int(array.min()), int(array.max()), base)
 
 
 def compatible_with_value(dims: Dims, array: Any) -> bool:
