@@ -235,7 +235,7 @@ def Exists(filename: Path) -> bool:
         filename: the path.
 
     Returns:
-        Whether there is.
+        True where there is a file or a directory of that path.
     """
     try:
         Stat(filename)

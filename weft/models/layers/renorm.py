@@ -64,7 +64,6 @@ class Renormalization:
             make: adds a variable of that name and initializer to the layer.
             mean, variance: the initializers of the layer's own averages.
         """
-
         deviation = None if variance is None else functools.partial(_root_of, variance)
         self.moving_stddev = make("moving_stddev", deviation)
         self.mean = make("renorm_mean", mean)
