@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +34,15 @@ def test_a_port_in_use_is_an_error_that_names_it(server: Any) -> None:
     with pytest.raises(UnknownError, match=f"port {port} "):
         bind(second, f"localhost:{port}")
     second.stop(None).wait()
+
+
+def test_the_port_of_a_process_that_is_about_to_end_is_waited_for(server: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+        leaves = threading.Timer(0.2, holder.close)
+        leaves.start()
+        assert bind(server, f"127.0.0.1:{port}") == port
+        leaves.join()
 
 
 def test_an_address_without_a_port_is_refused(server: Any) -> None:

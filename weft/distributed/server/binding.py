@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+import time
 from typing import Final
 
 from weft.credentials.credentials import Credentials
@@ -16,6 +17,10 @@ from weft.platform.local_address import interfaces_of
 from weft.platform.peer_owner import is_loopback
 
 _LOG: Final = logging.getLogger("weft")
+
+# A process that has just been told to end, by a notebook's cell or a supervisor, still has its port for a moment.
+_GOES_S: Final = 1.0
+_LOOK_S: Final = 0.02
 
 
 def bind_task(server: grpc.Server, task: OwnTask, credentials: Credentials | None) -> int:
@@ -45,7 +50,7 @@ def bind(server: grpc.Server, address: str, credentials: Credentials | None = No
 
     Raises:
         InvalidArgumentError: there is no port in the address, or the host does not resolve to an address of this machine.
-        UnknownError: the port is in use.
+        UnknownError: the port is in use, and still so a second later.
     """
     host, port = split_address(address)
     try:
@@ -58,7 +63,8 @@ def bind(server: grpc.Server, address: str, credentials: Credentials | None = No
     if credentials is not None:
         own = credentials.own
         tls = grpc.ssl_server_credentials([(own.key, own.certificate)], credentials.authority, require_client_auth=True)
-    for interface in [each for each in interfaces if _is_there(address, each, port)]:
+    last_s = time.monotonic() + _GOES_S
+    for interface in [each for each in interfaces if _is_there(address, each, port, last_s)]:
         port = _bind_one(server, address, interface, port, tls)
     return port
 
@@ -74,25 +80,35 @@ def _bind_one(server: grpc.Server, address: str, interface: str, port: int, tls:
     return int(bound)
 
 
-def _is_there(address: str, interface: str, port: int) -> bool:
+def _is_there(address: str, interface: str, port: int, last_s: float) -> bool:
     """Whether the port can be bound on an interface; False for an interface that this machine has not got beside others.
 
-    gRPC says less about why it cannot bind, and says it on stderr.
+    gRPC says less about why it cannot bind, and says it on stderr. A port in use is waited for until `last_s`.
     """
+    refused = _refusal(interface, port)
+    while refused is not None and refused.errno == errno.EADDRINUSE and time.monotonic() < last_s:
+        time.sleep(_LOOK_S)
+        refused = _refusal(interface, port)
+    if refused is None:
+        return True
+    if refused.errno == errno.EADDRNOTAVAIL and ":" in interface and is_loopback(interface):
+        return False
+    if refused.errno == errno.EADDRNOTAVAIL:
+        raise InvalidArgumentError.of(
+            f"Could not start gRPC server at {address!r}: {interface} is no address of this machine. "
+            f"Give the task an address of its own in the cluster spec, or 0.0.0.0 to listen on every interface"
+        )
+    raise _in_use(address, port, refused.strerror or str(refused))
+
+
+def _refusal(interface: str, port: int) -> OSError | None:
     with socket.socket(socket.AF_INET6 if ":" in interface else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((interface, port))
         except OSError as error:
-            if error.errno == errno.EADDRNOTAVAIL and ":" in interface and is_loopback(interface):
-                return False
-            if error.errno == errno.EADDRNOTAVAIL:
-                raise InvalidArgumentError.of(
-                    f"Could not start gRPC server at {address!r}: {interface} is no address of this machine. "
-                    f"Give the task an address of its own in the cluster spec, or 0.0.0.0 to listen on every interface"
-                ) from None
-            raise _in_use(address, port, error.strerror or str(error)) from None
-    return True
+            return error
+    return None
 
 
 def _in_use(address: str, port: int, reason: str) -> UnknownError:
