@@ -67,7 +67,7 @@ def test_a_failing_worker_ends_the_job_with_its_exit_code_and_its_words_once(pro
     assert exit_code == 1
     assert "worker:1 | the cause" in output
     assert "worker:1 failed with exit code 1 after" in notes
-    assert "its last words stand above, behind 'worker:1'" in notes
+    assert "its last words stand above, behind 'worker:1'; the job ends: --restart on-failure would start it again" in notes
     assert "the cause" not in notes
     assert "stopping ps:0, worker:0" in notes
 

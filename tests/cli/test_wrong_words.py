@@ -49,6 +49,14 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "launch --hosts hosts.txt program.py": ("expected names of hosts, and 'hosts.txt' is a file", "$(paste -sd, hosts.txt)"),
     "launch --hosts a,,b program.py": ("--hosts: expected HOST or HOST:TASKS, such as b:4, got ''",),
     "launch --hosts a --on ray program.py": ("--on ray and --hosts: Ray has hosts of its own",),
+    "run -m package": ("unrecognized arguments: -m; PROGRAM is a file, that of a package is PACKAGE/__main__.py",),
+    "run package": ("'package' is not a file, but a folder: its program is package/__main__.py",),
+    "run program": ("the program 'program' does not exist; did you mean 'program.py'?",),
+    "run package.__main__": ("does not exist; did you mean 'package/__main__.py'?",),
+    "run porgram.py": ("the program 'porgram.py' does not exist; did you mean 'program.py'?",),
+    "launch worker=2 program.py": ("the program 'worker=2' does not exist; did you mean '--worker 2'?",),
+    "launch ps:1 program.py": ("the program 'ps:1' does not exist; did you mean '--ps 1'?",),
+    "launch --port 2222 program.py": ("unrecognized arguments: --port; did you mean '--port-base'?",),
     "launch missing.py": ("the program 'missing.py' does not exist",),
     "launch --workers 2 program.py": ("unrecognized arguments: --workers", "did you mean '--worker'?"),
     "launch --worker two program.py": ("--worker: expected a number of tasks, 0 or more, got 'two'",),
@@ -76,6 +84,8 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "task --signals SIGKILL program.py": ("'SIGKILL' is no signal that a process can take",),
     "k8s manifest --name n --image i --namespace a_b program.py": ("--namespace: expected at most 63 small letters", "'a_b'"),
     "k8s manifest --name n --image i --worker 9000 program.py": ("the addresses of 9000 tasks take", "a shorter --name"),
+    "k8s apply": ("invalid choice: 'apply'", "weft k8s manifest ... PROGRAM | kubectl apply -f -"),
+    "k8s --name n": ("unrecognized arguments: --name; options stand behind COMMAND, one of manifest",),
     "k8s manifst": ("invalid choice: 'manifst'", "did you mean 'manifest'?"),
     "k8s manifest --name A_B --image i program.py": ("--name: expected at most 46 small letters, digits and hyphens",),
     "k8s manifest --name n --image i --worker 0 program.py": ("there is no task to start",),
@@ -111,6 +121,8 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "credentials authority --days 0 folder": ("--days: expected a number of days, 1 or more, got '0'",),
     "credentials issue folder": ("required: NAME",),
     "saved-model show --dir folder": ("SavedModel file does not exist at: folder/{saved_model.pbtxt|saved_model.pb}",),
+    "saved-model --tag serve": ("unrecognized arguments: --tag; options stand behind ACTION, one of show, run",),
+    "saved-model show --dir folder --tag serve": ("unrecognized arguments: --tag serve; did you mean '--tag_set'?",),
     "saved-model sho": ("did you mean 'show'?",),
     "credentials": ("required: KIND, one of token, authority",),
     "saved-model": ("required: ACTION, one of show, run",),
@@ -129,6 +141,8 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "binary.py").write_bytes(b"\x7fELF\0\0")
     (tmp_path / "hosts.txt").write_text("a\nb\n")
     (tmp_path / "folder").mkdir()
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").write_text("print(1)\n")
 
 
 @pytest.mark.parametrize("words", _WRONG)

@@ -65,7 +65,7 @@ class JobRunner:
         self._job = job
         self._display = display
         self._grace_s = grace_s
-        self._words = JobWords(display)
+        self._words = JobWords(display, restarts)
         self._events: asyncio.Queue[Event | _TaskReached] = asyncio.Queue()
         self._supervision = Supervision(job.started, until, restarts)
         self._progress = JobProgress()

@@ -17,10 +17,12 @@ class JobWords:
 
     Args:
         display: shows it.
+        restarts: how often each task that fails is started again.
     """
 
-    def __init__(self, display: Display) -> None:
+    def __init__(self, display: Display, restarts: int = 0) -> None:
         self._display = display
+        self._restarts = restarts
         self._began_s = time.monotonic()
         self._stopped: set[LaunchedTask] = set()
 
@@ -71,6 +73,8 @@ class JobWords:
             left = restarts_left
             times = "once more" if left == 1 else f"{left} times more" if left else "not again"
             told += f"; it is started again, after a further failure {times}"
+        elif not self._restarts:
+            told += "; the job ends: --restart on-failure would start it again"
         self.note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}")
 
     def _elapsed_s(self) -> float:

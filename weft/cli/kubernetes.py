@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from weft.cli import os_trouble
 from weft.cli.job_options import add_job_options, job_from
@@ -33,11 +34,15 @@ the image. The token is that of the environment or of --token-file, or a fresh o
 With --credentials each task has its certificate out of that folder instead, in a
 Secret of its role.
 """
+_BY_KUBECTL: Final = (
+    "kubectl does that with what 'weft k8s manifest' prints: weft k8s manifest ... PROGRAM | kubectl apply -f -"
+)
 
 
 def add_arguments(parser: OneLineParser) -> None:
     """Describe the command."""
     parser.description = _SUMMARY
+    parser.elsewhere = dict.fromkeys(("apply", "create", "deploy", "delete"), _BY_KUBECTL)
     kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
     made = kinds.add_parser("manifest", help="print the objects that run a job")
     made.description = _DESCRIPTION

@@ -207,6 +207,11 @@ class RayRunner:
         return self._restarts
 
     @property
+    def restarts_at_first(self) -> int:
+        """How often that was when the job began."""
+        return self._job.restart.times
+
+    @property
     def token(self) -> str:
         """The cluster's."""
         return self._token
@@ -225,7 +230,7 @@ class _Run:
         self._ray = runner.ray
         self._job = job
         self._actors = actors
-        self._words = JobWords(runner.display)
+        self._words = JobWords(runner.display, runner.restarts_at_first)
         self._supervision = supervision.Supervision(job.tasks, None, runner.restarts)
         self._progress = JobProgress()
         self._has_lines: set[LaunchedTask] = set()

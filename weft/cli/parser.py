@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 _OPTION: Final = re.compile(r"--?\w[\w-]*")
 _LACKS_VALUE: Final = re.compile(r"argument (?:-\w/)?(--[\w-]+): expected one argument$")
 _INVALID_CHOICE: Final = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
+_SHORTEST_BEGINNING: Final = 3
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -39,6 +40,8 @@ class OneLineParser(argparse.ArgumentParser):
         super().__init__(prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False)
         # Python 3.14 colours the usage, out of which `options` are read.
         self.color = False
+        self.elsewhere: dict[str, str] = {}
+        """What does the work of subcommands that somebody may look for here."""
 
     @property
     def options(self) -> list[str]:
@@ -49,6 +52,10 @@ class OneLineParser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """As of the base class, but nothing stays unknown: each parser tells of what it was given itself."""
+        first = args[0] if args else ""
+        if first.startswith("-") and first not in ("-h", *self.options) and self._subcommands is not None:
+            # The value of an unknown option would be taken for the subcommand.
+            self.refuse([first])
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.refuse(unknown)
@@ -56,10 +63,22 @@ class OneLineParser(argparse.ArgumentParser):
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End the process: these arguments are none of this parser's."""
-        meant = did_you_mean(unknown[0].partition("=")[0], self.options)
-        if not meant and any(action.metavar == "PROGRAM" for action in self._actions):
-            meant = "; an option of the program stands behind PROGRAM"
+        meant = did_you_mean(unknown[0].partition("=")[0], self.options) or self._place_of_options(unknown[0])
         self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+
+    @property
+    def _subcommands(self) -> argparse.Action | None:
+        return next((action for action in self._actions if isinstance(action, argparse._SubParsersAction)), None)
+
+    def _place_of_options(self, unknown: str) -> str:
+        if any(action.metavar == "PROGRAM" for action in self._actions):
+            if unknown == "-m":
+                return "; PROGRAM is a file, that of a package is PACKAGE/__main__.py"
+            return "; an option of the program stands behind PROGRAM"
+        subcommands = self._subcommands
+        if subcommands is None or not subcommands.choices or not unknown.startswith("-"):
+            return ""
+        return f"; options stand behind {subcommands.metavar}, one of {', '.join(map(str, subcommands.choices))}"
 
     def error(self, message: str) -> NoReturn:
         """End the process with the message."""
@@ -69,6 +88,8 @@ class OneLineParser(argparse.ArgumentParser):
     def _next_step(self, message: str) -> str:
         """The word that an invalid choice was meant for, or those from which one is lacking."""
         refused = _INVALID_CHOICE.search(message)
+        if refused is not None and refused[1] in self.elsewhere:
+            return f"; {self.elsewhere[refused[1]]}"
         if refused is not None:
             return did_you_mean(refused[1], [each.strip("'") for each in refused[2].split(", ")])
         lacking = _LACKS_VALUE.match(message)
@@ -84,6 +105,10 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """The end of a sentence that names the word that was probably meant; empty when none is like it."""
     # Their dashes are no likeness: `--version` is not meant for `--on`.
     bare = {each.lstrip("-"): each for each in reversed(known)}
+    word = word.lstrip("-")
+    begun = [each for each in bare if each.startswith(word)] if len(word) >= _SHORTEST_BEGINNING else []
     # One letter is like any word that has it; a ratio of 0.6, as of `force` and `grace`, is chance.
-    close = difflib.get_close_matches(word.lstrip("-"), bare, n=1, cutoff=0.65) if len(word.lstrip("-")) > 1 else []
+    close = difflib.get_close_matches(word, bare, n=1, cutoff=0.65) if len(word) > 1 else []
+    if not close and len(begun) == 1:
+        close = begun
     return f"; did you mean {bare[close[0]]!r}?" if close else ""

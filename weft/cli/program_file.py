@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from pathlib import Path
+from typing import Final
 
-from weft.cli.parser import OneLineParser
+from weft.cli.parser import OneLineParser, did_you_mean
+
+_TASKS: Final = re.compile(r"(\w+)[=:](\d+)")
 
 
 def check_program(program: str, parser: OneLineParser) -> None:
     """End the command with an error if there is no such file."""
-    if not Path(program).is_file():
-        problem = "is not a file" if Path(program).exists() else "does not exist"
-        parser.error(f"the program {program!r} {problem}")
+    path = Path(program)
+    if path.is_dir():
+        own = path / "__main__.py"
+        parser.error(f"the program {program!r} is not a file{f', but a folder: its program is {own}' if own.is_file() else ''}")
+    if not path.is_file():
+        parser.error(f"the program {program!r} {'is not a file' if path.exists() else 'does not exist'}{_meant(path, parser)}")
+
+
+def _meant(program: Path, parser: OneLineParser) -> str:
+    """The end of a sentence that names what is there and was probably meant."""
+    tasks = _TASKS.fullmatch(str(program))
+    if tasks and f"--{tasks[1]}" in parser.options:
+        return f"; did you mean '--{tasks[1]} {tasks[2]}'?"
+    for other in (program.with_name(f"{program.name}.py"), Path(str(program).replace(".", "/") + ".py")):
+        if other.is_file():
+            return f"; did you mean {str(other)!r}?"
+    try:
+        beside = [str(each) for each in sorted(program.parent.glob("*.py"))]
+    except OSError:
+        return ""
+    return did_you_mean(str(program), beside)
 
 
 def check_python(program: str, parser: OneLineParser) -> None:
