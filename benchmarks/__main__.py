@@ -57,7 +57,12 @@ def parser() -> argparse.ArgumentParser:
     )
     mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="a measure, a family or a curve; may be repeated, * matches"
+        "--only",
+        action="extend",
+        type=lambda names: [name.strip() for name in names.split(",")],
+        default=[],
+        metavar="NAMES",
+        help="measures, families or curves, by commas; may be repeated, * matches",
     )
     options.add_argument(
         "--rounds", type=int, help=f"how often each contender takes its turn ({ROUNDS}; in the other modes {GROWTH_ROUNDS})"

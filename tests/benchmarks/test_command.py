@@ -56,6 +56,12 @@ def test_a_name_that_nothing_has_is_refused(capsys: pytest.CaptureFixture[str]) 
     assert "no measure is called nonsense" in capsys.readouterr().err
 
 
+def test_several_names_are_separated_by_commas_or_given_one_by_one() -> None:
+    chosen = command.parser().parse_args(["--only", "null_steps_8, growth", "--only", "import"]).only
+    assert chosen == ["null_steps_8", "growth", "import"]
+    assert command.parser().parse_args([]).only == []
+
+
 def test_a_sitting_is_drawn_and_told_again(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(PLACE)
