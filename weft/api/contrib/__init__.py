@@ -23,6 +23,7 @@ from weft.api.contrib import framework as framework
 from weft.api.contrib import graph_editor as graph_editor
 from weft.api.contrib import image as image
 from weft.api.contrib import integrate as integrate
+from weft.api.contrib import kernel_methods as kernel_methods
 from weft.api.contrib import layers as layers
 from weft.api.contrib import learn as learn
 from weft.api.contrib import legacy_seq2seq as legacy_seq2seq
