@@ -203,7 +203,8 @@ NAMES: Final = {
         "initializers.random_normal=RandomNormal initializers.random_uniform=RandomUniform "
         "initializers.truncated_normal=TruncatedNormal initializers.variance_scaling=VarianceScaling "
         "initializers.orthogonal=Orthogonal initializers.identity=Identity initializers.identity=identity_initializer "
-        "contrib.framework.convolutional_delta_orthogonal "
+        "contrib.framework.convolutional_delta_orthogonal contrib.framework.convolutional_orthogonal_1d "
+        "contrib.framework.convolutional_orthogonal_2d contrib.framework.convolutional_orthogonal_3d "
         "initializers.uniform_unit_scaling=UniformUnitScaling initializers.glorot_uniform=GlorotUniform "
         "initializers.glorot_normal=GlorotNormal"
     ),

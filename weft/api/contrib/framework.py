@@ -56,6 +56,9 @@ from weft.ops.variables.model_variables import global_variable as global_variabl
 from weft.ops.variables.model_variables import local_variable as local_variable
 from weft.ops.variables.model_variables import model_variable as model_variable
 from weft.ops.variables.model_variables import variable as variable
+from weft.ops.variables.orthogonal_kernels import ConvolutionOrthogonal1D as _ConvolutionOrthogonal1D
+from weft.ops.variables.orthogonal_kernels import ConvolutionOrthogonal2D as _ConvolutionOrthogonal2D
+from weft.ops.variables.orthogonal_kernels import ConvolutionOrthogonal3D as _ConvolutionOrthogonal3D
 from weft.platform.deprecation import deprecated as deprecated
 from weft.platform.deprecation import deprecated_arg_values as deprecated_arg_values
 from weft.platform.deprecation import deprecated_args as deprecated_args
@@ -72,6 +75,9 @@ from weft.training.training_util import get_or_create_global_step as get_or_crea
 
 # Under a name of its own: type checkers take a renamed import for the module's private business.
 convolutional_delta_orthogonal = _ConvolutionDeltaOrthogonal
+convolutional_orthogonal_1d = _ConvolutionOrthogonal1D
+convolutional_orthogonal_2d = _ConvolutionOrthogonal2D
+convolutional_orthogonal_3d = _ConvolutionOrthogonal3D
 
 
 def remove_squeezable_dimensions(predictions: TensorLike, labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
