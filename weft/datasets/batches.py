@@ -64,8 +64,11 @@ def padded_batch(
     size = above_zero(batch_size, "batch_size", OF_BATCHES, what="Batch size")
     _check_one_for_each(spec, padded_shapes, "padded_shapes")
     values = nest.map_structure(_default_padding, spec) if padding_values is None else padding_values
-    shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(nest.flatten_up_to(spec, padded_shapes), leaves, strict=True)]
-    paddings = [_padding(value, leaf) for value, leaf in zip(nest.flatten_up_to(spec, values), leaves, strict=True)]
+    given_shapes = _one_for_each(spec, padded_shapes, "padded_shapes")
+    shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(given_shapes, leaves, strict=True)]
+    paddings = [
+        _padding(value, leaf) for value, leaf in zip(_one_for_each(spec, values, "padding_values"), leaves, strict=True)
+    ]
     drops = truth(drop_remainder, "drop_remainder")
     known = constant_value(size) if constant_value(drops) else None
     rows = None if known is None else int(known)
@@ -93,6 +96,14 @@ def _check_one_for_each(spec: Nest, shapes: Nest, name: str) -> None:
         f"{name} {shapes} has {len(shapes)} shapes, and an element of the dataset is one tensor: {leaf_shape}. "
         f"Give one shape, such as {list(shapes[0]) if isinstance(shapes[0], list | tuple) else shapes[0]}."
     )
+
+
+def _one_for_each(spec: Nest, given: Nest, name: str) -> list[Nest]:
+    try:
+        return nest.flatten_up_to(spec, given)
+    except (TypeError, ValueError) as error:
+        elements = structure.legacy_shapes(spec)
+        raise type(error)(f"{error} {name} has the form of an element, whose shapes are {elements}; got {given}") from None
 
 
 def _default_padding(leaf: TensorSpec) -> object:

@@ -69,6 +69,8 @@ def _follows_from_reference(tensor: Tensor, seen: set[Operation]) -> bool:
 def _check_takes(function: Callable[..., Nest], element: Nest, transformation: str) -> None:
     """Raise TypeError for a function that cannot be called with the components of an element."""
     components = element if type(element) is tuple else (element,)
+    if not callable(function):
+        raise ValueError(f"Argument must be callable: {transformation} takes a function of an element, got {function!r}")
     try:
         inspect.signature(function).bind(*components)
     except TypeError as error:

@@ -167,7 +167,14 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
                 "the model and make the session inside of one `with graph.as_default():`, or pass Session(graph=...)."
             )
         return obj
-    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.{_call_it(obj)}")
+    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.{_outputs_of(obj) or _call_it(obj)}")
+
+
+def _outputs_of(obj: object) -> str:
+    """The tensors that an operation has, where one is wanted."""
+    if not isinstance(obj, Operation) or not obj.outputs:
+        return ""
+    return f" The operation {obj.name!r} gives {', '.join(repr(each.name) for each in obj.outputs)}: operation.outputs[0]."
 
 
 def _call_it(obj: object) -> str:

@@ -18,6 +18,10 @@ _ELEMENTS: Final = (
     "Elements come in runs: next_element = dataset.make_one_shot_iterator().get_next() makes the tensor once, and each "
     "session.run(next_element) gives the next value as NumPy's array, until tf.errors.OutOfRangeError."
 )
+_ITERATOR: Final = (
+    "It is an iterator's: iterator = dataset.make_initializable_iterator() has initializer, get_next() and string_handle(), "
+    "one of dataset.make_one_shot_iterator() needs no initializer."
+)
 _COUNT: Final = "session.run(tf.data.experimental.cardinality(dataset)) tells how many elements there are, where that is known."
 _TRANSFORMATION: Final = "It is a function in TensorFlow 1.x: dataset.apply(tf.data.experimental.{0}(...))."
 _SERVER: Final = (
@@ -28,6 +32,7 @@ _SERVER: Final = (
 _ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     "Dataset": {
         "as_numpy_iterator": _ELEMENTS,
+        **dict.fromkeys(("get_next", "next", "initializer", "string_handle"), _ITERATOR),
         "cardinality": _COUNT,
         **{
             name: _TRANSFORMATION.format(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tensorboard.compat.proto import cluster_pb2
 
+from weft.errors import NotFoundError
 from weft.framework.cluster_spec import ClusterLike, ClusterSpec
 from weft.platform.host_port import split_address
 from weft.platform.spelling import did_you_mean
@@ -67,6 +68,7 @@ def as_server_def(
 
     Raises:
         TypeError: the first argument is no ServerDef and no cluster.
+        NotFoundError: the protocol is not gRPC's.
         ValueError: the task is not named and not the only one, or it is not in the cluster.
     """
     if task_index is not None and not hasattr(task_index, "__index__"):
@@ -117,7 +119,7 @@ def _fill_in(definition: ServerDef, cluster: ClusterSpec, has_index: bool) -> No
 
 def _check(definition: ServerDef, cluster: ClusterSpec) -> None:
     if definition.protocol != "grpc":
-        raise ValueError(
+        raise NotFoundError.of(
             f"Server protocol {definition.protocol!r} is not available here; weft speaks "
             f"'grpc'.{did_you_mean(definition.protocol, ['grpc'])}"
         )

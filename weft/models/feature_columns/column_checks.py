@@ -54,7 +54,12 @@ def check_string_or_int(dtype: DType, prefix: str) -> None:
 def check_number(dtype: DType, key: object) -> None:
     """Raise ValueError unless this is a type of numbers."""
     if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+        texts = (
+            f" Texts have ids first: tf.feature_column.categorical_column_with_vocabulary_list({key!r}, [...]), or "
+            "categorical_column_with_hash_bucket."
+        )
+        told = texts if dtype.base_dtype is dtypes.string else ""
+        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}{'.' + told if told else ''}")
 
 
 def check_numeric(feature: Tensor, key: str) -> None:

@@ -21,6 +21,7 @@ from weft.ops.nn.bias import bias_add
 from weft.ops.variables.matrix_initializers import constant_initializer, zeros_initializer
 from weft.ops.variables.partitioners import fixed_size_partitioner
 from weft.platform import tf_logging
+from weft.platform.argument_checks import check_arguments
 
 
 class BasicRNNCell(RNNCell):
@@ -49,6 +50,7 @@ class BasicRNNCell(RNNCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        check_arguments(BasicRNNCell.__init__, num_units=num_units)
         self._num_units = num_units
         self._activation = activation_of(activation or None) or tanh
 
@@ -104,6 +106,7 @@ class GRUCell(RNNCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        check_arguments(GRUCell.__init__, num_units=num_units)
         self._num_units = num_units
         self._activation = activation_of(activation or None) or tanh
         self._kernel_initializer = initializer_of(kernel_initializer)
@@ -212,6 +215,7 @@ class BasicLSTMCell(RNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         if not state_is_tuple:
             tf_logging.warning("%s: Using a concatenated state is slower; use state_is_tuple=True.", self)
+        check_arguments(BasicLSTMCell.__init__, num_units=num_units)
         self._num_units = num_units
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
@@ -295,6 +299,7 @@ class LSTMCell(RNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         if not state_is_tuple:
             tf_logging.warning("%s: Using a concatenated state is slower; use state_is_tuple=True.", self)
+        check_arguments(LSTMCell.__init__, num_units=num_units)
         self._num_units = num_units
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip

@@ -306,7 +306,11 @@ class ResidualWrapper(_Wrapper):
 def _sum(inputs: Nest, outputs: Nest) -> Nest:
     nest.assert_same_structure(inputs, outputs)
     for given, made in zip(nest.flatten(inputs), nest.flatten(outputs), strict=True):
-        given.get_shape().assert_is_compatible_with(made.get_shape())
+        if not given.get_shape().is_compatible_with(made.get_shape()):
+            raise ValueError(
+                f"Shapes {given.get_shape()} and {made.get_shape()} are incompatible: ResidualWrapper adds inputs to "
+                "its outputs, so both have one width. Give the cell as many units, or residual_fn=lambda inputs, outputs: ..."
+            )
     return nest.map_structure(lambda given, made: given + made, inputs, outputs)
 
 

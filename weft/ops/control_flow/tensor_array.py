@@ -135,7 +135,10 @@ class TensorArray:
 
     def _check_element(self, dims: Dims) -> None:
         if not dims_compatible(self._element[0], dims):
-            raise ValueError(f"Inconsistent shapes: saw {TensorShape(dims)} but expected {self.element_shape} ")
+            raise ValueError(
+                f"Inconsistent shapes: saw {TensorShape(dims)} but expected {self.element_shape} . All elements of a "
+                "TensorArray have the shape of the first, unless it is made with infer_shape=False: then concat() joins them"
+            )
         if self._infer_shape:
             self._element[0] = merge_dims(self._element[0], dims)
 

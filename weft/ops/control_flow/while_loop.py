@@ -65,7 +65,7 @@ def while_loop(
     if not hasattr(type(parallel_iterations), "__index__"):
         raise ValueError(f"`parallel_iterations` must be a positive integer: {parallel_iterations}")
     if parallel_iterations < 1:
-        raise TypeError("parallel_iterations must be a positive integer.")
+        raise TypeError(f"parallel_iterations must be a positive integer. Got {parallel_iterations}.")
     graph = get_default_graph()
     if graph.runs_eagerly and loop_vars:
         return _run(cond, body, loop_vars, maximum_iterations)
@@ -104,6 +104,8 @@ def _limit(maximum_iterations: TensorLike | None) -> Tensor | None:
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
     if limit.shape.ndims not in (None, 0):
         raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
+    if not (limit.dtype.is_integer or limit.dtype.is_floating):
+        raise TypeError(f"maximum_iterations must be a number, an int or a tensor of integers. Got {maximum_iterations!r}.")
     return limit
 
 

@@ -18,6 +18,7 @@ from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.stacking import stack
 from weft.ops.data_flow import queue_nodes as queues
+from weft.ops.data_flow.row_counts import check_row_counts
 from weft.ops.random.seed import get_seed
 
 
@@ -166,11 +167,9 @@ class QueueBase:
         """
         with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany") as scope:
             components = self._components(vals)
-            batch = TensorShape([None])
+            check_row_counts(components, self._name)
             for component, shape in zip(components, self._shapes, strict=True):
-                found = component.get_shape().with_rank_at_least(1)
-                batch = batch.merge_with(found[:1])
-                self._check_fits(component, found[1:], shape)
+                self._check_fits(component, component.get_shape()[1:], shape)
             return queues.queue_enqueue_many_v2(self._queue_ref, components, name=scope)
 
     def dequeue(self, name: str | None = None) -> Nest:

@@ -104,7 +104,8 @@ class Saver:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
-        check_arguments(Saver.__init__, name=name, saver_def=saver_def, builder=builder)
+        hours = keep_checkpoint_every_n_hours
+        check_arguments(Saver.__init__, keep_checkpoint_every_n_hours=hours, name=name, saver_def=saver_def, builder=builder)
         self._max_to_keep = checked_number(max_to_keep)
         self._var_list = var_list
         self._reshape = reshape
