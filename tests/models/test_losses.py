@@ -76,3 +76,21 @@ def test_missing_arguments_and_unknown_reductions_are_named() -> None:
         tf.losses.cosine_distance(LABELS, PREDICTIONS)
     with pytest.raises(ValueError, match="Invalid Reduction Key half"):
         tf.losses.compute_weighted_loss(PREDICTIONS, reduction="half")
+
+
+@pytest.mark.parametrize(
+    ("labels", "logits", "weights"), [([3, 1], [3, 3], None), ([None], [3, 3], None), (None, None, [3, 1])]
+)
+def test_weights_whose_rank_only_a_run_tells_lose_the_dimension_that_the_labels_have_not(
+    labels: Any, logits: Any, weights: Any
+) -> None:
+    numbers, scores, factors = (
+        tf.placeholder(tf.int32, labels),
+        tf.placeholder(tf.float32, logits),
+        tf.placeholder(tf.float32, weights),
+    )
+    loss = tf.losses.sparse_softmax_cross_entropy(numbers, scores, factors)
+    given = np.array([2, 0, 1]).reshape([3, 1] if labels == [3, 1] else [3])
+    with tf.Session() as session:
+        found = session.run(loss, {numbers: given, scores: 10 * np.eye(3), factors: [[1.2], [3.4], [5.6]]})
+    assert found == pytest.approx((1.2 + 3.4 + 5.6) * 10 / 3, rel=1e-4)

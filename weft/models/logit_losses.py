@@ -15,9 +15,9 @@ from weft.models.losses import (
     check_given,
     compute_weighted_loss,
 )
-from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
+from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions, squeezed_weights
 from weft.ops.array.identity import stop_gradient
-from weft.ops.array.shape_ops import shape_internal, squeeze
+from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
@@ -136,8 +136,6 @@ def sparse_softmax_cross_entropy(
     check_given(labels=labels, logits=logits)
     with input_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
         labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
-        weights = convert_to_tensor(weights)
-        if weights.dims is not None and labels.dims is not None and len(weights.dims) - len(labels.dims) == 1:
-            weights = squeeze(weights, [-1])
+        weights = squeezed_weights(convert_to_tensor(weights), labels)
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

@@ -16,7 +16,7 @@ from weft.ops.debugging.checks import assert_less, assert_non_negative
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, maximum
-from weft.ops.math.elementwise import add, sub
+from weft.ops.math.elementwise import add
 from weft.ops.math.reduce_functions import reduce_max
 
 
@@ -73,11 +73,9 @@ def remove_squeezable_dimensions(
     with input_scope(name, "remove_squeezable_dimensions", (labels, predictions)):
         labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
         if labels.dims is None or predictions.dims is None:
-            difference = sub(rank(predictions), rank(labels))
-            return (
-                _squeezed_where(equal(difference, expected_rank_diff - 1), labels),
-                _squeezed_where(equal(difference, expected_rank_diff + 1), predictions),
-            )
+            difference = rank(predictions) - rank(labels)
+            predictions = _squeezed_where(expected_rank_diff + 1, difference, predictions)
+            return _squeezed_where(expected_rank_diff - 1, difference, labels), predictions
         known = len(predictions.dims) - len(labels.dims)
         if known == expected_rank_diff + 1 and _may_be_squeezed(predictions):
             predictions = squeeze(predictions, [-1])
@@ -86,12 +84,19 @@ def remove_squeezable_dimensions(
         return labels, predictions
 
 
+def squeezed_weights(weights: Tensor, labels: Tensor) -> Tensor:
+    """The weights without a last dimension that the labels have not; a run compares ranks that the graph does not tell."""
+    if weights.dims is not None and labels.dims is not None:
+        return squeeze(weights, [-1]) if len(weights.dims) - len(labels.dims) == 1 else weights
+    return _squeezed_where(1, rank(weights) - rank(labels), weights)
+
+
 def _may_be_squeezed(tensor: Tensor) -> bool:
     return tensor.dims is None or (tensor.dims != () and tensor.dims[-1] in (None, 1))
 
 
-def _squeezed_where(condition: Tensor, tensor: Tensor) -> Tensor:
+def _squeezed_where(difference_to_drop: int, difference: Tensor, tensor: Tensor) -> Tensor:
     if not _may_be_squeezed(tensor):
         return tensor
-    squeezed: Tensor = cond(condition, lambda: squeeze(tensor, [-1]), lambda: tensor)
+    squeezed: Tensor = cond(equal(difference_to_drop, difference), lambda: squeeze(tensor, [-1]), lambda: tensor)
     return squeezed
