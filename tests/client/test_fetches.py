@@ -109,4 +109,7 @@ def test_an_empty_array_of_strings_is_false(graph: tf.Graph) -> None:
         names = session.run(tf.constant([], tf.string))
         assert not names
         assert repr(names) == "array([], dtype=object)"
+        assert not (names == names).any()
+        assert (names == names).all()
+        np.testing.assert_array_equal(names, [])
         assert session.run(tf.constant(["x"]))

@@ -137,10 +137,15 @@ class _EmptyStrings(np.ndarray):
     """An empty array of strings that is false, as empty arrays were until NumPy 2.2 made asking an error.
 
     Programs wait for variables with `while session.run(tf.report_uninitialized_variables()):`, which ends with such an array.
+    What NumPy computes of it is a plain array or scalar: `(found == expected).all()` is a truth of its own.
     """
 
     def __bool__(self) -> bool:
-        return self.size > 0
+        return bool(self.view(np.ndarray)) if self.size else False
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        plain = array.view(np.ndarray)
+        return plain[()] if return_scalar else plain
 
     def __repr__(self) -> str:
         return repr(self.view(np.ndarray))
