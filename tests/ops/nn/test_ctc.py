@@ -48,3 +48,17 @@ def test_a_sequence_of_less_than_no_steps_has_none() -> None:
         assert [found[0].tolist(), found[1].tolist()] == [[], [[0.0]]]
         with pytest.raises(tf.errors.InvalidArgumentError, match="Less leaves in the beam search than requested"):
             sess.run(paths[1].values, {length: [-1]})
+
+
+def test_the_loss_has_no_second_derivative() -> None:
+    inputs = tf.constant(_LOGITS)
+    loss = tf.nn.ctc_loss(tf.SparseTensor([[0, 0]], [1], [1, 1]), inputs, [4])
+    [first] = tf.gradients(loss, inputs)
+    with pytest.raises(LookupError, match="Gradient explicitly disabled"):
+        tf.gradients(first, inputs)
+
+
+def test_a_beam_that_holds_fewer_paths_than_asked_for_is_refused() -> None:
+    found = tf.nn.ctc_beam_search_decoder(_LOGITS, [4], beam_width=2, top_paths=3)
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="requested more paths than the beam search"):
+        sess.run(found)

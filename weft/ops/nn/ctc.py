@@ -18,10 +18,10 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.identity import prevent_gradient
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.transposing import transpose
 from weft.ops.declaration import not_differentiable, op
-from weft.ops.math.elementwise import mul
 from weft.ops.nn.window import check_rank
 from weft.ops.size_checks import check_equal
 from weft.platform.deprecation import deprecated_argument_lookup
@@ -29,6 +29,7 @@ from weft.platform.deprecation import deprecated_argument_lookup
 _TYPES: Final = {"T": (dtypes.float32, dtypes.float64)}
 _DEFAULTS: Final = {"T": dtypes.float32}
 _NEVER: Final = -np.inf
+_NO_SECOND: Final = "there is no second derivative of ctc_loss, whose op computes loss and first derivative together"
 
 
 def _invalid(message: str) -> InvalidArgumentError:
@@ -58,8 +59,11 @@ def loss_shapes(node: Operation) -> list[Dims]:
 
 
 def _loss_gradient(node: Operation, grad: Tensor, gradient_grad: Tensor) -> Gradients:
-    made = None if grad is None else mul(expand_dims(expand_dims(grad, -1), 0), node.outputs[1])
-    return [made, None, None, None]
+    if grad is None:
+        return [None, None, None, None]
+    # The derivative comes as a value: to it, as to TensorFlow's, there is no second one, and zero would be wrong.
+    derivative = prevent_gradient(node.outputs[1], message=_NO_SECOND)
+    return [expand_dims(expand_dims(grad, -1), 0) * derivative, None, None, None]
 
 
 def _path(labels: Array, blank: int) -> Array:
@@ -366,7 +370,7 @@ def ctc_beam_search_decoder_node(
     [batch, top_paths]`
     """
     if top_paths > beam_width:
-        raise _invalid(f"beam_width:{beam_width} must be >= top_paths:{top_paths}")
+        raise _invalid(f"requested more paths than the beam search will return: beam_width {beam_width}, top_paths {top_paths}")
     _check_sizes(inputs.shape[0], inputs.shape[2])
     check_lengths(sequence_length, inputs.shape[0])
     batch = inputs.shape[1]
