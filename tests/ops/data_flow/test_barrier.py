@@ -57,7 +57,7 @@ def test_a_closed_barrier_lets_elements_become_whole_and_takes_no_new_ones() -> 
 
 
 def test_who_waits_is_woken_by_what_is_whole_before_a_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    two = BarrierState("two", [(), ()])
+    two = BarrierState("two", [tf.int32, tf.int32], [(), ()])
     two.insert(0, [b"b"], np.array([1]))
     two.insert(1, [b"a"], np.array([1]))
     woken: list[int] = []
@@ -65,3 +65,45 @@ def test_who_waits_is_woken_by_what_is_whole_before_a_key_is_refused(monkeypatch
     with pytest.raises(tf.errors.InvalidArgumentError, match="Key b already has a value"):
         two.insert(0, [b"a", b"b"], np.array([1, 2]))
     assert woken == [1]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "text"),
+    [
+        (((1,), (0,)), r"Empty tensors are not supported, but received shape '\(0,\)' at index 1"),
+        (((None,), ()), r"All shapes must be fully defined: \[TensorShape\(\[Dimension\(None\)\]\), TensorShape\(\[\]\)\]"),
+        (((1,),), "A barrier of 2 component types got 1 shapes"),
+    ],
+)
+def test_shapes_are_whole_and_of_something(shapes: tuple[tuple[int | None, ...], ...], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        Barrier((tf.float32, tf.float32), shapes=shapes)
+
+
+def test_components_without_elements_are_refused() -> None:
+    insert = Barrier(tf.float32).insert_many(0, ["a", "b"], np.zeros((2, 0), np.float32))
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"Tensors with no elements are not supported .*shape \[2,0\]"),
+    ):
+        sess.run(insert)
+
+
+@pytest.mark.parametrize(
+    ("types", "shapes", "text"),
+    [
+        (tf.int32, ((2,),), r"has component types float32 but requested component types were int32"),
+        (tf.float32, ((1,),), r"has component shapes \[\[2\]\] but requested component shapes were \[\[1\]\]"),
+        (tf.float32, None, r"has component shapes \[\[2\]\] but requested component shapes were \[\[\]\]"),
+    ],
+)
+def test_who_shares_a_barrier_means_the_same_components(
+    types: tf.DType, shapes: tuple[tuple[int, ...], ...] | None, text: str
+) -> None:
+    first = Barrier(tf.float32, shapes=((2,),), shared_name="shared")
+    same = Barrier(tf.float32, shapes=((2,),), shared_name="shared")
+    other = Barrier(types, shapes=shapes, shared_name="shared")
+    with tf.Session() as sess:
+        sess.run([first.barrier_ref.op, same.barrier_ref.op])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"Shared barrier 'shared' {text}"):
+            sess.run(other.barrier_ref.op)

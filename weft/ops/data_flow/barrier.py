@@ -16,7 +16,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.data_flow.barrier_state import BarrierState, joined
 from weft.ops.declaration import no_outputs, op, scalar_shape
 
@@ -38,8 +38,8 @@ def barrier(
 ) -> Result:  # fmt: skip
     """A barrier: `-> scalar string`."""
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
-    dims = list(shapes) or [None] * len(component_types)
-    ctx.find_or_create(BarrierState, lambda: BarrierState(name, dims))
+    found = ctx.find_or_create(BarrierState, lambda: BarrierState(name, component_types, shapes))
+    found.check_same(component_types, shapes)
     handle = np.empty((), np.object_)
     handle[()] = ctx.handle_for(BarrierState)
     return handle
@@ -99,6 +99,18 @@ class BarrierElements(NamedTuple):
     values: list[Tensor]
 
 
+def _checked_shapes(shapes: Sequence[ShapeLike], count: int) -> list[Dims]:
+    if len(shapes) != count:
+        raise ValueError(f"A barrier of {count} component types got {len(shapes)} shapes; give one for each, or None")
+    given = [TensorShape(each) for each in shapes]
+    if not all(each.is_fully_defined() for each in given):
+        raise ValueError(f"All shapes must be fully defined: {given}")
+    for place, shape in enumerate(given):
+        if shape.num_elements() == 0:
+            raise ValueError(f"Empty tensors are not supported, but received shape '{shape}' at index {place}")
+    return [as_dims(each) for each in given]
+
+
 class Barrier:
     """Elements whose components are inserted one by one under a key, and taken when they are whole.
 
@@ -107,6 +119,9 @@ class Barrier:
         shapes: their shapes; any when None.
         shared_name: the name under which sessions of one server share it.
         name: the node's name.
+
+    Raises:
+        ValueError: there are not as many shapes as types, or a shape is not wholly known or has no elements.
     """
 
     __repr__ = printed("tf")
@@ -117,7 +132,7 @@ class Barrier:
     ) -> None:  # fmt: skip
         given = types if isinstance(types, list | tuple) else [types]
         self._types = [as_dtype(each) for each in given]
-        dims = [] if shapes is None else [as_dims(each) for each in shapes]
+        dims = [] if shapes is None else _checked_shapes(shapes, len(self._types))
         self._dims: list[Dims] = dims or [None] * len(self._types)
         self._ref: Tensor = barrier(
             component_types=self._types, shapes=dims, shared_name="" if shared_name is None else shared_name, name=name

@@ -14,6 +14,7 @@ from weft.errors import CancelledError, DeadlineExceededError, InvalidArgumentEr
 from weft.framework.aliases import Array
 from weft.framework.built_at import named
 from weft.framework.dims import Dims, brackets, dims_compatible
+from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.unshared import unshared
 from weft.platform.wait_notice import WaitNotice
@@ -33,6 +34,10 @@ class _Element:
         self.parts: list[Array | None] = [None] * count
 
 
+def _told(shapes: Sequence[Dims]) -> str:
+    return f"[{','.join(brackets(dims or ()) for dims in shapes)}]"
+
+
 @unshared
 class BarrierState:
     """The resource behind a barrier. Safe from any thread; `take` blocks, and is woken by cancellation.
@@ -41,12 +46,14 @@ class BarrierState:
 
     Args:
         name: for messages.
-        shapes: those of the components.
+        types: those of the components.
+        shapes: those of the components; none given is any.
     """
 
-    def __init__(self, name: str, shapes: Sequence[Dims]) -> None:
+    def __init__(self, name: str, types: Sequence[DType], shapes: Sequence[Dims]) -> None:
         self.name = name
-        self._shapes = list(shapes)
+        self._types = list(types)
+        self._shapes: list[Dims] = list(shapes) or [None] * len(self._types)
         self._changed = threading.Condition()
         self._incomplete: dict[bytes, _Element] = {}
         self._ready: list[tuple[int, int, bytes, list[Array]]] = []
@@ -66,6 +73,24 @@ class BarrierState:
         """How many elements lack components."""
         with self._changed:
             return len(self._incomplete)
+
+    def check_same(self, types: Sequence[DType], shapes: Sequence[Dims]) -> None:
+        """Nothing where who shares the barrier means components like these.
+
+        Shapes not given count as scalars here, as in TensorFlow.
+
+        Raises:
+            InvalidArgumentError: the types or the shapes differ.
+        """
+        differences = [
+            ("types", ", ".join(each.name for each in self._types), ", ".join(each.name for each in types)),
+            ("shapes", _told(self._shapes), _told(list(shapes) or [()] * len(types))),
+        ]
+        for what, has, asked in differences:
+            if has != asked:
+                raise InvalidArgumentError.of(
+                    f"Shared barrier '{self.name}' has component {what} {has} but requested component {what} were {asked}"
+                )
 
     def insert(self, component: int, keys: Sequence[bytes], values: Array) -> None:
         """Give elements one component each; those that are whole by it can be taken.
@@ -96,6 +121,10 @@ class BarrierState:
                 self._changed.notify_all()
 
     def _check(self, component: int, keys: Sequence[bytes], values: Array) -> None:
+        if not values.size:
+            raise InvalidArgumentError.of(
+                f"Tensors with no elements are not supported {self.name}: received shape {brackets(values.shape)}"
+            )
         if values.ndim == 0 or len(values) != len(keys):
             raise InvalidArgumentError.of(
                 f"Barrier {self.name}: {len(keys)} keys need as many values, component {component} has shape "
