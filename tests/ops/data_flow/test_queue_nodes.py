@@ -289,6 +289,17 @@ def test_a_queue_is_chosen_from_a_list() -> None:
         tf.QueueBase.from_list(0, [queues[0], tf.FIFOQueue(3, tf.int64)])
 
 
+@pytest.mark.parametrize(
+    ("shapes", "common"),
+    [([[1], [2]], [None]), ([[1, None], [1, 2]], [1, None]), ([[1], [1]], [1]), ([[1, None], [1]], None)],
+)
+def test_queues_of_a_list_have_what_their_shapes_agree_on(
+    shapes: list[list[int | None]], common: list[int | None] | None
+) -> None:
+    chosen = tf.QueueBase.from_list(0, [tf.PaddingFIFOQueue(3, [tf.float32], [shape]) for shape in shapes])
+    assert chosen.shapes[0].as_proto() == tf.TensorShape(common).as_proto()
+
+
 def test_a_shuffling_queue_gives_tensorflows_order_for_seeds() -> None:
     tf.set_random_seed(7)
     queue = tf.RandomShuffleQueue(50, 3, [tf.int32], [[]], seed=4)

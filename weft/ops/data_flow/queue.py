@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from weft.framework import dtypes
@@ -263,7 +264,7 @@ def _as_shapes(shapes: ShapeLike | Sequence[ShapeLike], allows_unknown_dims: boo
 
 
 def _common_shape(shapes: Sequence[TensorShape]) -> TensorShape:
-    return shapes[0] if all(shape.as_proto() == shapes[0].as_proto() for shape in shapes) else TensorShape(None)
+    return reduce(TensorShape.most_specific_compatible_shape, shapes)
 
 
 def _check_count(n: TensorLike) -> None:
