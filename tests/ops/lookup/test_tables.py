@@ -118,3 +118,17 @@ def test_values_in_bodies_and_in_functions_of_datasets_have_the_shape_of_their_k
             session.run([tf.tables_initializer(), batch.initializer])
             assert session.run(rows).tolist() == [[1, 2], [2, 0]]
             assert session.run(either, {words: ["b", "c", "a"]}).tolist() == [2, -1, 1]
+
+
+def test_a_static_table_needs_keys() -> None:
+    table = lookup.index_table_from_tensor(np.array([], np.str_))
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="keys and values cannot be empty tensors"):
+        sess.run(tf.tables_initializer())
+    assert table.name
+
+
+def test_a_file_whose_name_only_a_run_tells_is_no_asset_of_the_graph() -> None:
+    lookup.index_table_from_file(tf.placeholder(tf.string, []))
+    assert tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS) == []
+    lookup.index_table_from_file(tf.constant("words"))
+    assert [each.name for each in tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)] == ["Const:0"]

@@ -9,6 +9,7 @@ from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -138,9 +139,10 @@ class TextFileInitializer(TableInitializerBase):
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"`vocab_size` should be > 0, received: {vocab_size}")
         graph = get_default_graph()
-        # Exports copy the files of this collection.
+        # Exports copy the files of this collection, whose names they have to know.
         self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
-        graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
+        if self._filename.op.op_def.role is Role.CONSTANT:
+            graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
         self._path = filename
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size = vocab_size

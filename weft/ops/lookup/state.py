@@ -121,7 +121,14 @@ class StaticTable(LookupTable):
         self.insert(keys, keys)
 
     def replace(self, keys: Array, values: Array) -> None:
-        """Fill the table; a second time with the same keys and values changes nothing."""
+        """Fill the table; a second time with the same keys and values changes nothing.
+
+        Raises:
+            InvalidArgumentError: there are no keys.
+            FailedPreconditionError: a key has two values.
+        """
+        if not keys.size:
+            raise InvalidArgumentError.of("keys and values cannot be empty tensors.")
         merged = dict(self._values)
         for key, value in self._items(keys, values):
             known = merged.setdefault(key, value)
