@@ -345,9 +345,10 @@ def _add_list(
             raise TypeMisfit(_not_allowed(attr, wanted, arg.name), arg, items, attr.allowed)
         values[arg.type_attr] = wanted
     if values.setdefault(arg.number_attr, len(items)) != len(items):
+        first = next(each.name for each in definition.inputs if each.number_attr == arg.number_attr)
         raise ValueError(
-            f"List argument {arg.name!r} to {definition.name!r} Op with length {len(items)} must have length "
-            f"{values[arg.number_attr]}, as the other lists."
+            f"List argument {arg.name!r} to {definition.name!r} Op with length {len(items)} must match length "
+            f"{values[arg.number_attr]} of argument {first!r}."
         )
     tensors.extend(items)
 
