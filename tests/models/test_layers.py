@@ -172,3 +172,15 @@ def test_a_frozen_layer_trains_nothing() -> None:
     layer.trainable = False
     assert layer.trainable_weights == []
     assert [each.op.name for each in layer.non_trainable_weights] == ["dense/kernel", "dense/bias"]
+
+
+def test_what_a_getter_gives_that_is_not_trained_is_no_trained_variable_of_the_layer() -> None:
+    def fixed(getter: Any, *args: Any, **kwargs: Any) -> Any:
+        made = getter(*args, **{**kwargs, "trainable": False})
+        return tf.identity(made, name="copy") if kwargs["name"].endswith("bias") else made
+
+    with tf.variable_scope("fixed", custom_getter=fixed):
+        layer = tf.layers.Dense(3)
+        layer(tf.zeros([1, 2]))
+    assert layer.trainable_variables == []
+    assert [each.op.name for each in layer.non_trainable_variables] == ["fixed/dense/kernel", "copy"]

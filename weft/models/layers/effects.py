@@ -90,11 +90,12 @@ class Effects(CallRecord):
 
         Args:
             variable: what was made or found.
-            is_trained: whether optimizers train it.
+            is_trained: whether the layer lets optimizers train it.
         """
-        (self._trainable_weights if is_trained else self._non_trainable_weights).append(variable)
         parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
-        # A getter of the program's may give a tensor in the variable's place.
+        # A getter of the program's may have made a variable that is not trained, or give a tensor in the variable's place.
+        is_trained = is_trained and all(hasattr(each, "initializer") and getattr(each, "trainable", True) for each in parts)
+        (self._trainable_weights if is_trained else self._non_trainable_weights).append(variable)
         for each in parts:
             if hasattr(each, "initializer"):
                 each.graph.get_collection_ref(_VARIABLES).append(each)
