@@ -286,3 +286,29 @@ def test_a_cell_that_was_built_is_not_built_again() -> None:
     several.build(tf.TensorShape([2, 4]))
     several(tf.ones([2, 4]), several.zero_state(2, tf.float32))
     assert several.variables[0].op.name == "multi_rnn_cell/cell_0/gru_cell/gates/kernel"
+
+
+@pytest.mark.parametrize(
+    ("batch", "dtype", "text"),
+    [
+        (50, None, "batch size from input tensor is different from the input param"),
+        ("constant", None, "batch size from input tensor is different from the input param"),
+        (None, tf.int16, "dtype from input tensor is different from the input param"),
+    ],
+)
+def test_the_first_state_is_of_the_inputs_batch_and_type(batch: int | str | None, dtype: tf.DType | None, text: str) -> None:
+    cell, inputs = tf.nn.rnn_cell.BasicRNNCell(5), tf.placeholder(tf.float32, [None, 4])
+    with pytest.raises(ValueError, match=text):
+        cell.get_initial_state(inputs, tf.constant(50) if batch == "constant" else batch, dtype)
+    assert cell.get_initial_state(inputs, tf.shape(inputs)[0], tf.float32).shape == [None, 5]
+
+
+def test_a_getter_that_makes_no_trained_variables_leaves_a_cell_with_none() -> None:
+    def fixed(getter: Any, *args: Any, **kwargs: Any) -> Any:
+        return getter(*args, **{**kwargs, "trainable": False})
+
+    with tf.variable_scope("root", custom_getter=fixed):
+        cell = tf.nn.rnn_cell.BasicRNNCell(2)
+        cell(tf.zeros([1, 2]), tf.zeros([1, 2]))
+    assert cell.trainable_variables == []
+    assert [each.op.name for each in cell.non_trainable_variables] == ["root/basic_rnn_cell/kernel", "root/basic_rnn_cell/bias"]

@@ -298,6 +298,7 @@ class RNNCell(Effects):
         """
         if inputs is not None:
             tensor = convert_to_tensor(inputs, name="inputs")
+            _check_agreement(tensor, batch_size, dtype)
             if batch_size is None:
                 batch_size = batch_size_of(tensor, axis=0)
             dtype = tensor.dtype if dtype is None else dtype
@@ -306,6 +307,21 @@ class RNNCell(Effects):
                 f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}"
             )
         return self.zero_state(batch_size, dtype)
+
+
+def _check_agreement(inputs: Tensor, batch_size: SizeLike | None, dtype: DTypeLike | None) -> None:
+    own = None if inputs.dims is None else inputs.dims[0]
+    known = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
+    if batch_size is not None and known != own:
+        raise ValueError(
+            "batch size from input tensor is different from the input param. "
+            f"Input tensor batch: {own}, batch_size: {batch_size}. Leave batch_size out: it is the inputs'."
+        )
+    if dtype is not None and dtypes.as_dtype(dtype) != inputs.dtype:
+        raise ValueError(
+            "dtype from input tensor is different from the input param. "
+            f"Input tensor dtype: {inputs.dtype!r}, dtype: {dtypes.as_dtype(dtype)!r}. Leave dtype out: it is the inputs'."
+        )
 
 
 # Cells that make their variables in `build`, as all of weft's do.
