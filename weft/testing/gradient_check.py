@@ -117,7 +117,8 @@ def _start(x: Any, shape: Any, given: object) -> Any:
     if given is None:
         drawn = np.random.random_sample(shape)
         return (drawn + 1j * np.random.random_sample(shape) if np.dtype(kind).kind == "c" else drawn).astype(kind)
-    return np.array(given, kind)
+    # One element is moved at a time through a flat view, which only arrays in C's order have.
+    return np.array(given, kind, order="C")
 
 
 def compute_gradient_error(
