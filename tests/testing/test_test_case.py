@@ -138,6 +138,24 @@ def test_both_jacobians_agree_where_the_gradient_is_right():
         assert tf.test.compute_gradient_error(x, [2, 3], y, [2]) < 1e-4
 
 
+def test_the_values_of_a_gradient_check_may_be_in_any_order():
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.placeholder(tf.float32, [2, 3])
+        values = np.asfortranarray(np.arange(6.0, dtype=np.float32).reshape(2, 3))
+        assert tf.test.compute_gradient_error(x, [2, 3], tf.tanh(x), [2, 3], values) < 1e-3
+
+
+def test_set_up_begins_with_another_cached_session(case):
+    with case.cached_session() as first:
+        pass
+    case.setUp()
+    variable = tf.Variable([1.0, 2.0])
+    case.evaluate(variable.initializer)
+    assert case.evaluate(variable).tolist() == [1, 2]
+    with case.cached_session() as second:
+        assert second is not first
+
+
 def test_a_wrong_gradient_shows():
     @tf.custom_gradient
     def wrong(x):

@@ -103,6 +103,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def setUp(self) -> None:
         """Begin with a new default graph, with the same seeds for every test."""
         super().setUp()
+        self._close_cached_session()
         random.seed(_SEED)
         np.random.seed(_SEED)
         reset_default_graph()
@@ -110,10 +111,13 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     def tearDown(self) -> None:
         """Close the cached session."""
+        self._close_cached_session()
+        super().tearDown()
+
+    def _close_cached_session(self) -> None:
         if self._cached_session is not None:
             self._cached_session.close()
             self._cached_session = self._cached_graph = None
-        super().tearDown()
 
     # Sessions and directories.
 
