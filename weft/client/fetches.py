@@ -143,7 +143,7 @@ class _EmptyStrings(np.ndarray):
     def __bool__(self) -> bool:
         return bool(self.view(np.ndarray)) if self.size else False
 
-    def __array_wrap__(self, array: np.ndarray, context: object = None, return_scalar: bool = False) -> object:
+    def __array_wrap__(self, array: np.ndarray, context: object = None, return_scalar: bool = False) -> np.ndarray:
         plain = array.view(np.ndarray)
         return plain[()] if return_scalar else plain
 

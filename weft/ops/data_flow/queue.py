@@ -81,7 +81,8 @@ class QueueBase:
             raise TypeError("Queues do not have matching component dtypes.")
         if any(queue.names != queues[0].names for queue in queues):
             raise TypeError("Queues do not have matching component names.")
-        shapes = [_common_shape(each) for each in zip(*(queue.shapes for queue in queues), strict=True)]
+        parts = zip(*(queue.shapes for queue in queues), strict=True)
+        shapes = [reduce(TensorShape.most_specific_compatible_shape, each) for each in parts]
         handle = gather(stack([queue.queue_ref for queue in queues]), index)
         return QueueBase(queues[0].dtypes, shapes, queues[0].names, handle)
 
@@ -261,10 +262,6 @@ def _as_shapes(shapes: ShapeLike | Sequence[ShapeLike], allows_unknown_dims: boo
     if any(shape.ndims is None for shape in found):
         raise ValueError(f"All shapes must have a defined rank: {found}")
     return found
-
-
-def _common_shape(shapes: Sequence[TensorShape]) -> TensorShape:
-    return reduce(TensorShape.most_specific_compatible_shape, shapes)
 
 
 def _check_count(n: TensorLike) -> None:
