@@ -143,7 +143,7 @@ class _EmptyStrings(np.ndarray):
     def __bool__(self) -> bool:
         return bool(self.view(np.ndarray)) if self.size else False
 
-    def __array_wrap__(self, array: np.ndarray, context: object = None, return_scalar: bool = False) -> np.ndarray:
+    def __array_wrap__(self, array: np.ndarray, context: object = None, return_scalar: bool = False) -> Any:
         plain = array.view(np.ndarray)
         return plain[()] if return_scalar else plain
 
@@ -151,7 +151,7 @@ class _EmptyStrings(np.ndarray):
         return repr(self.view(np.ndarray))
 
 
-def _with_truth(value: TensorLike) -> Any:
+def _with_truth(value: TensorLike) -> TensorLike:
     return value.view(_EmptyStrings) if isinstance(value, np.ndarray) and value.size == 0 else value
 
 
