@@ -14,7 +14,7 @@ from weft.estimators.canned.dnn import summarize
 from weft.estimators.canned.head import Head
 from weft.estimators.canned.optimizers import get_optimizer_instance
 from weft.estimators.model_function import verify_model_fn_args
-from weft.framework.decorators import no_dependency
+from weft.framework.attribute_tracking import no_automatic_dependency_tracking
 from weft.framework.device_spec import canonical_name
 from weft.models.functional.call_choices import smart_cond
 from weft.ops.data_flow.barrier import Barrier
@@ -93,7 +93,7 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("keras.backend", "int_shape", tf.keras.backend.int_shape),
         ("tpu.tpu_config", "TPUConfig", tf.contrib.tpu.TPUConfig),
         ("estimator.tpu.tpu_estimator", "TPUEstimator", tf.estimator.tpu.TPUEstimator),
-        ("training.tracking.base", "no_automatic_dependency_tracking", no_dependency),
+        ("training.tracking.base", "no_automatic_dependency_tracking", no_automatic_dependency_tracking),
         ("debug.wrappers.hooks", "LocalCLIDebugHook", LocalCLIDebugHook),
     ],
 )

@@ -48,8 +48,17 @@ NAMES: Final = {
         "weft.ops.summary.own_summaries:summary_scope"
     ),
     "framework.op_def_registry": ("weft.framework.op_protos:get_registered_ops weft.framework.op_protos:register_op_list"),
-    "training.tracking.base": "weft.framework.decorators:no_dependency=no_automatic_dependency_tracking",
-    "training.tracking.data_structures": "weft.framework.decorators:no_dependency=NoDependency",
+    "training.tracking.base": (
+        "weft.framework.attribute_tracking:no_automatic_dependency_tracking "
+        "weft.framework.attribute_tracking:no_automatic_dependency_tracking_scope "
+        "weft.training.tracking.autotracking:TrackableBase=Trackable weft.training.tracking.autotracking:TrackableReference"
+    ),
+    "training.tracking.data_structures": (
+        "weft.framework.attribute_tracking:NoDependency weft.training.tracking.containers:List "
+        "weft.training.tracking.containers:Mapping"
+    ),
+    "training.tracking.python_state": "weft.training.tracking.python_state:PythonState",
+    "training.tracking.tracking": "weft.training.tracking.autotracking:AutoTrackable",
     "keras.utils.generic_utils": "weft.models.layers.layer_names:snake_case=to_snake_case",
     "autograph.pyct.transformer": "weft.framework.source_translation:SourceTransformer=Base",
     "framework.common_shapes": "broadcast_static_shape=broadcast_shape",

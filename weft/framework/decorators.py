@@ -6,9 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
-
-_Value = TypeVar("_Value")
+from typing import NamedTuple
 
 
 class ArgSpec(NamedTuple):
@@ -67,12 +65,3 @@ def remove_undocumented(
     module_name: str, allowed_exception_list: Sequence[str] | None = None, doc_string_modules: Sequence[object] | None = None
 ) -> None:
     """Do nothing: names that TensorFlow hid from its documentation may stay in their module."""
-
-
-def no_dependency(value: _Value) -> _Value:
-    """The value: what an attribute holds is saved by how it was made, whatever it is assigned as.
-
-    Args:
-        value: what the attribute is to hold.
-    """
-    return value

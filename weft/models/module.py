@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar, Final
 
+from weft.framework.attribute_tracking import NoDependency
 from weft.framework.graph import get_default_graph
 from weft.framework.graph_functions import name_scope
 from weft.framework.printed import printed
@@ -15,15 +16,6 @@ from weft.ops.variables.variable import Variable
 _Path = tuple[object, ...]
 _Key = Callable[[tuple[str, object]], str]
 _IGNORED: Final = "_TF_MODULE_IGNORED_PROPERTIES"
-
-
-class _NoDependency:
-    """A value on its way into an attribute that checkpoints leave out."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
 
 
 class Module:
@@ -65,7 +57,7 @@ class Module:
             self._scope_name = scope
 
     def __setattr__(self, name: str, value: object) -> None:
-        if isinstance(value, _NoDependency):
+        if isinstance(value, NoDependency):
             vars(self).setdefault("_left_out", set()).add(name)
             value = value.value
         object.__setattr__(self, name, value)
@@ -76,7 +68,7 @@ class Module:
         Args:
             value: what the attribute then is.
         """
-        return _NoDependency(value)
+        return NoDependency(value)
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from weft.autodiff.py_function import py_function
 from weft.framework.behavior import executing_eagerly as executing_eagerly
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.ops.variables.resource_variable import ResourceVariable
+from weft.training.tracking.autotracking import AutoTrackable
 from weft.training.tracking.checkpoint import Checkpoint as Checkpoint
 from weft.translation.functions.function import defun as defun
 from weft.translation.functions.function import function as function
@@ -15,4 +16,5 @@ from weft.translation.functions.function import function as function
 # Under names of their own: type checkers take a renamed import for the module's private business.
 in_eager_mode = executing_eagerly
 py_func = py_function
+Checkpointable = AutoTrackable
 Variable = ResourceVariable

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from weft.framework.aliases import Nest
+from weft.framework.attribute_tracking import NoDependency, tracks_attributes
 from weft.models.layers.effects import Effects
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config
@@ -40,6 +41,12 @@ class HeldParts(GraphLayer):
         object.__setattr__(self, "_parts", self.__dict__.get("_parts", {}))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, NoDependency):
+            object.__setattr__(self, name, value.value)
+            return
+        if not tracks_attributes(self):
+            object.__setattr__(self, name, value)
+            return
         parts = self.__dict__.get("_parts")
         if parts is None and name not in _OWN and any(True for _ in parts_in(value)):
             self._check_begun()

@@ -8,7 +8,7 @@ of one moment, and `BATCH_BYTES` or one variable while it restores.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,8 +39,14 @@ class _Saved:
         return self.tensor.dtype.base_dtype
 
 
-def streamed_save(session: SessionLike, saved: Operation, prefix: str) -> None:
+def streamed_save(session: SessionLike, saved: Operation, prefix: str, feeds: Mapping[Tensor, object] | None = None) -> None:
     """Write the checkpoint that the SaveV2 nodes behind an operation describe, task by task, in this process.
+
+    Args:
+        session: the session.
+        saved: the operation.
+        prefix: the checkpoint's path.
+        feeds: values of nodes that are written as they are fed.
 
     Raises:
         OpError: a variable has no value, a task does not answer, or the checkpoint cannot be written.
@@ -51,7 +57,7 @@ def streamed_save(session: SessionLike, saved: Operation, prefix: str) -> None:
             per_task.setdefault(_task_of(item.tensor), []).append(item)
     with BundleWriter(prefix) as writer:
         for items in per_task.values():
-            values: list[Array] = session.run([item.tensor for item in items])
+            values: list[Array] = session.run([item.tensor for item in items], feeds)
             for item in items:
                 # Given up one by one, so that memory falls while the disk is waited for.
                 add_tensor(writer, item.name, item.box, values.pop(0), item.dtype)

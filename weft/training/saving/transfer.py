@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tensorboard.compat.proto import saver_pb2
@@ -14,10 +14,12 @@ from weft import errors
 from weft.checkpoint import files
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.platform import tf_logging
 from weft.training.saving.staging import Staging
 from weft.training.saving.streaming import streamed_restore, streamed_save
+
+_Feeds = Mapping[Tensor, object]
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _KEY_MISSING: Final = "not found in checkpoint"
@@ -36,8 +38,16 @@ class CheckpointTransfer:
         self._asks_for_shards = asks_for_shards
         self._apart: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
-    def save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> str:
+    def save(
+        self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str, feeds: Mapping[Tensor, object] | None = None
+    ) -> str:
         """Write the checkpoint `path`; blocks until it is complete. Returns its name: of shards of the V1 format the pattern.
+
+        Args:
+            session: the session.
+            saver_def: names the nodes.
+            path: the checkpoint's path.
+            feeds: values of nodes that are written as they are fed.
 
         Raises:
             NotFoundError, PermissionDeniedError: the tasks see other files, and the program asked for them to write.
@@ -45,25 +55,25 @@ class CheckpointTransfer:
             OpError: a variable has no value, or a file could not be written.
         """
         try:
-            return self._save(session, saver_def, path)
+            return self._save(session, saver_def, path, feeds or {})
         except errors.ResourceExhaustedError as error:
             if not any(os.strerror(number) in error.message for number in _FULL):
                 raise
             raise errors.ResourceExhaustedError(error.node_def, error.op, _no_room(error, path)) from error
 
-    def _save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> str:
+    def _save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str, feeds: _Feeds) -> str:
         is_old = saver_def.version != saver_pb2.SaverDef.V2
         if is_old or not _may_differ(session, path):
-            found = session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: path})
+            found = session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: path, **feeds})
             return os.fsdecode(found) if is_old else path
-        if session in self._apart or not self._save_by_tasks(session, saver_def, path):
-            streamed_save(session, session.graph.as_graph_element(saver_def.save_tensor_name).op, path)
+        if session in self._apart or not self._save_by_tasks(session, saver_def, path, feeds):
+            streamed_save(session, session.graph.as_graph_element(saver_def.save_tensor_name).op, path, feeds)
         return path
 
-    def _save_by_tasks(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> bool:
+    def _save_by_tasks(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str, feeds: _Feeds) -> bool:
         with Staging(path) as staging:
             try:
-                session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: staging.prefix})
+                session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: staging.prefix, **feeds})
             except errors.OpError as error:
                 if not staging.is_hidden_from(error):
                     raise

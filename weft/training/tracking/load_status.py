@@ -9,6 +9,7 @@ from typing import Self
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
+from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.client.session import BaseSession
 from weft.ops.variables.saveables import saveables_for
 from weft.ops.variables.variable import Variable
@@ -59,6 +60,8 @@ class CheckpointLoadStatus(LoadStatus):
         self._saved = saved
         self._saver = saver
         self._path = path
+        self._states: set[int] = set()
+        self._matching()
 
     def assert_consumed(self) -> Self:
         """Raise AssertionError unless all of the checkpoint and all of the program matched."""
@@ -113,7 +116,18 @@ class CheckpointLoadStatus(LoadStatus):
         _initialize(session, [each for each in _variables(self._root) if id(each) not in restored])
 
     def _matching(self) -> Matching:
-        return Matching(self._saved, self._root)
+        matching = Matching(self._saved, self._root)
+        self._restore_states(matching)
+        return matching
+
+    def _restore_states(self, matching: Matching) -> None:
+        """Give objects of Python the state that the checkpoint has, each once."""
+        new = {key: state for key, state in matching.states.items() if id(state) not in self._states}
+        self._states.update(map(id, new.values()))
+        if new:
+            reader = NewCheckpointReader(self._path)
+            for key, state in new.items():
+                state.deserialize(reader.get_tensor(key))
 
     def _unmatched(self, matching: Matching) -> list[object]:
         found = {id(each) for each in matching.found.values()}

@@ -9,8 +9,10 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
+from weft.training.tracking.autotracking import TrackableBase
 from weft.training.tracking.dependencies import SlotOwner, dependencies_of, slot_of
 from weft.training.tracking.object_graph import VALUE
+from weft.training.tracking.python_state import PY_STATE, PythonState
 
 # What later versions of TensorFlow save of layers beside their variables, and read only where it is asked for.
 _CONFIG: Final = "OBJECT_CONFIG_JSON"
@@ -28,6 +30,7 @@ class Matching:
         self._saved = saved
         self.found: dict[int, object] = {}
         self.variables: dict[str, Variable] = {}
+        self.states: dict[str, PythonState] = {}
         self.unused: list[tuple[int, str]] = []
         self.missing_slots: list[str] = []
         self._restored: set[int] = set()
@@ -65,8 +68,11 @@ class Matching:
             self._bind(number, item)
             held = dict(dependencies_of(item))
             for child in self._saved.nodes[number].children:
-                if child.local_name in held:
-                    waiting.append((child.node_id, held[child.local_name]))
+                found = held.get(child.local_name)
+                if found is None and isinstance(item, TrackableBase):
+                    found = item.dependency_for(child.local_name)
+                if found is not None:
+                    waiting.append((child.node_id, found))
 
     def _bind(self, number: int, item: object) -> None:
         self.found[number] = item
@@ -75,6 +81,8 @@ class Matching:
                 if id(item) not in self._restored:
                     self._restored.add(id(item))
                     self.variables[attribute.checkpoint_key] = item
+            elif isinstance(item, PythonState) and attribute.name == PY_STATE:
+                self.states[attribute.checkpoint_key] = item
             elif attribute.name != _CONFIG:
                 self.unused.append((number, attribute.name))
 

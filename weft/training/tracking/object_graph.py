@@ -13,10 +13,11 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 
 from weft.ops.variables.variable import Variable
 from weft.training.tracking.dependencies import SlotOwner, dependencies_of, slot_of
+from weft.training.tracking.python_state import PY_STATE, PythonState
 
 OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE: Final = "VARIABLE_VALUE"
-_SUFFIX: Final = f".ATTRIBUTES/{VALUE}"
+_ATTRIBUTES: Final = ".ATTRIBUTES"
 _SLOTS: Final = ".OPTIMIZER_SLOT"
 
 
@@ -30,6 +31,7 @@ class ObjectGraph:
     def __init__(self, root: object) -> None:
         self.objects: list[object] = []
         self.variables: dict[str, Variable] = {}
+        self.states: dict[str, PythonState] = {}
         self.proto = TrackableObjectGraph()
         self._ids: dict[int, int] = {}
         self._paths: list[tuple[str, ...]] = []
@@ -42,9 +44,13 @@ class ObjectGraph:
         self._paths.append(path)
         node = self.proto.nodes.add()
         if isinstance(item, Variable):
-            key = "/".join((*path, _SUFFIX))
+            key = "/".join((*path, _ATTRIBUTES, VALUE))
             self.variables[key] = item
             node.attributes.add(name=VALUE, full_name=item.op.name, checkpoint_key=key)
+        elif isinstance(item, PythonState):
+            key = "/".join((*path, _ATTRIBUTES, PY_STATE))
+            self.states[key] = item
+            node.attributes.add(name=PY_STATE, checkpoint_key=key)
         return number
 
     def _reach(self, root: object) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 
 from tensorboard.compat.proto import saver_pb2
 
 from weft.client.session import BaseSession
 from weft.framework import dtypes
 from weft.framework.graph import Graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder_with_default
 from weft.ops.control_flow.ordering import group, with_dependencies
@@ -21,6 +22,7 @@ from weft.training.saving.transfer import CheckpointTransfer
 from weft.training.tracking.object_graph import OBJECT_GRAPH_KEY, ObjectGraph
 
 _Key = tuple[Graph, bytes, tuple[tuple[str, int], ...]]
+_Written = tuple[saver_pb2.SaverDef, dict[str, Tensor]]
 
 
 class ObjectSaver:
@@ -28,18 +30,21 @@ class ObjectSaver:
 
     def __init__(self) -> None:
         self._transfer = CheckpointTransfer(asks_for_shards=False)
-        self._nodes: dict[_Key, saver_pb2.SaverDef] = {}
+        self._written: dict[_Key, _Written] = {}
+        self._read: dict[_Key, saver_pb2.SaverDef] = {}
 
     def save(self, session: BaseSession, objects: ObjectGraph, prefix: str) -> None:
         """Write the variables and the description of the objects; blocks until the checkpoint is complete."""
         description = objects.proto.SerializeToString(deterministic=True)
         key = session.graph, description, _identities(objects.variables)
-        if key not in self._nodes:
-            self._nodes[key] = _in_graph(session.graph, objects.variables, description)
+        if key not in self._written:
+            self._written[key] = _writing_nodes(session.graph, objects, description)
+        nodes, states = self._written[key]
         directory = prefix.rpartition("/")[0]
         if directory:
             gfile.MakeDirs(directory)
-        self._transfer.save(session, self._nodes[key], prefix)
+        feeds = {states[each]: state.serialize() for each, state in objects.states.items()}
+        self._transfer.save(session, nodes, prefix, feeds)
 
     def restore(self, session: BaseSession, variables: Mapping[str, Variable], prefix: str) -> None:
         """Give variables the values that a checkpoint has under their keys.
@@ -51,35 +56,43 @@ class ObjectSaver:
         if not variables:
             return
         key = session.graph, b"", _identities(variables)
-        if key not in self._nodes:
-            self._nodes[key] = _in_graph(session.graph, variables, None)
-        self._transfer.restore(session, self._nodes[key], prefix)
+        if key not in self._read:
+            self._read[key] = _reading_nodes(session.graph, variables)
+        self._transfer.restore(session, self._read[key], prefix)
 
 
 def _identities(variables: Mapping[str, Variable]) -> tuple[tuple[str, int], ...]:
     return tuple((key, id(variable)) for key, variable in variables.items())
 
 
-def _in_graph(graph: Graph, variables: Mapping[str, Variable], description: bytes | None) -> saver_pb2.SaverDef:
-    """Add the nodes that write, with a description, or those that read, without one."""
+@contextlib.contextmanager
+def _apart(graph: Graph) -> Iterator[saver_pb2.SaverDef]:
+    """A block whose nodes depend on nothing of the program's; yields what names them, with the path already there."""
     with graph.as_default(), graph.control_dependencies(None), graph.device(None), graph.name_scope("checkpoint"):
         path = placeholder_with_default("model", shape=(), name="filename")
-        saveables = [each for key, variable in variables.items() for each in saveables_for(variable, key)]
-        nodes = saver_pb2.SaverDef(filename_tensor_name=path.name, version=saver_pb2.SaverDef.V2)
-        if description is None:
-            nodes.restore_op_name = _reading(path, saveables).name
-        else:
-            nodes.save_tensor_name = _writing(path, saveables, description).name
-        return nodes
+        yield saver_pb2.SaverDef(filename_tensor_name=path.name, version=saver_pb2.SaverDef.V2)
 
 
-def _writing(path: Tensor, saveables: list[SaveableObject], description: bytes) -> Tensor:
-    text = constant(description, dtypes.string, name="object_graph")
-    saveables = [*saveables, SaveableObject(text, [SaveSpec(text, "", OBJECT_GRAPH_KEY)], OBJECT_GRAPH_KEY)]
-    return with_dependencies([BulkSaverBuilder().save_op(path, saveables)], path)
+def _writing_nodes(graph: Graph, objects: ObjectGraph, description: bytes) -> _Written:
+    with _apart(graph) as nodes:
+        path = graph.get_tensor_by_name(nodes.filename_tensor_name)
+        saveables = _saveables(objects.variables)
+        states = {key: placeholder_with_default(b"", shape=(), name="py_state") for key in objects.states}
+        texts = {**states, OBJECT_GRAPH_KEY: constant(description, dtypes.string, name="object_graph")}
+        saveables += [SaveableObject(text, [SaveSpec(text, "", key)], key) for key, text in texts.items()]
+        nodes.save_tensor_name = with_dependencies([BulkSaverBuilder().save_op(path, saveables)], path).name
+    return nodes, states
 
 
-def _reading(path: Tensor, saveables: list[SaveableObject]) -> Operation:
-    tensors = iter(BulkSaverBuilder().bulk_restore(path, saveables, -1, False))
-    assigned = [each.restore([next(tensors) for _ in each.specs], None) for each in saveables]
-    return group(*assigned, name="restore_all")
+def _reading_nodes(graph: Graph, variables: Mapping[str, Variable]) -> saver_pb2.SaverDef:
+    with _apart(graph) as nodes:
+        path = graph.get_tensor_by_name(nodes.filename_tensor_name)
+        saveables = _saveables(variables)
+        tensors = iter(BulkSaverBuilder().bulk_restore(path, saveables, -1, False))
+        assigned = [each.restore([next(tensors) for _ in each.specs], None) for each in saveables]
+        nodes.restore_op_name = group(*assigned, name="restore_all").name
+    return nodes
+
+
+def _saveables(variables: Mapping[str, Variable]) -> list[SaveableObject]:
+    return [each for key, variable in variables.items() for each in saveables_for(variable, key)]
