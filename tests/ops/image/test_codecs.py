@@ -118,8 +118,13 @@ def test_decode_image_takes_all_formats_and_gives_a_gif_its_frames(run: Callable
     [
         (lambda: tf.image.decode_png(b"junk"), "got unknown format starting with 'junk'"),
         (lambda: tf.image.decode_png(file_of(RGB)[:60]), "Invalid PNG data, size 60"),
-        (lambda: tf.image.decode_png(file_of(RGB), channels=2), "`channels` must be 0, 1, 3 or 4 but got 2"),
-        (lambda: tf.image.decode_jpeg(file_of(SMOOTH, "JPEG"), channels=4), "JPEG does not support 4 channels"),
+        (lambda: tf.image.decode_png(file_of(RGB), channels=2), "channels must be 0, 1, 3, or 4, got 2"),
+        (lambda: tf.image.decode_jpeg(file_of(SMOOTH, "JPEG"), channels=2), "channels must be 0, 1, 3, or 4, got 2"),
+        (
+            lambda: tf.image.decode_and_crop_jpeg(file_of(SMOOTH, "JPEG"), [0, 0, 1, 1], channels=7),
+            "channels must be 0, 1, 3, or 4, got 7",
+        ),
+        (lambda: tf.image.decode_jpeg(file_of(SMOOTH, "JPEG"), channels=4), "channels must be 0, 1, or 3 for JPEG, got 4"),
         (lambda: tf.image.encode_jpeg(RGBA), r"image must have 1 or 3 channels, got \[5,4,4\]"),
         (lambda: tf.image.encode_png(np.zeros((2, 2, 5), np.uint8)), "image must have 1, 2, 3, or 4 channels, got 5"),
         (lambda: tf.image.encode_jpeg(RGB, quality=101), r"quality must be in \[0,100\], got 101"),

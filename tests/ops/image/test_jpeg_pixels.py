@@ -85,7 +85,7 @@ def test_what_simplejpeg_refuses_and_libjpeg_reads_is_decoded_a_few_levels_off()
     [
         ({"ratio": 3}, "ratio must be 1, 2, 4, or 8, got 3"),
         ({"dct_method": "FLOAT"}, "dct_method must be one of"),
-        ({"channels": 4}, "JPEG does not support 4 channels"),
+        ({"channels": 4}, "channels must be 0, 1, or 3 for JPEG, got 4"),
     ],
 )
 def test_options_that_there_are_not_are_refused(attrs: dict[str, Any], message: str) -> None:

@@ -21,7 +21,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import op
-from weft.ops.image.jpeg_pixels import JpegOptions, jpeg_pixels
+from weft.ops.image.jpeg_pixels import JpegOptions, check_channels, jpeg_pixels
 
 _PIXELS: Final = (dtypes.uint8, dtypes.uint16)
 SIGNATURES: Final = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"))
@@ -89,8 +89,7 @@ def _own_mode(image: Any) -> Any:
 
 def pixels_of(data: bytes, channels: int, wide: bool) -> np.ndarray:
     """[height, width, channels] pixels, uint16 when `wide`; `channels` 0 for as many as the file has."""
-    if channels not in (0, 1, 3, 4):
-        raise invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    check_channels(channels)
     if format_of(data) == "JPEG":
         pixels = jpeg_pixels(data, JpegOptions(channels))
         return pixels.astype(np.uint16) * 257 if wide else pixels

@@ -56,8 +56,15 @@ def check_options(options: JpegOptions) -> None:
         raise InvalidArgumentError.of(
             f"dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, got {options.method!r}"
         )
+    check_channels(options.channels)
     if options.channels == 4:
-        raise InvalidArgumentError.of("JPEG does not support 4 channels")
+        raise InvalidArgumentError.of("channels must be 0, 1, or 3 for JPEG, got 4")
+
+
+def check_channels(channels: int) -> None:
+    """Raise InvalidArgumentError unless pixels may have so many channels; 0 stands for as many as a file has."""
+    if channels not in (0, 1, 3, 4):
+        raise InvalidArgumentError.of(f"channels must be 0, 1, 3, or 4, got {channels}")
 
 
 def jpeg_pixels(data: bytes, options: JpegOptions = _PLAIN) -> np.ndarray:
