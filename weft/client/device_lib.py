@@ -19,6 +19,9 @@ def list_local_devices(session_config: Any = None) -> list[Any]:
 
     Args:
         session_config: a ConfigProto whose `device_count` limits the devices.
+
+    Returns:
+        A list of DeviceAttributes.
     """
     counts = None if session_config is None else session_config.device_count
     return [_attributes(DeviceSpec.from_string(name)) for name in local_device_names("localhost", 0, counts)]

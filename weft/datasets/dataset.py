@@ -87,6 +87,12 @@ class Dataset(Structured):
         Args:
             tensors: a tensor, or lists, tuples and dicts of tensors, whose first dimensions are equal.
 
+        Returns:
+            A Dataset.
+
+        Raises:
+            ValueError: the rows are not equally many, or there are scalars.
+
         >>> element = tf.data.Dataset.from_tensor_slices([1, 2]).make_one_shot_iterator().get_next()
         >>> sess.run(element), sess.run(element)
         (np.int32(1), np.int32(2))
@@ -117,6 +123,12 @@ class Dataset(Structured):
 
         Args:
             datasets: a tuple, list or dict of datasets.
+
+        Returns:
+            A Dataset.
+
+        Raises:
+            TypeError: one of them is no dataset, or they stand in a list.
         """
         made = selecting.zip_datasets(datasets)
         return Dataset(*made, inputs=tuple(nest.flatten(datasets)))

@@ -103,6 +103,9 @@ class Iterator(Structured):
             output_types: the types of the elements, in their structure.
             output_shapes: their shapes; unknown ones when None.
             output_classes: their classes; Tensor when None.
+
+        Returns:
+            An Iterator.
         """
         spec = structure.spec_of_legacy(output_types, output_shapes, output_classes)
         string_handle = convert_to_tensor(string_handle, dtype=dtypes.string)

@@ -19,7 +19,11 @@ def _parameters(fn: Callable[..., object]) -> list[inspect.Parameter]:
 
 
 def fn_args(fn: Callable[..., object]) -> tuple[str, ...]:
-    """The names of the arguments of a function, a method (without self), an object that can be called, or a partial."""
+    """The names of the arguments of a function, a method (without self), an object that can be called, or a partial.
+
+    Returns:
+        A tuple of str.
+    """
     bound = set(fn.keywords) if isinstance(fn, functools.partial) else set()
     return tuple(each.name for each in _parameters(fn) if each.kind in _POSITIONAL and each.name not in bound)
 

@@ -26,6 +26,9 @@ def write_graph(
         name: the file's name.
         as_text: whether to write text, which people can read, rather than the wire format.
 
+    Returns:
+        The file's path.
+
     Raises:
         FailedPreconditionError: the path is one of a directory.
     """

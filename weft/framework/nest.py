@@ -87,6 +87,9 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Nested]:
             leaf.
         expand_composites: whether the leaves of sparse and ragged tensors and of IndexedSlices are the tensors that they are
             made of; they are leaves themselves otherwise.
+
+    Returns:
+        A new list.
     """
     return _leaves(_opened(structure, expand_composites))
 
@@ -104,6 +107,9 @@ def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_
         structure: a nesting of lists, tuples and dicts, or a single leaf.
         flat_sequence: as many leaves, in the order of `flatten`.
         expand_composites: whether sparse and ragged tensors and IndexedSlices are made anew of tensors in the sequence.
+
+    Returns:
+        The structure, made of these leaves.
 
     Raises:
         TypeError: `flat_sequence` is no sequence.
@@ -154,6 +160,9 @@ def map_structure(
         check_types: whether the kinds of sequences must be equal too.
         expand_composites: whether the function gets the tensors that sparse and ragged ones and IndexedSlices are made of,
             which are then made anew of what it returns.
+
+    Returns:
+        What `func` returned, in the structure of the first.
 
     Raises:
         TypeError: `func` cannot be called, or kinds of sequences differ and `check_types` is true.

@@ -14,6 +14,9 @@ def to_categorical(y: Array, num_classes: int | None = None, dtype: str = "float
         y: the numbers, from 0.
         num_classes: the number of classes; one more than the greatest when None.
         dtype: of the result.
+
+    Raises:
+        IndexError: a number is not below `num_classes`.
     """
     labels = np.array(y, dtype="int")
     shape = labels.shape[:-1] if labels.ndim > 1 and labels.shape[-1] == 1 else labels.shape

@@ -75,6 +75,9 @@ def arg_scope(list_ops_or_scope: object, **kwargs: object) -> Iterator[_Scope]:
         list_ops_or_scope: a list of decorated functions; or what an earlier `arg_scope` gave, to have that again.
         **kwargs: the arguments.
 
+    Returns:
+        A context manager, which gives the scope.
+
     Raises:
         ValueError: a function is not decorated, or arguments are given with an earlier scope.
         TypeError: `list_ops_or_scope` is neither.

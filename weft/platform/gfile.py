@@ -249,6 +249,9 @@ def IsDirectory(dirname: Path) -> bool:
 
     Args:
         dirname: the path.
+
+    Returns:
+        True where there is a directory of that path.
     """
     try:
         return Stat(dirname).is_directory
@@ -271,6 +274,10 @@ def MkDir(dirname: Path) -> None:
 
     Args:
         dirname: the directory's path.
+
+    Raises:
+        NotFoundError: there is no parent.
+        PermissionDeniedError: the process may not.
     """
     files, path = _resolve(dirname)
     if not _is_made(dirname):
@@ -288,6 +295,10 @@ def MakeDirs(dirname: Path) -> None:
 
     Args:
         dirname: the directory's path.
+
+    Raises:
+        FailedPreconditionError: a file is in the way.
+        PermissionDeniedError: the process may not.
     """
     files, path = _resolve(dirname)
     if path and not _is_made(dirname):
@@ -322,6 +333,9 @@ def Glob(filename: Path | list[str] | tuple[str, ...]) -> list[str]:
 
     Args:
         filename: a pattern with `*`, `?` and `[...]`, or a list of patterns.
+
+    Returns:
+        A new list of paths, empty where nothing matches.
     """
     patterns = filename if isinstance(filename, list | tuple) else [filename]
     found: list[str] = []
@@ -372,6 +386,10 @@ def DeleteRecursively(dirname: Path) -> None:
 
     Args:
         dirname: the directory's path.
+
+    Raises:
+        NotFoundError: there is no such directory.
+        PermissionDeniedError: the process may not.
     """
     files, path = _resolve(dirname)
     files.remove_recursively(path)

@@ -20,6 +20,9 @@ def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
     Args:
         bytes_or_text: bytes or a str.
         encoding: the encoding of the text.
+
+    Returns:
+        bytes.
     """
     if isinstance(bytes_or_text, bytearray):
         return bytes(bytes_or_text)

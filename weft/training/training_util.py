@@ -23,6 +23,12 @@ def global_step(sess: SessionLike, global_step_tensor: VariableLike | str) -> in
     Args:
         sess: the Session.
         global_step_tensor: the variable or tensor, or its name.
+
+    Returns:
+        An int.
+
+    Raises:
+        FailedPreconditionError: the variable has no value yet.
     """
     return int(sess.run(global_step_tensor))
 

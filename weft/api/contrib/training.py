@@ -80,6 +80,9 @@ def byte_size_load_fn(op: Operation) -> float:
     Args:
         op: the op.
 
+    Returns:
+        An int.
+
     Raises:
         ValueError: it has not exactly one output, or one of unknown shape.
     """

@@ -166,6 +166,9 @@ class Server:
             config: the ConfigProto of its sessions.
             start: whether it serves at once.
 
+        Returns:
+            A Server.
+
         >>> with tf.train.Server.create_local_server() as server, tf.Session(server.target) as session:
         ...     print(session.run(tf.constant(3)))
         3

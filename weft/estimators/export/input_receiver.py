@@ -121,6 +121,9 @@ def build_parsing_serving_input_receiver_fn(
     Args:
         feature_spec: how to parse them, as `tf.parse_example` takes it.
         default_batch_size: how many a request has; None for any number.
+
+    Returns:
+        A function without arguments that returns a ServingInputReceiver.
     """
 
     def serving_input_receiver_fn() -> ServingInputReceiver:
@@ -138,6 +141,9 @@ def build_raw_serving_input_receiver_fn(
     Args:
         features: tensors, by name, whose dtypes and shapes the placeholders get; the first dimension is the batch.
         default_batch_size: its size; None for any.
+
+    Returns:
+        A function without arguments that returns a ServingInputReceiver.
     """
 
     def serving_input_receiver_fn() -> ServingInputReceiver:

@@ -117,6 +117,9 @@ def categorical_column_with_hash_bucket(
         hash_bucket_size: the number of buckets.
         dtype: string, or a type of integers.
 
+    Returns:
+        The column.
+
     Raises:
         ValueError: there is no bucket, or a part of one, or the type does not do.
     """

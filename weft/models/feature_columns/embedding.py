@@ -226,6 +226,9 @@ def embedding_column(
         max_norm: rows with a greater Euclidean norm are scaled down to it.
         trainable: whether the table is trained.
 
+    Returns:
+        The column.
+
     Raises:
         ValueError: the dimension is not positive, only one of the checkpoint and the name is given, or the initializer is
             no function.

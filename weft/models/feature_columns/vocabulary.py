@@ -185,6 +185,9 @@ def categorical_column_with_vocabulary_list(
         default_value: without buckets, the id of what is not in the list; -1 for no id.
         num_oov_buckets: how many ids there are, behind those of the list, for what is not in it; chosen by hash.
 
+    Returns:
+        The column.
+
     Raises:
         TypeError: the list is a text.
         ValueError: the list is empty or has an entry twice, or the arguments do not fit together.

@@ -43,7 +43,14 @@ class DenseKernelMapper(abc.ABC):
 
     @abc.abstractmethod
     def map(self, input_tensor: Tensor) -> Tensor:
-        """Map the rows of `[batch, input_dim]` to `[batch, output_dim]`."""
+        """Map each row.
+
+        Args:
+            input_tensor: `[batch, input_dim]` of floats.
+
+        Returns:
+            `[batch, output_dim]` of floats.
+        """
 
 
 class RandomFourierFeatureMapper(DenseKernelMapper):

@@ -97,6 +97,9 @@ def real_valued_column(
         dtype: the type as which the feature is parsed.
         normalizer: a function of the batch's tensor, applied before anything else.
 
+    Returns:
+        The column.
+
     Raises:
         TypeError: an argument is of another type. ValueError: the dimension, the type or the list's length does not do.
     """

@@ -269,6 +269,9 @@ def dropout(
 
     Returns:
         The shape and type of `inputs`.
+
+    Raises:
+        ValueError: the rate is none from 0 to 1.
     """
     return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
 

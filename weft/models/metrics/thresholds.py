@@ -272,6 +272,9 @@ def auc(
         summation_method: "trapezoidal", "minoring" or "majoring", or "careful_interpolation" for PR curves.
         thresholds: further thresholds within (0, 1), in place of evenly spread ones.
 
+    Returns:
+        Two scalars of float32: the area, and the update operation's result.
+
     Raises:
         ValueError: the curve or the method is another one.
         InvalidArgumentError: in a run, a prediction is not in [0, 1].

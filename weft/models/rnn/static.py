@@ -50,6 +50,9 @@ def static_rnn(
         sequence_length: `[batch]`, how many steps each sequence has; past it outputs are zero and the state stays.
         scope: the variable scope, "rnn" when None.
 
+    Returns:
+        A list of the outputs, one for each of the inputs, and the last state.
+
     Raises:
         TypeError: `cell` is no cell, or `inputs` no sequence.
         ValueError: `inputs` is empty, its sizes differ or are unknown, or there is neither state nor type.

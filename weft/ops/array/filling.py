@@ -73,6 +73,10 @@ def fill(dims: DynamicShape, value: TensorLike, name: str | None = None) -> Tens
 
     Returns:
         A tensor of the shape `dims` and the type of `value`.
+
+    Raises:
+        ValueError: a size is negative, or `value` no scalar.
+        InvalidArgumentError: in a run, a size is negative that only the run tells.
     """
     return fill_node(dims, value, name=name)
 
@@ -129,6 +133,10 @@ def zeros(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | No
 
     Returns:
         A tensor of zeros of that shape and type; of False or empty strings for bool and string.
+
+    Raises:
+        ValueError: a size is below -1.
+        TypeError: a size is None.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     return _one_value(shape, kind, zero_of(kind), name or "zeros")
@@ -186,6 +194,9 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
 
     Returns:
         A tensor of the shape of the argument.
+
+    Raises:
+        TypeError: `tensor` becomes none.
     """
     with get_default_graph().name_scope(name or "zeros_like") as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -215,6 +226,12 @@ def ones_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | No
         tensor: [...] tensor, or what becomes one.
         dtype: the numeric or bool dtype of the result; that of `tensor` when None.
         optimize: whether a shape that is known while the graph is built may become a constant.
+
+    Returns:
+        A tensor of the shape of the argument.
+
+    Raises:
+        TypeError: `tensor` becomes none, or the dtype has no one.
     """
     with get_default_graph().name_scope(name or "ones_like") as scope:
         tensor = convert_to_tensor(tensor, name="tensor")

@@ -203,6 +203,10 @@ def gather(
     Returns:
         A tensor of the dtype of `params`, with the shape of `indices` (but for the batch) in the place of the dimension
         `axis`.
+
+    Raises:
+        ValueError: `params` has no dimension `axis`, or known shapes don't fit the batch dimensions.
+        InvalidArgumentError: in a run, an index is not in [0, n).
     """
     if axis is None:
         axis = batch_dims

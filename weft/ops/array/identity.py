@@ -54,6 +54,9 @@ def identity(
 
     Returns:
         A tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `input` becomes no tensor.
     """
     if isinstance(input, IndexedSlices | SparseTensor):
         values, indices = identity_node(input.values), identity_node(input.indices)
@@ -84,6 +87,9 @@ def stop_gradient(xp: ArrayModule, input: Array) -> Result:
 
     Args:
         input: [...] tensor of any dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
     """
     return input
 

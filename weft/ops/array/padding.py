@@ -153,6 +153,10 @@ def slice_of(input_: TensorLike, begin: TensorLike, size: DynamicShape, name: st
 
     Returns:
         [*size] tensor of the same dtype.
+
+    Raises:
+        ValueError: `begin` and `size` don't have as many numbers as there are dimensions, as far as these are known.
+        InvalidArgumentError: in a run, the block does not lie in the tensor.
     """
     return slice_node(input_, begin, size, name=name)
 

@@ -134,6 +134,9 @@ def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = 
 
     Returns:
         `y`, [k] of the dtype of `x`, and `idx`, [n].
+
+    Raises:
+        ValueError: `x` is no vector, as far as its shape is known.
     """
     return Unique(*unique_node(x, out_idx=out_idx, name=name))
 

@@ -97,6 +97,9 @@ def shape(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.
 
     Returns:
         [rank] tensor of `out_type`.
+
+    Raises:
+        TypeError: `input` becomes no tensor.
     """
     return shape_internal(input, name, out_type=out_type)
 
@@ -152,6 +155,9 @@ def size(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.i
     """The number of elements; a constant when it is known while the graph is built.
 
     Args: those of `tf.shape`.
+
+    Returns:
+        [] tensor of `out_type`.
     """
     return size_internal(input, name, out_type)
 
@@ -268,6 +274,10 @@ def reshape(tensor: TensorLike, shape: DynamicShape, name: str | None = None) ->
 
     Returns:
         A tensor of the same type and the shape `shape`.
+
+    Raises:
+        ValueError: the known sizes don't hold as many elements, two of them are -1, or one is below that.
+        InvalidArgumentError: in a run, the same of sizes that only the run tells.
     """
     return reshape_node(tensor, shape, name=name)
 
@@ -381,6 +391,10 @@ def squeeze(
 
     Returns:
         The tensor without those dimensions.
+
+    Raises:
+        ValueError: a dimension of `axis` is not there or not of size 1, as far as shapes are known; or both names are given.
+        InvalidArgumentError: in a run, the same of sizes that only the run tells.
     """
     axis = deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else [axis] if np.isscalar(axis) else axis

@@ -304,6 +304,11 @@ def strided_slice(
 
     Returns:
         A tensor of the same dtype.
+
+    Raises:
+        ValueError: a stride is zero, or there are more places than dimensions.
+        InvalidArgumentError: in a run, the same of numbers that only the run tells, or an index is out of bounds whose
+            dimension is removed.
     """
     if strides is None:
         strides = ones_like(begin)

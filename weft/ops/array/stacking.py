@@ -201,6 +201,9 @@ def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -
 
     Returns:
         [n, ...] tensor of their dtype.
+
+    Raises:
+        ValueError: the shapes are not known as a whole, or differ.
     """
     with get_default_graph().name_scope(name):
         first = convert_to_tensor(values[0])

@@ -84,6 +84,10 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
 
     Returns:
         A tensor of the same dtype, `sizes[i] * multiples[i]` along dimension i.
+
+    Raises:
+        ValueError: there are not as many multiples as dimensions, as far as these are known.
+        InvalidArgumentError: in a run, a multiple is negative, or there are not as many as dimensions.
     """
     return tile_node(input, multiples, name=name)
 

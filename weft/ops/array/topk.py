@@ -115,6 +115,10 @@ def top_k(input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str |
 
     Returns:
         `values`, [..., k] of the dtype of `input`, and `indices`, [..., k] int32.
+
+    Raises:
+        ValueError: `input` is a scalar, or `k` negative or more than the last dimension has, as far as these are known.
+        InvalidArgumentError: in a run, the same of numbers that only the run tells.
     """
     return TopKV2(*top_k_node(input, k, sorted=sorted, name=name))
 

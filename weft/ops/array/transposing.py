@@ -93,6 +93,10 @@ def transpose(a: TensorLike, perm: TensorLike | None = None, name: str = "transp
 
     Returns:
         A tensor of the same dtype.
+
+    Raises:
+        ValueError: `perm` is no permutation of the dimensions, as far as it is known.
+        InvalidArgumentError: in a run, the same of a `perm` that only the run tells.
     """
     tensor = convert_to_tensor(a, name="a")
     node = conjugate_transpose if conjugate and tensor.dtype.is_complex else transpose_node

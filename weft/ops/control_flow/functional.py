@@ -199,6 +199,9 @@ def scan(
         reverse: begin with the last part.
         name: the name scope.
 
+    Returns:
+        Tensors of the structure that `fn` returns, with the results along a first dimension.
+
     Raises:
         TypeError: `fn` is no function, or `infer_shape` no bool.
         ValueError: `elems` are scalars, or `fn` returns another structure than it gets.

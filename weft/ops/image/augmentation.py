@@ -29,6 +29,9 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
 
     Returns:
         A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: the image is of another rank.
     """
     with get_default_graph().name_scope("random_flip_left_right"):
         return _random_flip(image, 1, seed)

@@ -235,6 +235,9 @@ def draw_bounding_boxes(
 
     Returns:
         A tensor of the shape and dtype of `images`.
+
+    Raises:
+        ValueError: images or boxes are of another rank, or the images' depth is none of 1, 3 and 4.
     """
     palette = np.zeros((0, 0), np.float32) if colors is None else colors
     return draw_bounding_boxes_v2(images, boxes, palette, name=name)

@@ -60,6 +60,13 @@ def decode_jpeg(
         try_recover_truncated: whether a file that ends too early is decoded as far as it goes.
         acceptable_fraction: how much of the lines must be there then, from 0 to 1.
         dct_method: a hint how to decode: "", "INTEGER_FAST" or "INTEGER_ACCURATE".
+
+    Returns:
+        [height, width, channels] uint8 tensor.
+
+    Raises:
+        ValueError: `contents` is no scalar.
+        InvalidArgumentError: in a run, the bytes are no picture, or `channels` or `ratio` is another number.
     """
     options = JpegOptions(channels, ratio, fancy_upscaling, try_recover_truncated, dct_method)
     return _decoded(contents.item(), options)

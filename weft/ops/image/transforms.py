@@ -217,6 +217,9 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
         saturate: whether values that do not fit become the nearest that does.
         name: the result's name.
 
+    Returns:
+        A tensor of that dtype and the shape of `image`.
+
     Raises:
         AttributeError: `dtype` is neither floating point nor integer.
         TypeError: the pixels are no numbers.

@@ -369,6 +369,11 @@ def parse_single_example(
     Returns:
         A dict of tensors and SparseTensors by the names in `features`.
 
+    Raises:
+        ValueError: there are no features, or one has no shape or dtype.
+        InvalidArgumentError: in a run, the string is no Example, or a feature without a default value is missing or of
+            another type.
+
     >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
     >>> example = tf.train.Example(features=tf.train.Features(feature={"x": feature}))
     >>> parsed = tf.parse_single_example(example.SerializeToString(), {"x": tf.FixedLenFeature([2], tf.int64)})

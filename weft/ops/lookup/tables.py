@@ -24,7 +24,11 @@ from weft.ops.variables.saveable_object import SaveableObject, SaveSpec
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:
-    """The operation that fills all tables of the graph; it does nothing when there are none."""
+    """The operation that fills all tables of the graph; it does nothing when there are none.
+
+    Returns:
+        An operation, which has no value.
+    """
     return group(*get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
 
 

@@ -216,6 +216,9 @@ def index_table_from_tensor(
         name: the name scope.
         mapping: the former name of `vocabulary_list`.
 
+    Returns:
+        A lookup table; run `tf.tables_initializer()` before it is used.
+
     Raises:
         ValueError: there is no list, its type is not `dtype`, or `num_oov_buckets` is negative.
         TypeError: `dtype` is neither an integer nor a string.

@@ -91,6 +91,10 @@ def cast(
 
     Returns:
         A tensor, or SparseTensor, of the same shape and the type `dtype`.
+
+    Raises:
+        TypeError: `x` becomes no tensor.
+        UnimplementedError: in a run, it holds strings, or is to.
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor):
@@ -144,6 +148,9 @@ def to_float(x: TensorLike, name: str = "ToFloat") -> Tensor:
 
     Returns:
         `x` with elements of float32.
+
+    Raises:
+        UnimplementedError: in a run, `x` holds strings.
     """
     return cast(x, dtypes.float32, name=name)
 
@@ -166,6 +173,9 @@ def to_int32(x: TensorLike, name: str = "ToInt32") -> Tensor:
 
     Returns:
         `x` with elements of int32.
+
+    Raises:
+        UnimplementedError: in a run, `x` holds strings.
     """
     return cast(x, dtypes.int32, name=name)
 
@@ -177,6 +187,9 @@ def to_int64(x: TensorLike, name: str = "ToInt64") -> Tensor:
 
     Returns:
         `x` with elements of int64.
+
+    Raises:
+        UnimplementedError: in a run, `x` holds strings.
     """
     return cast(x, dtypes.int64, name=name)
 

@@ -129,6 +129,12 @@ def clip_by_norm(
         t: [...] tensor of a floating dtype, or IndexedSlices of it; the result is of the same kind and shape.
         clip_norm: scalar of its dtype, positive.
         axes: the dimensions over which a norm is taken, a list of int32; None for all.
+
+    Returns:
+        What `t` is, of its shape and dtype.
+
+    Raises:
+        ValueError: the shape of `clip_norm` does not broadcast to that of `t`.
     """
     with input_scope(name, "clip_by_norm", (t, clip_norm)) as scope:
         values = _values(t)

@@ -48,6 +48,14 @@ def greater(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+
+    Returns:
+        [...] bool tensor, of the shape to which both are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return x > y
 
@@ -58,6 +66,14 @@ def greater_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Args:
         x, y: [...] tensors of one floating or integer dtype, whose shapes broadcast.
+
+    Returns:
+        [...] bool tensor, of the shape to which both are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return x >= y
 
@@ -95,6 +111,11 @@ def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool
 
     Returns:
         [...] bool tensor, of the shape to which both are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: known shapes don't broadcast, unless `incompatible_shape_error` is false.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
@@ -107,6 +128,14 @@ def not_equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: 
 
     Args:
         x, y: [...] tensors of one dtype, of any kind, strings and booleans too, whose shapes broadcast.
+
+    Returns:
+        [...] bool tensor, of the shape to which both are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: known shapes don't broadcast, unless `incompatible_shape_error` is false.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
 
@@ -151,6 +180,11 @@ def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Returns:
         A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return xp.maximum(x, y)
 
@@ -169,6 +203,11 @@ def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Returns:
         A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return xp.minimum(x, y)
 
@@ -202,6 +241,12 @@ def logical_not(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] bool tensor.
+
+    Returns:
+        [...] bool tensor of its shape.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return ~x
 

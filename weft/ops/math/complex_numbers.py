@@ -187,6 +187,9 @@ def absolute(x: TensorLike, name: str | None = None) -> Tensor:
 
     Returns:
         [...] tensor of the argument's type and shape; of complex numbers it is of floats.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     tensor = convert_to_tensor(x, name="x")
     if tensor.dtype.is_complex:

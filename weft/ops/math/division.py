@@ -225,6 +225,14 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 2: rounded down for integers.
 
     Args: those of `tf.math.multiply`.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     with input_scope(name, "div", (x, y)) as scope:
         x, y = _of_one_type(x, y)
@@ -271,6 +279,15 @@ def power(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
     Args:
         x, y: [...] tensors of one signed integer, floating or complex dtype, whose shapes broadcast.
+
+    Returns:
+        A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
+            An integer to a negative power is one too.
     """
     return pow_node(x, y, name=name)
 

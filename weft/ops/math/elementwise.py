@@ -113,6 +113,11 @@ def add(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Returns:
         A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return x + y
 
@@ -158,6 +163,11 @@ def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Returns:
         A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return x - y
 
@@ -196,6 +206,11 @@ def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
 
     Returns:
         A tensor of the type of both, of the shape to which they are broadcast.
+
+    Raises:
+        TypeError: the dtypes differ, or are others than these.
+        ValueError: known shapes don't broadcast.
+        InvalidArgumentError: in a run, shapes don't broadcast that only the run tells.
     """
     return x * y
 
@@ -239,6 +254,9 @@ def square(xp: ArrayModule, x: Array) -> Result:
 
     Returns:
         [...] tensor of the type and shape of the argument, or a SparseTensor of a SparseTensor.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return x * x
 

@@ -143,6 +143,9 @@ def reduce_min(
     """The least element over the dimensions in `axis` (all when None).
 
     Args: those of `tf.math.reduce_sum`.
+
+    Returns:
+        A tensor of the same type, without the dimensions of `axis`, or with ones in their place.
     """
     return _reduce(min_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 

@@ -97,6 +97,13 @@ def cumsum(
         axis: int32 or int64 scalar, the dimension along which to go; one below zero counts from the end.
         exclusive: whether the element itself is left out.
         reverse: whether to begin at the end.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Raises:
+        ValueError: `x` has no dimension `axis`, as far as its shape is known.
+        InvalidArgumentError: in a run, the same of an `axis` that only the run tells.
     """
     return cumsum_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 

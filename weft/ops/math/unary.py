@@ -31,6 +31,12 @@ def exp(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] tensor of a floating or complex dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return xp.exp(x)
 
@@ -59,6 +65,9 @@ def log(xp: ArrayModule, x: Array) -> Result:
 
     Returns:
         [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return xp.log(x)
 
@@ -94,6 +103,9 @@ def sqrt(xp: ArrayModule, x: Array) -> Result:
 
     Returns:
         [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return xp.sqrt(x)
 
@@ -167,6 +179,9 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 
     Returns:
         [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return sigmoid_node(x, name=name)
 
@@ -200,6 +215,9 @@ def tanh(xp: ArrayModule, x: Array) -> Result:
 
     Returns:
         [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return xp.tanh(x)
 
@@ -234,6 +252,12 @@ def ceil(xp: ArrayModule, x: Array) -> Result:
 
     Args:
         x: [...] tensor of a floating dtype; the result has its shape and dtype.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `x` is of another dtype.
     """
     return xp.ceil(x)
 

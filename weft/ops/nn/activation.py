@@ -60,6 +60,9 @@ def relu(xp: ArrayModule, features: Array) -> Result:
 
     Returns:
         [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `features` is of another dtype.
     """
     return xp.maximum(features, _zero(features))
 
@@ -171,6 +174,12 @@ def elu(xp: ArrayModule, features: Array) -> Result:
     """`exp(features) - 1` where negative, else `features`: `[...] -> [...]`.
 
     Args: those of `tf.math.softplus`.
+
+    Returns:
+        [...] tensor of the type and shape of the argument.
+
+    Raises:
+        TypeError: `features` is of another dtype.
     """
     zero = _zero(features)
     return xp.where(features < zero, _exp_less_one(xp, xp.minimum(features, zero)), features)

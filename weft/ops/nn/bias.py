@@ -167,6 +167,10 @@ def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str 
 
     Returns:
         [batch, units] tensor of the same dtype.
+
+    Raises:
+        ValueError: `x` and `weights` are no matrices that can be multiplied, or `biases` no vector, as far as shapes are known.
+        InvalidArgumentError: in a run, the same of shapes that only the run tells.
     """
     with input_scope(name, "xw_plus_b", (x, weights, biases)) as scope:
         x = convert_to_tensor(x, name="x")

@@ -135,6 +135,10 @@ def conv2d_transpose(
 
     Returns:
         A tensor of that shape and the same dtype.
+
+    Raises:
+        ValueError: the channels of images, filters and `output_shape` don't fit, or the padding or the layout is another.
+        InvalidArgumentError: in a run, `output_shape` is none that a convolution makes the images of.
     """
     value = deprecated_argument_lookup("input", input, "value", value)
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)

@@ -227,6 +227,9 @@ def ctc_loss(
         time_major: whether steps come first.
         logits: another name of `inputs`.
 
+    Returns:
+        [batch] tensor of float32.
+
     Raises:
         TypeError: the labels are not sparse.
     """

@@ -378,5 +378,8 @@ def local_response_normalization(
         depth_radius: how many channels count on either side.
         bias: what is added, so that nothing is divided by zero; usually positive.
         alpha, beta: the factor and the exponent.
+
+    Returns:
+        A tensor of the shape and dtype of the input.
     """
     return lrn_node(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)

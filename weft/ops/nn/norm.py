@@ -45,6 +45,9 @@ def moments(
 
     Returns:
         Two tensors of the dtype of `x`.
+
+    Raises:
+        ValueError: `x` has not these dimensions.
     """
     keep = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     with input_scope(name, "moments", (x, axes)):
@@ -172,6 +175,9 @@ def l2_normalize(
         axis: a dimension or a list of them.
         epsilon: the least square of the norm.
         dim: the older name of `axis`.
+
+    Returns:
+        A tensor of the shape and dtype of the input.
     """
     axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     with input_scope(name, "l2_normalize", (x,)) as scope:
@@ -196,6 +202,12 @@ def batch_normalization(
         mean, variance: tensors that broadcast to `x`, such as `moments` gives.
         offset, scale: tensors that broadcast to `x`, or None.
         variance_epsilon: a small number that is added to the variance.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Raises:
+        ValueError: known shapes don't broadcast.
     """
     with input_scope(name, "batchnorm", (x, mean, variance, scale, offset)):
         x, mean, variance = (convert_to_tensor(each) for each in (x, mean, variance))

@@ -55,6 +55,9 @@ def max_pool(
     Returns:
         A tensor of the type of `value`, [batch, height, width, channels] in the order of `data_format`.
 
+    Raises:
+        ValueError: the images are not of rank 4, the windows don't fit, or the padding or the layout is another.
+
     >>> tf.nn.max_pool(tf.ones([1, 4, 4, 3]), [1, 2, 2, 1], [1, 2, 2, 1], "VALID").shape
     TensorShape([Dimension(1), Dimension(2), Dimension(2), Dimension(3)])
     """
@@ -86,6 +89,9 @@ def avg_pool(
 
     Returns:
         [batch, out_height, out_width, channels] tensor of the same dtype.
+
+    Raises:
+        ValueError: the images are not of rank 4, the windows don't fit, or the padding or the layout is another.
     """
     return _pooled(
         avg_pool_node,

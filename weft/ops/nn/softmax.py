@@ -96,6 +96,9 @@ def softmax(logits: TensorLike, axis: int | Tensor | None = None, name: str | No
 
     Returns:
         A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: there is no dimension `axis`, or the logits are a scalar.
     """
     return _along(softmax_node, logits, deprecated_argument_lookup("axis", axis, "dim", dim), name)
 
@@ -106,6 +109,12 @@ def log_softmax(
     """The logarithm of softmax along `axis` (the last dimension when None); `dim` is the older name of `axis`.
 
     Args: those of `tf.math.softmax`.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: there is no dimension `axis`, or the logits are a scalar.
     """
     return _along(log_softmax_node, logits, deprecated_argument_lookup("axis", axis, "dim", dim), name)
 

@@ -132,6 +132,9 @@ def py_func(
         stateful: False promises that equal inputs give equal results.
         name: the node's name.
 
+    Returns:
+        A tensor, or a list of them as `Tout` says; an Operation where that is empty.
+
     Raises:
         TypeError: `inp` is no list.
         ValueError: `func` is no function.

@@ -71,6 +71,10 @@ def random_normal(
     Returns:
         A tensor of that shape and type, with new numbers in each run.
 
+    Raises:
+        TypeError: the dtype is no floating one.
+        ValueError: a size is negative.
+
     >>> tf.random_normal([2, 3], mean=1.0, stddev=0.1).shape
     TensorShape([Dimension(2), Dimension(3)])
     """
@@ -103,6 +107,10 @@ def truncated_normal(
 
     Returns:
         A tensor of that shape and type, with new numbers in each run.
+
+    Raises:
+        TypeError: the dtype is no floating one.
+        ValueError: a size is negative.
     """
     with input_scope(name, "truncated_normal", [shape, mean, stddev]) as scope:
         sizes = shape_tensor(shape)
@@ -141,6 +149,10 @@ def random_uniform(
 
     Returns:
         A tensor of that shape and type, with new numbers in each run.
+
+    Raises:
+        ValueError: an integer type has no `maxval`, or a size is negative.
+        InvalidArgumentError: in a run, integers are to be below `minval`.
 
     >>> sess.run(tf.random_uniform([3], 5, 6, dtype=tf.int32))
     array([5, 5, 5], dtype=int32)
@@ -221,6 +233,9 @@ def multinomial(
 
     Returns:
         [batch, num_samples] tensor of that dtype.
+
+    Raises:
+        ValueError: the logits are no matrix, or `num_samples` no scalar.
     """
     with input_scope(name, "multinomial", [logits]):
         return drawn_categories(logits, num_samples, output_dtype, seed)

@@ -137,6 +137,9 @@ def sparse_to_dense(
     Returns:
         A tensor of `output_shape` and the values' type.
 
+    Raises:
+        InvalidArgumentError: in a run, a position lies outside, or is out of order or repeated and `validate_indices` is true.
+
     >>> sess.run(tf.sparse_to_dense([0, 2], [4], [5, 7]))
     array([5, 0, 7, 0], dtype=int32)
     """
@@ -154,6 +157,13 @@ def sparse_tensor_to_dense(
         sp_input: a SparseTensor of any dtype.
         default_value: scalar of its dtype.
         validate_indices: whether to check the order of its elements, and that none repeats.
+
+    Returns:
+        A tensor of the SparseTensor's dense shape and dtype.
+
+    Raises:
+        TypeError: `sp_input` is no SparseTensor.
+        InvalidArgumentError: in a run, an element lies outside, or is out of order or repeated and `validate_indices` is true.
     """
     sparse = as_sparse(sp_input)
     default = zeros([], sparse.dtype) if default_value is None else default_value

@@ -137,6 +137,9 @@ def string_to_number(
 
     Returns:
         [...] tensor of `out_type`.
+
+    Raises:
+        InvalidArgumentError: in a run, a string is no number of the type.
     """
     given = input if string_tensor is None else string_tensor
     return string_to_number_node(given, out_type=out_type, name=name)
@@ -206,6 +209,9 @@ def decode_raw(
 
     Returns:
         [..., n] tensor of `out_type`.
+
+    Raises:
+        InvalidArgumentError: in a run, the strings' lengths differ, or are no multiple of a number's.
     """
     given = bytes if input_bytes is None else input_bytes
     return decode_raw_node(given, out_type=out_type, little_endian=little_endian, name=name)

@@ -57,6 +57,9 @@ def merge(inputs: Sequence[object], collections: Sequence[str] | None = None, na
     Returns:
         A [] string tensor, all of these Summaries in one.
 
+    Raises:
+        ValueError: there is nothing to merge.
+
     >>> merged = tf.summary.merge([tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)])
     >>> [value.tag for value in tf.Summary.FromString(sess.run(merged)).value]
     ['a', 'b']

@@ -173,6 +173,9 @@ def scalar(name: str, tensor: TensorLike, collections: Sequence[str] | None = No
     Returns:
         A [] string tensor, the Summary as a run's bytes.
 
+    Raises:
+        InvalidArgumentError: in a run, the value is no scalar.
+
     >>> tf.Summary.FromString(sess.run(tf.summary.scalar("loss", 0.5))).value[0].simple_value
     0.5
     """
@@ -191,6 +194,9 @@ def histogram(name: str, values: TensorLike, collections: Sequence[str] | None =
 
     Returns:
         A [] string tensor, the Summary as a run's bytes.
+
+    Raises:
+        InvalidArgumentError: in a run, a value is NaN or infinite.
 
     >>> tf.Summary.FromString(sess.run(tf.summary.histogram("w", [1.0, 3.0]))).value[0].histo.max
     3.0
@@ -213,6 +219,9 @@ def image(
 
     Returns:
         A [] string tensor, the Summary as a run's bytes.
+
+    Raises:
+        InvalidArgumentError: in a run, the tensor is not of rank 4, or its depth is none of 1, 3 and 4.
 
     >>> summary = tf.Summary.FromString(sess.run(tf.summary.image("x", tf.zeros([1, 2, 3, 1]))))
     >>> summary.value[0].image.width

@@ -26,6 +26,10 @@ def assign(
     Returns:
         The variable's value after it: a reference to the variable, or an operation of a resource variable.
 
+    Raises:
+        ValueError: the shapes differ and `validate_shape` is true, or the dtypes do.
+        InvalidArgumentError: in a run, the shapes differ.
+
     >>> v = tf.Variable(1.0)
     >>> sess.run(tf.assign(v, 2.0))
     np.float32(2.0)
@@ -56,6 +60,13 @@ def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
         ref: a variable of a numeric dtype.
         value: a tensor of its shape and dtype.
         use_locking: recorded; updates are always whole.
+
+    Returns:
+        The variable's value after it: a reference to the variable, or an operation of a resource variable.
+
+    Raises:
+        ValueError: known shapes differ, or the dtypes do.
+        FailedPreconditionError: in a run, the variable has no value yet.
     """
     _check_variable(ref, "assign_add")
     if ref.dtype.is_ref:
@@ -81,6 +92,9 @@ def is_variable_initialized(variable: VariableLike, name: str | None = None) -> 
 
     Args:
         variable: a variable.
+
+    Returns:
+        [] bool tensor.
     """
     if variable.dtype.is_ref:
         return state.is_variable_initialized(variable, name=name)

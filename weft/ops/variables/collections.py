@@ -89,6 +89,9 @@ def moving_average_variables(scope: str | None = None) -> list[Variable]:
     """The variables whose moving averages are kept.
 
     Args: those of `tf.global_variables`.
+
+    Returns:
+        A new list of variables, in the order in which they were made.
     """
     return get_default_graph().get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 

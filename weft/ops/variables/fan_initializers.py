@@ -64,6 +64,12 @@ def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: DTy
         uniform: whether the numbers are uniform, rather than normal and cut at two standard deviations.
         seed: the op seed.
         dtype: a floating type.
+
+    Returns:
+        An initializer.
+
+    Raises:
+        TypeError: the dtype is no floating one.
     """
     return variance_scaling_initializer(factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)
 

@@ -59,6 +59,12 @@ def variable(
         device: the device, or a function of the operation that names it.
         dtype: the type; float32 unless the scope says otherwise.
         synchronization, aggregation: recorded.
+
+    Returns:
+        The variable.
+
+    Raises:
+        ValueError: as of `get_variable`.
     """
     getter: Any = get_variable
     if custom_getter is not None:
@@ -80,6 +86,12 @@ def model_variable(name: str, *args: Any, collections: Collections = None, **kwa
         args: further arguments of `variable`, by position.
         collections: the graph collections to add it to, besides the two.
         kwargs: further arguments of `variable`, by name.
+
+    Returns:
+        The variable.
+
+    Raises:
+        ValueError: as of `get_variable`.
     """
     kwargs["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
     return variable(name, *args, **kwargs)
@@ -159,6 +171,9 @@ def get_model_variables(scope: ScopeLike = None, suffix: str | None = None) -> l
     """`get_variables` of MODEL_VARIABLES.
 
     Args: those of `tf.contrib.framework.get_local_variables`.
+
+    Returns:
+        A new list of variables.
     """
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 

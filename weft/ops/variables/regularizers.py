@@ -38,6 +38,12 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
     Args:
         scale: a number that is not negative; with 0.0 there is no penalty.
         scope: the name scope of the penalty.
+
+    Returns:
+        A function of the weights, which returns a scalar tensor or None.
+
+    Raises:
+        ValueError: the scale is negative or no number.
     """
     return _scaled("l2", scale, l2_loss, scope)
 

@@ -73,6 +73,9 @@ def piecewise_constant(
         values: one more than there are boundaries, of one type.
         name: the name scope.
 
+    Returns:
+        A scalar tensor of the values' type.
+
     Raises:
         ValueError: the numbers of boundaries and values, or the types, don't fit.
     """

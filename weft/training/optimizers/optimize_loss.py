@@ -67,6 +67,9 @@ def optimize_loss(
         colocate_gradients_with_ops: put gradients beside the ops that they differentiate.
         increment_global_step: whether to count the step.
 
+    Returns:
+        A scalar tensor, the loss after the update.
+
     Raises:
         ValueError: an argument is of another kind or value than these.
     """

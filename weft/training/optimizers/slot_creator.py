@@ -32,6 +32,9 @@ def create_slot(primary: Variable | Tensor, val: Any, name: str, colocate_with_p
         val: the initial value; it gives the type.
         name: the slot's name after the primary's.
         colocate_with_primary: whether the slot is on the primary's device.
+
+    Returns:
+        A Variable that is not trained.
     """
     validate = val.get_shape().is_fully_defined()
     return _create(primary, val, name, colocate_with_primary, validate_shape=validate)
@@ -55,7 +58,11 @@ def create_slot_with_initializer(
 
 
 def create_zeros_slot(primary: Any, name: str, dtype: DTypeLike | None = None, colocate_with_primary: bool = True) -> Any:
-    """Make a slot of zeros in the primary's shape, of its type unless another is given; see `create_slot`."""
+    """Make a slot of zeros in the primary's shape, of its type unless another is given; see `create_slot`.
+
+    Returns:
+        A Variable that is not trained.
+    """
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.get_shape()
     if shape.is_fully_defined():

@@ -315,6 +315,13 @@ def MonitoredTrainingSession(
             'always', all even if none is lost, whenever the chief makes a session. See `SessionManager`.
         retry_policy: how often to try again after a lost task, and how long to wait before; for about an hour when None.
 
+    Returns:
+        A MonitoredSession, whose context closes it.
+
+    Raises:
+        ValueError: a period is given in seconds and in steps at once.
+        DeadlineExceededError: a replica has waited `max_wait_secs` for the chief.
+
     >>> step = tf.train.get_or_create_global_step()
     >>> train_op = step.assign_add(1)
     >>> hooks = [tf.train.StopAtStepHook(last_step=3)]
