@@ -110,7 +110,9 @@ def test_rows_are_averaged_over_the_gradients_that_have_them() -> None:
         assert value.indices.tolist() == [0, 1, 3]
         assert value.values.tolist() == [[2.0, 0.0], [1.0, 1.0], [3.0, 3.0]]
         assert value.dense_shape.tolist() == [5, 2]
-        with pytest.raises(tf.errors.InvalidArgumentError, match="index 5 is out of range"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="index of slice 0 exceeded limits of shape; index is 5 exceeded 5"
+        ):
             session.run(accumulator.apply_grad([5], [[1.0, 1.0]]))
 
 
@@ -142,3 +144,43 @@ def test_sessions_on_a_server_share_an_accumulator_by_name() -> None:
             other = tf.ConditionalAccumulator(tf.float32, [2], shared_name="sum")
             with pytest.raises(tf.errors.InvalidArgumentError, match=r"has shape \(\) but requested shape was \(2,\)"):
                 session.run(other.num_accumulated())
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes", "told"),
+    [([2, None], (1, 3), [2, 3]), ([2, None], (1, 2, 2), [2, 2, 2]), ([None, 2], (1, 2), [-1, 2]), (None, (1, 4), [-1, 4])],
+)
+def test_sizes_that_rows_were_not_told_are_the_gradients(
+    shape: list[int | None] | None, sizes: tuple[int, ...], told: list[int]
+) -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=shape)
+    added, taken = accumulator.apply_grad([0], np.ones(sizes, np.float32)), accumulator.take_grad(1)
+    with tf.Session() as session:
+        session.run(added)
+        assert session.run(taken)[2].tolist() == told
+
+
+@pytest.mark.parametrize(
+    ("indices", "sizes", "shape", "text"),
+    [
+        ([0], (1, 2), [2, 2], "expected shape rank at least 3, got 2"),
+        ([0], (1, 3, 2), [2, 3, 2], "expected shape dim 1 to be 2, got 3"),
+        ([1, 3], (2, 2, 2), None, "index of slice 1 exceeded limits of shape; index is 3 exceeded 2"),
+        ([0], (1, 2), None, "expected values rank at least 3, got 2"),
+        ([0], (1, 3, 1), None, "expected values dim 1 to be 2, got 3"),
+        ([0], (1, 2, 5), None, "expected values dim 2 to be 4, got 5"),
+        ([0], (1, 2, 4, 1), None, "expected values rank 3, got 4"),
+        ([0, 1], (1, 2, 4), None, "Expected 2 non-empty input values, got 1"),
+        ([0], (), None, "Values cannot be 0-dimensional"),
+    ],
+)
+def test_rows_that_do_not_fit_are_told_what_differs(
+    indices: list[int], sizes: tuple[int, ...], shape: list[int] | None, text: str
+) -> None:
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[2, 2, None])
+    first = accumulator.apply_grad([1], np.ones((1, 2, 4), np.float32))
+    wrong = accumulator.apply_grad(indices, np.ones(sizes, np.float32), shape)
+    with tf.Session() as session:
+        session.run(first)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            session.run(wrong)

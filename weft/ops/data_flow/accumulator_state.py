@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from typing import Any, Final, TypedDict
 
 import numpy as np
@@ -143,8 +144,8 @@ class AccumulatorState:
 
     def apply(self, ctx: OpContext, local_step: int, *gradient: object) -> bool:
         """Add a gradient that was computed at `local_step`; tells whether it was fresh."""
-        self._check(*gradient)
         with self._changed:
+            self._check(*gradient)
             self._contributors.note(ctx.session, time.monotonic(), local_step >= self._step)
             if local_step < self._step:
                 self._dropped += 1
@@ -237,31 +238,51 @@ class SparseAccumulatorState(AccumulatorState):
             raise InvalidArgumentError.of(
                 f"Accumulator '{self.name}': Input indices should be vector but received shape: {list(indices.shape)}"
             )
-        if values.ndim == 0 or len(values) != len(indices):
-            raise InvalidArgumentError.of(
-                f"Accumulator '{self.name}': {len(indices)} indices do not fit values of shape {list(values.shape)}"
-            )
         if shape.ndim != 1:
             raise InvalidArgumentError.of(
                 f"Accumulator '{self.name}': Input shape should be vector but received shape: {list(shape.shape)}; leave it "
                 "out, or give the sizes of the gradient as if it were dense"
             )
-        if self.shape is None:
-            return
-        inner = self.shape[1:]
-        if not dims_compatible(inner, values.shape[1:]) or (
-            len(shape) and not dims_compatible(self.shape, tuple(int(n) for n in shape))
-        ):
-            found = list(shape) if len(shape) else [None, *values.shape[1:]]
+        if values.ndim == 0:
+            raise InvalidArgumentError.of(f"Accumulator '{self.name}': Values cannot be 0-dimensional.")
+        if len(values) != len(indices):
             raise InvalidArgumentError.of(
-                f"Accumulator '{self.name}': Shape mismatch: expected {format_dims(self.shape)}, got {found}"
+                f"Accumulator '{self.name}': Expected {len(indices)} non-empty input values, got {len(values)}"
             )
-        rows = self.shape[0]
-        outside = indices[(indices < 0) | (indices >= rows)] if rows is not None else indices[indices < 0]
-        if len(outside):
+        self._check_shape(indices, values, shape)
+
+    def _check_shape(self, indices: Array, values: Array, shape: Array) -> None:
+        own = self.shape or ()
+        if len(shape):
+            self._check_dims("shape", own, shape.tolist(), 0)
+        rows = own[0] if own else None
+        outside = (indices < 0) | (indices >= rows) if rows is not None else indices < 0
+        if outside.any():
+            place = int(np.argmax(outside))
             raise InvalidArgumentError.of(
-                f"Accumulator '{self.name}': index {outside[0]} is out of range for shape {format_dims(self.shape)}"
+                f"Accumulator '{self.name}': Shape mismatch: index of slice {place} exceeded limits of shape; index is "
+                f"{indices[place]}{'' if rows is None else f' exceeded {rows}'}"
             )
+        self._check_dims("values", own, values.shape, 1)
+        held = next(iter(self._rows.values()), None)
+        if held is not None:
+            if held.ndim != values.ndim - 1:
+                raise InvalidArgumentError.of(
+                    f"Accumulator '{self.name}': Shape mismatch: expected values rank {held.ndim + 1}, got {values.ndim}"
+                )
+            self._check_dims("values", (None, *held.shape), values.shape, 1)
+
+    def _check_dims(self, what: str, expected: Sequence[int | None], found: Sequence[int], first: int) -> None:
+        """Compare from the dimension `first` on; a gradient may have further dimensions that the accumulator was not told."""
+        if len(found) < len(expected):
+            raise InvalidArgumentError.of(
+                f"Accumulator '{self.name}': Shape mismatch: expected {what} rank at least {len(expected)}, got {len(found)}"
+            )
+        for dim, (size, asked) in enumerate(zip(found, expected, strict=False)):
+            if dim >= first and asked not in (None, size):
+                raise InvalidArgumentError.of(
+                    f"Accumulator '{self.name}': Shape mismatch: expected {what} dim {dim} to be {asked}, got {size}"
+                )
 
     def _add(self, *gradient: Array) -> None:
         indices, values, _ = gradient
@@ -285,6 +306,6 @@ class SparseAccumulatorState(AccumulatorState):
         inner = tuple(n or 0 for n in (self.shape or ())[1:])
         values = np.array(rows, dtype) if rows else np.zeros((0, *inner), dtype)
         self._rows, self._row_counts = {}, {}
-        # As in TensorFlow, a size that the accumulator was not told is -1, whatever the gradients said.
-        known = (None, *values.shape[1:]) if self.shape is None else self.shape
+        # As in TensorFlow, how many rows there are is -1 unless the accumulator was told, whatever the gradients said.
+        known = (self.shape[0] if self.shape else None, *values.shape[1:]) if rows or self.shape is None else self.shape
         return np.array(indices, np.int64), values, np.array([-1 if n is None else n for n in known], np.int64)
