@@ -183,3 +183,13 @@ def test_einsum_equation_that_does_not_fit_is_a_value_error() -> None:
         tf.einsum("ij,jk->ik", x)
     with pytest.raises(ValueError, match="Dimensions must be equal, but are 2 and 3"):
         tf.einsum("ij,ij->ij", x, tf.placeholder(tf.float32, [3, 3]))
+
+
+def test_a_matrix_of_mostly_zeros_may_be_of_another_width_than_the_other() -> None:
+    wide, narrow = tf.constant([[1.0, 0.0], [0.0, 2.0]]), tf.constant([[3, 1], [1, 3]], tf.bfloat16)
+    products = [tf.matmul(wide, narrow, a_is_sparse=True), tf.matmul(narrow, wide, transpose_b=True, b_is_sparse=True)]
+    with tf.Session() as sess:
+        assert [each.tolist() for each in sess.run(products)] == [[[3, 1], [2, 6]], [[3, 2], [1, 6]]]
+    assert products[0].dtype is tf.float32
+    with pytest.raises(TypeError, match="does not match"):
+        tf.matmul(wide, narrow)

@@ -186,18 +186,19 @@ def matmul(
 ) -> Tensor:
     """The product of matrices, or of batches of them whose leading dimensions are broadcast.
 
-    `a_is_sparse` and `b_is_sparse` are hints that most elements are zero; they change nothing.
+    `a_is_sparse` and `b_is_sparse` are hints that most elements are zero; with one of them, one matrix may be float32 and
+    the other bfloat16.
 
     Args:
         a: [..., m, k] tensor of a numeric dtype; [..., k, m] where it is transposed.
         b: [..., k, n] tensor of the dtype of `a`; [..., n, k] where it is transposed.
         transpose_a, transpose_b: whether the last two dimensions change places first.
         adjoint_a, adjoint_b: whether they change places and complex numbers are conjugated first.
-        a_is_sparse, b_is_sparse: whether most elements are zero; they change nothing.
+        a_is_sparse, b_is_sparse: whether most elements are zero.
         name: the node's name.
 
     Returns:
-        [..., m, n] tensor of the same dtype.
+        [..., m, n] tensor of the same dtype; float32 of a float32 and a bfloat16.
 
     Raises:
         ValueError: a transposition and an adjoint are asked for at once, or shapes don't fit.
@@ -207,6 +208,8 @@ def matmul(
     """
     if a_is_sparse or b_is_sparse:
         check_arguments(matmul, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse)
+        if {getattr(a, "dtype", None), getattr(b, "dtype", None)} == {dtypes.float32, dtypes.bfloat16}:
+            return sparse_matmul(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, name=name)
     for letter, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
         if transpose and adjoint:
             raise ValueError(f"Only one of transpose_{letter} and adjoint_{letter} can be True.")
