@@ -116,3 +116,35 @@ def test_a_sparse_placeholder_takes_its_shape_from_the_feed_unless_it_is_known()
     with tf.Graph().as_default():
         assert tf.sparse_placeholder(tf.float32, [None, 4], name="x").dense_shape.op.type == "Placeholder"
         assert tf.sparse_placeholder(tf.float32, [2, 4], name="y").dense_shape.op.type == "Const"
+
+
+def test_a_product_with_a_dense_tensor_has_either_order_and_quotients_of_integers_are_floats(session: Any) -> None:
+    sparse, dense = tf.SparseTensor([[0, 0], [1, 1]], [3, 5], [2, 2]), tf.constant([[2, 7], [7, 2]])
+    products = [sparse * dense, dense * sparse]
+    assert [each.values.op.name for each in products] == ["mul", "mul_1"]
+    assert [each.tolist() for each in session.run([each.values for each in products])] == [[6, 10]] * 2
+    quotient = sparse / dense
+    assert (quotient.dtype, quotient.values.op.name) == (tf.float64, "truediv")
+    assert session.run(quotient.values).tolist() == [1.5, 2.5]
+    assert (sparse.with_values(tf.constant([1, 2], tf.int16)) / 2).dtype is tf.float32
+    with pytest.raises(TypeError):
+        dense + sparse
+
+
+def test_what_is_joined_has_one_rank(session: Any) -> None:
+    parts = [tf.SparseTensor([[0, 0]], [1.0], [2, 2]), tf.SparseTensor([[0, 0, 0]], [1.0], [2, 2, 2])]
+    with pytest.raises(ValueError, match="Dimensions must be equal, but are 2 and 3"):
+        tf.sparse_concat(0, parts)
+    width = tf.placeholder(tf.int64, [None, None]), tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [None])
+    joined = tf.sparse_concat(0, [tf.SparseTensor(*width), parts[1]])
+    assert (joined.indices.shape.as_list(), joined.dense_shape.shape.as_list()) == ([None, 3], [3])
+
+
+def test_a_new_shape_is_told_as_far_as_it_is_known(session: Any) -> None:
+    sparse = tf.SparseTensor([[0, 3]], [1.0], [4, 4])
+    assert tf.sparse_reshape(sparse, tf.stack([tf.placeholder(tf.int64, []), 8])).shape.as_list() == [2, 8]
+    with pytest.raises(ValueError, match=r"At most one dimension can be inferred \(-1\)\. Found: \[-1 -1\]"):
+        tf.sparse_reshape(sparse, [-1, -1])
+    empty = tf.sparse_reshape(tf.SparseTensor(np.zeros((0, 2), np.int64), np.zeros(0, np.float32), [0, 4]), [-1, 0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reshape cannot infer the missing input size for an empty tensor"):
+        session.run(empty)

@@ -40,7 +40,7 @@ from weft.ops.math.unary import log
 from weft.ops.traced_checks import note_wrong
 
 # What true division makes of two tensors of one type.
-_TRUE_DIVISION: Final[dict[DType, DType]] = {
+TRUE_DIVISION: Final[dict[DType, DType]] = {
     **{kind: kind for kind in INEXACT},
     **dict.fromkeys((dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16), dtypes.float32),
     **dict.fromkeys((dtypes.uint32, dtypes.int32, dtypes.uint64, dtypes.int64), dtypes.float64),
@@ -194,7 +194,7 @@ def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     with input_scope(name, "truediv", (x, y)) as scope:
         x, y = _of_one_type(x, y)
         kind = x.dtype.base_dtype
-        wanted = _TRUE_DIVISION.get(kind)
+        wanted = TRUE_DIVISION.get(kind)
         if wanted is None:
             raise TypeError(f"Invalid dtype {kind!r} in __truediv__.")
         if wanted is not kind:

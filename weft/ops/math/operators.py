@@ -5,6 +5,7 @@ A number or array on the other side takes the tensor's type. `==` stays identity
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,8 @@ def _forward(function: BinaryFunction, name: str, reflected: str) -> Operator:
         if isinstance(y, Tensor):
             return function(x, y, name=name)
         if isinstance(y, SparseTensor):
-            return NotImplemented
+            # A product is the sparse side's to make, in whatever order; it has no other operator of this order.
+            return operator.mul(y, x) if name == "mul" else NotImplemented
         with input_scope(name, name, (x, y)) as scope:
             try:
                 y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")

@@ -46,7 +46,13 @@ def _concatenated(indices: Sequence[Array], shapes: Sequence[Array], concat_dim:
 
 
 def _concat_shapes(node: Operation) -> list[Dims]:
-    columns, tensors = index_width(node), node.inputs[: node.attrs["N"]]
+    count = node.attrs["N"]
+    tensors, columns = node.inputs[:count], index_width(node)
+    for each in (*tensors[1:], *node.inputs[2 * count :]):
+        width = size_of(each, -1)
+        if None not in (columns, width) and columns != width:
+            raise ValueError(f"Dimensions must be equal, but are {columns} and {width}")
+        columns = width if columns is None else columns
     counts = [size_of(each, 0) for each in tensors]
     total = None if None in counts else sum(count for count in counts if count is not None)
     return [(total, columns), (total,), (columns,)]

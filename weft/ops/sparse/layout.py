@@ -5,12 +5,14 @@ How many elements a result has depends on the data, so these run on the host.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
-from weft.framework.constant_value import constant_value
+from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import Dims, dims_compatible
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -182,6 +184,10 @@ def sparse_reshape_node(ctx: OpContext, input_indices: Array, input_shape: Array
     if sizes.count(-1) > 1:
         raise InvalidArgumentError.of("only one output dimension may be -1")
     if sizes.count(-1):
+        if known == 0 and total == 0:
+            raise InvalidArgumentError.of(
+                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are non-zero"
+            )
         if known == 0 or total % known:
             raise InvalidArgumentError.of(
                 f"Input to reshape is a SparseTensor with {total} dense values, but the requested "
@@ -212,14 +218,17 @@ def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None
         shape: [rank] list or tensor of int64.
 
     Raises:
-        ValueError: the number of elements differs.
+        ValueError: the number of elements differs, or more than one size is -1.
     """
     sparse = as_sparse(sp_input)
     wanted = cast(convert_to_tensor(shape), dtypes.int64)
     sizes, whole = constant_value(wanted), sparse.shape.num_elements()
+    if sizes is not None and np.count_nonzero(sizes == -1) > 1:
+        raise ValueError(f"At most one dimension can be inferred (-1). Found: {sizes}")
     if sizes is not None and whole is not None:
         known = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
-        if (-1 in sizes and (known == 0 or whole % known)) or (-1 not in sizes and known != whole):
+        # Which of no elements at all there are so many in the dimension that is -1, the run says that nobody can tell.
+        if (-1 in sizes and (whole % known if known else whole)) or (-1 not in sizes and known != whole):
             shown = [None if size == -1 else int(size) for size in sizes]
             raise ValueError(f"Cannot reshape a tensor with {whole} elements to shape {shown} ({known} elements).")
     indices, dense_shape = sparse_reshape_node(sparse.indices, sparse.dense_shape, wanted, name=name)
@@ -230,9 +239,16 @@ def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None
         # TensorFlow makes a constant of sizes given as numbers, one of which it finds out; later seeds go by the count.
         is_told = not any(isinstance(each, Tensor) for each in nest.flatten(shape))
         graph.node_count.total += is_told and whole is not None and -1 in sizes
-        rest = None if whole is None else whole // max(known, 1)
-        made.set_shape([rest if size == -1 else int(size) for size in sizes])
+    made.set_shape(_completed(constant_dims(wanted), whole))
     return made
+
+
+def _completed(dims: Dims, whole: int | None) -> Dims:
+    """The shape with the one size that is not known, where the others tell it of so many elements."""
+    if dims is None or whole is None or dims.count(None) != 1:
+        return dims
+    known = math.prod(size for size in dims if size is not None)
+    return tuple((whole // known if known else None) if size is None else size for size in dims)
 
 
 # Empty rows and new shapes.
