@@ -426,3 +426,9 @@ def test_slots_of_a_variable_of_unknown_shape_take_its_shape(make, use_resource)
         session.run(train)
         shapes = {session.run(optimizer.get_slot(v, name)).shape for name in optimizer.get_slot_names()}
     assert shapes == {(2,)}
+
+
+def test_a_function_whose_loss_has_no_gradient_is_refused_as_a_loss_is():
+    variables = [tf.Variable(1.0), tf.Variable(2.0)]
+    with pytest.raises(ValueError, match="No gradients provided for any variable"):
+        SGD(0.5).minimize(lambda: tf.constant(5.0), var_list=variables)
