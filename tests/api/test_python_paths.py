@@ -60,6 +60,10 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("ops.summary_ops_v2", "create_file_writer", tf.contrib.summary.create_file_writer),
         ("ops.summary_ops_v2", "all_v2_summary_ops", tf.summary.all_v2_summary_ops),
         ("data.ops.dataset_ops", "DatasetV1", tf.data.Dataset),
+        ("data.ops.dataset_ops", "get_legacy_output_types", tf.data.get_output_types),
+        ("ops.lookup_ops", "StaticHashTableV1", tf.lookup.StaticHashTable),
+        ("ops.ragged.ragged_concat_ops", "stack", tf.ragged.stack),
+        ("ops.ragged.ragged_tensor_value", "RaggedTensorValue", tf.ragged.RaggedTensorValue),
         ("ops.array_ops", "reshape", tf.reshape),
         ("ops.math_ops", "reduce_mean", tf.reduce_mean),
         ("ops.data_flow_ops", "FIFOQueue", tf.FIFOQueue),
@@ -154,6 +158,13 @@ def test_generated_ops_take_positional_arguments() -> None:
         gen_array_ops.fill([2], 3.0, None, 1)
     with pytest.raises(AttributeError, match="there is no such op type"):
         gen_array_ops.file([2], 3.0)
+
+
+def test_lists_are_leaves_of_the_elements_of_datasets() -> None:
+    nest = importlib.import_module("weft.python.data.util.nest")
+    value = tf.SparseTensorValue([[0]], [1], [1])
+    assert nest.flatten((value, [2, 3], {"b": 1, "a": (4,)})) == [value, [2, 3], 4, 1]
+    assert not nest.is_sequence([1])
 
 
 def test_the_tools_around_functions() -> None:

@@ -18,7 +18,12 @@ NAMES: Final = {
         "_streaming_sparse_average_precision_at_top_k"
     ),
     "autograph.impl.api": "weft.translation.convert:do_not_convert",
-    "data.util.nest": "weft.datasets.nest:flatten_up_to weft.datasets.nest:map_structure_up_to",
+    # In elements of datasets lists are leaves.
+    "data.util.nest": (
+        "weft.datasets.nest:assert_same_structure weft.datasets.nest:flatten weft.datasets.nest:flatten_up_to "
+        "weft.datasets.nest:is_nested=is_sequence weft.datasets.nest:is_nested weft.datasets.nest:map_structure "
+        "weft.datasets.nest:map_structure_up_to weft.datasets.nest:pack_sequence_as"
+    ),
     "estimator.canned.dnn": "weft.estimators.canned.dnn:summarize=_add_hidden_layer_summary",
     "estimator.estimator": (
         "estimator.Estimator=EstimatorV2 weft.estimators.model_function:verify_model_fn_args=_verify_model_fn_args"

@@ -135,7 +135,11 @@ NAMES: Final = {
     "framework.func_graph": "weft.framework.func_graph:FuncGraph",
     "framework.sparse_tensor": "weft.framework.sparse_tensor:is_sparse",
     "framework.device": "weft.framework.device_spec:canonical_name weft.framework.device_spec:merge_device",
-    "data.ops.dataset_ops": "data.Dataset=DatasetV1 data.Dataset=DatasetV2",
+    "data.ops.dataset_ops": (
+        "data.Dataset=DatasetV1 data.Dataset=DatasetV2 data.get_output_classes=get_legacy_output_classes "
+        "data.get_output_shapes=get_legacy_output_shapes data.get_output_types=get_legacy_output_types"
+    ),
+    "ops.lookup_ops": "lookup.StaticHashTable=StaticHashTableV1",
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
     "eager.backprop": "GradientTape",
     "eager.context": ("executing_eagerly executing_eagerly=in_eager_mode weft.framework.behavior:in_graph_mode"),
@@ -292,7 +296,10 @@ _PATHS_OF: Final = {
     "random": "ops.stateless_random_ops",
     ". strings": "ops.string_ops",
     ". ragged": "ops.ragged.ragged_tensor",
-    "ragged": "ops.ragged.ragged_factory_ops",
+    "ragged": (
+        "ops.ragged.ragged_array_ops ops.ragged.ragged_concat_ops ops.ragged.ragged_factory_ops "
+        "ops.ragged.ragged_functional_ops ops.ragged.ragged_math_ops ops.ragged.ragged_tensor_value"
+    ),
     ". contrib.lookup lookup lookup.experimental": "ops.lookup_ops",
     ". summary": "ops.logging_ops",
     "contrib.summary": "ops.summary_ops_v2",
@@ -330,7 +337,6 @@ _PATHS_OF: Final = {
         "data.experimental.ops.scan_ops data.experimental.ops.shuffle_ops data.ops.dataset_ops data.ops.iterator_ops "
         "data.ops.readers"
     ),
-    "nest": "data.util.nest",
     "contrib.nest": "util.nest",
     "distribute distribute.experimental contrib.distribute": (
         "distribute.cross_device_ops distribute.distribute_lib distribute.distribution_strategy_context "
