@@ -46,14 +46,17 @@ def grad_pass_through(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
         f: a function of a tensor, whose result has the same shape.
 
     Returns:
-        The function.
+        The function. Variables that `f` uses have no gradient.
     """
+
+    def passed_on(gradient: Tensor, variables: Sequence[object] = ()) -> Nest:
+        return (gradient, [None] * len(variables)) if variables else gradient
 
     @functools.wraps(f)
     def passing(x: TensorLike, *args: object, **kwargs: object) -> Tensor:
         @custom_gradient
-        def inner(value: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
-            return f(value, *args, **kwargs), lambda gradient: gradient
+        def inner(value: Tensor) -> tuple[Tensor, Callable[..., Nest]]:
+            return f(value, *args, **kwargs), passed_on
 
         made: Tensor = inner(convert_to_tensor(x))
         return made
