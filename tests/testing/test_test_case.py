@@ -156,6 +156,24 @@ def test_set_up_begins_with_another_cached_session(case):
         assert second is not first
 
 
+def test_ragged_tensors_are_evaluated_and_compared_row_by_row(case):
+    rows, fractions = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[1.0, 2.0], [3.0]])
+    with case.session():
+        value = case.evaluate({"a": rows})["a"]
+        assert value.to_list() == [[1, 2], [3]]
+        for same in ([[1, 2], [3]], rows, value):
+            case.assertAllEqual(rows, same)
+            case.assertAllEqual(same, rows)
+        case.assertAllClose({"a": fractions}, {"a": [[1, 2], [3.0000001]]})
+        for other in ([[1, 2], [4]], [[1, 2], [3, 4]], tf.ragged.constant([[1], [2, 3]])):
+            with pytest.raises(AssertionError):
+                case.assertAllEqual(rows, other)
+            with pytest.raises(AssertionError, match="are not close"):
+                case.assertAllClose(rows, other)
+        with pytest.raises(AssertionError, match="1 and 0 dimensions are ragged"):
+            case.assertAllEqual(tf.ragged.constant([[1], [3]]), np.array([[1], [3]]))
+
+
 def test_a_wrong_gradient_shows():
     @tf.custom_gradient
     def wrong(x):

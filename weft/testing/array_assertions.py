@@ -18,6 +18,8 @@ from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
+from weft.ops.ragged.tensor import RaggedTensor
+from weft.testing import ragged_values
 
 _BFLOAT16: Final = bfloat16.as_numpy_dtype
 
@@ -151,7 +153,17 @@ class ArrayAssertions(unittest.TestCase):
             for index, (x, y) in enumerate(zip(a, b, strict=True)):
                 self._all_close(x, y, rtol, atol, f"{path}[{index}]", msg)
             return
+        a, b = self._values([a]) + self._values([b])
+        if ragged_values.is_ragged(a) or ragged_values.is_ragged(b):
+            self._require_ranks(a, b, msg)
+            found = ragged_values.differences(ragged_values.rows_of(a), ragged_values.rows_of(b), rtol, atol)
+            self._require(not found, f"a{path} and b{path} are not close: {'; '.join(found[:3])}. {msg}")
+            return
         self._arrays_close(self._GetNdArray(a), self._GetNdArray(b), rtol, atol, path, msg)
+
+    def _require_ranks(self, a: object, b: object, msg: str) -> None:
+        ranks = [ragged_values.rank_of(each) for each in (a, b)]
+        self._require(None in ranks or ranks[0] == ranks[1], f"{ranks[0]} and {ranks[1]} dimensions are ragged. {msg}")
 
     def _arrays_close(self, a: Any, b: Any, rtol: float, atol: float, path: str, msg: str) -> None:
         self._require(a.shape == b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}{path and ' at ' + path}. {msg}")
@@ -220,6 +232,12 @@ class ArrayAssertions(unittest.TestCase):
             a, b: arrays, or tensors, which are evaluated.
             msg: what to say beside it.
         """
+        a, b = self._values([a]) + self._values([b])
+        if ragged_values.is_ragged(a) or ragged_values.is_ragged(b):
+            self._require_ranks(a, b, msg or "")
+            rows, others = ragged_values.rows_of(a), ragged_values.rows_of(b)
+            self._require(rows == others, f"The rows differ: {rows} and {others}. {msg or ''}")
+            return
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         self._require(a.shape == b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
         np.testing.assert_array_equal(_as_text(a, b), _as_text(b, a), err_msg=msg or "")
@@ -317,12 +335,14 @@ class ArrayAssertions(unittest.TestCase):
 
 def _has_value(value: object) -> bool:
     """Whether a session is asked for the value."""
-    return isinstance(value, Tensor | SparseTensor | IndexedSlices | Operation) or hasattr(value, "_as_graph_element")
+    return isinstance(value, Tensor | SparseTensor | IndexedSlices | RaggedTensor | Operation) or hasattr(
+        value, "_as_graph_element"
+    )
 
 
 def _is_regular(value: Any) -> bool:
     """Whether a list makes one array of numbers, so that it is compared as a whole."""
-    if any(isinstance(each, Tensor | dict | SparseTensor) or hasattr(each, "_asdict") for each in value):
+    if any(isinstance(each, Tensor | dict | SparseTensor | RaggedTensor) or hasattr(each, "_asdict") for each in value):
         return False
     try:
         return np.array(value).dtype != object
