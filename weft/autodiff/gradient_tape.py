@@ -10,6 +10,7 @@ from weft.autodiff.gradients import UnconnectedGradients, gradients
 from weft.framework import nest
 from weft.framework.aliases import Nest
 from weft.framework.collections import GraphKeys
+from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
@@ -263,6 +264,8 @@ class _Record:
         self._spans: list[tuple[Graph, int, int]] = []
         self._open: tuple[Graph, int] | None = None
         self._watched: dict[Tensor, int] = {}
+        # Of what was watched in a body of a function, branch or loop: the body, and from where on.
+        self._places: dict[Tensor, tuple[Graph, int]] = {}
 
     def begin(self, graph: Graph) -> None:
         """Record from here on."""
@@ -278,6 +281,8 @@ class _Record:
     def watch(self, tensor: Tensor) -> None:
         """Watch a tensor from here on."""
         self._watched.setdefault(tensor, len(tensor.graph.get_operations()))
+        graph = get_default_graph()
+        self._places.setdefault(tensor, (graph, len(graph.get_operations())))
 
     def operations(self) -> Iterator[tuple[int, Operation]]:
         """What was recorded, in the order in which it was added, with its place in the graph."""
@@ -299,9 +304,9 @@ class _Record:
 
     def used_variables(self, watches: bool) -> list[Variable]:
         """The watched variables that recorded operations use."""
-        used = {tensor for _, op in self.operations() for tensor in op.inputs}
+        used = {each for _, op in self.operations() for tensor in op.inputs for each in _with_outer(tensor)}
         graphs = dict.fromkeys(tensor.graph for tensor in used)
-        known = [each for graph in graphs for each in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)]
+        known = dict.fromkeys(each for graph in graphs for each in graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
         watched = [id(each) for each in self._variables(watches)]
         return [
             each
@@ -316,17 +321,40 @@ class _Record:
         for variable in candidates.values():
             since.setdefault(variable.reference, 0)
         traced: set[Operation] = set()
+        self._enter_bodies(since, traced)
         # A variable may be read by a node that was there before.
         for tensor in list(since):
             for reader in tensor.consumers():
                 if reader.op_def.role is Role.READ or (tensor.dtype.is_ref and reader.op_def.role is Role.ALIAS):
                     traced.add(reader)
                     since.update((output, since[tensor]) for output in reader.outputs)
+        self._enter_bodies(since, traced)
         for number, op in self.operations():
             if op in traced or any(since.get(tensor, number + 1) <= number for tensor in op.inputs):
                 traced.add(op)
                 since.update((output, number) for output in op.outputs if output not in since)
         return _Ways(since, traced)
+
+    def _enter_bodies(self, since: dict[Tensor, int], traced: set[Operation]) -> None:
+        """Add the arguments by which bodies that were recorded know what is watched around them."""
+        graphs = dict.fromkeys([graph for graph, _, _ in self._spans] + ([self._open[0]] if self._open else []))
+        for body in graphs:
+            if not isinstance(body, FuncGraph):
+                continue
+            for tensor in list(since):
+                inner = body.stand_in(tensor)
+                if inner is not None:
+                    graph, number = self._places.get(tensor, (body, 0))
+                    since.setdefault(inner, number if graph is body else 0)
+                    traced.add(inner.op)
+
+
+def _with_outer(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensor, and those of the graphs around that it stands for."""
+    found: Tensor | None = tensor
+    while found is not None:
+        yield found
+        found = found.graph.around(found) if isinstance(found.graph, FuncGraph) else None
 
 
 def _readings(variable: Variable) -> set[Tensor]:
