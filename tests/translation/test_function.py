@@ -331,3 +331,32 @@ def test_former_names() -> None:
 
     assert _run(f(tf.constant(-1))) == 1
     assert f.get_initialization_function(tf.constant(2))() is None
+
+
+def _summed(numbers: Any) -> Any:
+    total = tf.constant(0)
+    for number in numbers:
+        total = total + number
+    return total
+
+
+class Summing(tf.Module):
+    @tf.function
+    def total(self, numbers: Any) -> Any:
+        return _summed(numbers)
+
+    @tf.function(autograph=False)
+    def __call__(self, numbers: Any) -> Any:
+        return self.total(numbers)
+
+
+def test_a_function_is_translated_that_one_without_translation_calls() -> None:
+    summed = tf.function(_summed)
+    callers = [
+        tf.function(lambda numbers: summed(numbers), autograph=False),
+        tf.autograph.experimental.do_not_convert(lambda numbers: summed(numbers)),
+        Summing(),
+    ]
+    numbers = tf.constant([1, 2, 3])
+    with tf.Session() as session:
+        assert session.run([caller(numbers) for caller in callers]) == [6, 6, 6]

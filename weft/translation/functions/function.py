@@ -7,8 +7,9 @@ import inspect
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 
-from weft.framework import nest
+from weft.framework import conversion_status, nest
 from weft.framework.aliases import Nest
+from weft.framework.conversion_status import Status
 from weft.framework.dims import Dims
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
@@ -187,7 +188,9 @@ class Function:
 
     def _called(self, function: Callable[..., Nest], args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> Nest:
         if self._autograph:
-            return calls.call(function, args, kwargs, self._options)
+            # Also where what calls it is not to be translated.
+            with conversion_status.entered(Status.UNSPECIFIED):
+                return calls.call(function, args, kwargs, self._options)
         return calls.unconverted(function)(*args, **kwargs)
 
 
