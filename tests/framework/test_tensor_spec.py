@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 
 import weft as tf
+from weft.framework.tensor_spec import BoundedTensorSpec
 
 
 def test_a_spec_prints_and_compares_by_what_it_says(graph: tf.Graph) -> None:
@@ -34,3 +36,12 @@ def test_a_spec_is_made_of_a_tensor_or_a_spec(graph: tf.Graph) -> None:
     assert tf.TensorSpec.from_spec(spec) == spec
     with pytest.raises(ValueError, match=r"should be a tf\.Tensor"):
         tf.TensorSpec.from_tensor(3)  # type: ignore[arg-type]
+
+
+def test_a_bounded_spec_is_made_of_a_spec_of_arrays() -> None:
+    class OfArrays:
+        shape, dtype, name = (2,), np.dtype(np.int64), "action"
+
+    spec = BoundedTensorSpec.from_spec(OfArrays())  # type: ignore[arg-type]
+    assert (spec.dtype, spec.name) == (tf.int64, "action")
+    assert (int(spec.minimum), int(spec.maximum)) == (tf.int64.min, tf.int64.max)

@@ -75,3 +75,16 @@ def test_a_checkpoint_holds_the_variables_of_a_module(tmp_path: Path) -> None:
         session.run(tf.global_variables_initializer())
         path = checkpoint.save(str(tmp_path / "model"), session=session)
     assert "model/lines/1/slope/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+
+
+def test_a_checkpoint_holds_layers_and_optimizers_of_a_module_in_their_order() -> None:
+    class Agent(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.z = tf.Variable(1.0)
+            self.optimizer = tf.train.AdamOptimizer()
+            self.dense = tf.keras.layers.Dense(2)
+            self.among = [self.z]
+            self.number, self.pair = 3, (self.z,)
+
+    assert [name for name, _ in Agent().checkpoint_dependencies()] == ["z", "optimizer", "dense", "among"]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from weft.framework.dtypes import as_dtype
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
 from weft.framework.type_spec import ShapedTypeSpec, TypeSpec, register_type_spec_from_value_converter
@@ -147,11 +148,12 @@ class BoundedTensorSpec(TensorSpec):
         """The spec with its bounds; those of the dtype where it has none.
 
         Args:
-            spec: any spec of tensors.
+            spec: any spec of tensors, or one of arrays: what has a shape, a dtype, also NumPy's, and a name.
             name: another name for it.
         """
-        low, high = getattr(spec, "minimum", spec.dtype.min), getattr(spec, "maximum", spec.dtype.max)
-        return cls(spec.shape, spec.dtype, low, high, name or spec.name)
+        dtype = as_dtype(spec.dtype)
+        low, high = getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max)
+        return cls(spec.shape, dtype, low, high, name or spec.name)
 
     @property
     def minimum(self) -> _Array:

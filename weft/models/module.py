@@ -138,11 +138,12 @@ class Module:
         return scoped
 
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:
-        """What checkpoints of objects save: the attributes that are variables or modules, or structures of them."""
-        kinds = (Variable, Module, list, tuple, dict)
+        """What checkpoints of objects save: the attributes that are variables, modules, layers, optimizers, lists or dicts."""
         left_out = vars(self).get("_left_out", ())
         return [
-            (name, value) for name, value in sorted(vars(self).items()) if isinstance(value, kinds) and name not in left_out
+            (name, value)
+            for name, value in vars(self).items()
+            if name not in left_out and (isinstance(value, Variable | list | dict) or hasattr(value, "checkpoint_dependencies"))
         ]
 
 
