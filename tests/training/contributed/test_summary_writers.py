@@ -49,3 +49,11 @@ def test_a_tensor_is_recorded_with_the_metadata_of_its_plugin(tmp_path: Path) ->
     assert (values[3].tag, values[3].metadata.plugin_data.plugin_name) == ("told", "own")
     assert tf.make_ndarray(values[3].tensor).tolist() == [[1, 2]]
     assert tf.make_ndarray(values[4].tensor) == b"text"
+
+
+def test_the_file_is_known_for_one_of_these_by_its_name(tmp_path: Path) -> None:
+    writers = [tf.contrib.summary.create_file_writer(str(tmp_path), filename_suffix=suffix) for suffix in (None, ".own")]
+    with tf.Session() as session:
+        session.run([writer.init() for writer in writers])
+        session.run([writer.close() for writer in writers])
+    assert {path.suffix for path in tmp_path.iterdir()} == {".v2", ".own"}

@@ -34,11 +34,17 @@ from weft.training.training_util import get_or_create_global_step
 # Not among the graph's public collections.
 _OPS: Final = "_SUMMARY_V2"
 
-_RECORDS: Final[ContextVar[bool | Tensor | None]] = ContextVar("weft_summary_recording", default=None)
+Condition = bool | Tensor | Callable[[], bool | Tensor]
+_RECORDS: Final[ContextVar[Condition | None]] = ContextVar("weft_summary_recording", default=None)
 
 
 @contextlib.contextmanager
-def _recording(value: bool | Tensor) -> Iterator[None]:
+def recording(value: Condition) -> Iterator[None]:
+    """A block whose summaries are recorded where a condition holds.
+
+    Args:
+        value: a bool, a bool tensor, or a function that makes one for each summary.
+    """
     token = _RECORDS.set(value)
     try:
         yield
@@ -48,12 +54,12 @@ def _recording(value: bool | Tensor) -> Iterator[None]:
 
 def always_record_summaries() -> contextlib.AbstractContextManager[None]:
     """A block whose summaries are recorded in each run."""
-    return _recording(True)
+    return recording(True)
 
 
 def never_record_summaries() -> contextlib.AbstractContextManager[None]:
     """A block whose summaries are not recorded."""
-    return _recording(False)
+    return recording(False)
 
 
 def record_summaries_every_n_global_steps(
@@ -67,13 +73,24 @@ def record_summaries_every_n_global_steps(
     """
     step = get_or_create_global_step() if global_step is None else global_step
     with get_default_graph().device("cpu:0"):
-        return _recording(equal(cast(step, dtypes.int64) % n, 0))
+        return recording(equal(cast(step, dtypes.int64) % n, 0))
 
 
 def should_record_summaries() -> Tensor | bool:
     """Whether summaries are recorded where the graph is being built: a bool, or a tensor of one run."""
+    return is_recorded(default=False)
+
+
+def is_recorded(default: bool) -> Tensor | bool:
+    """Whether summaries are recorded where the graph is being built.
+
+    Args:
+        default: whether they are where no block says so.
+    """
     value = _RECORDS.get()
-    return False if value is None else value
+    if value is None:
+        return default
+    return value if isinstance(value, bool | Tensor) else value()
 
 
 def all_summary_ops() -> list[Tensor]:
@@ -115,19 +132,34 @@ def _record(name: str, family: str | None, step: TensorLike | None, serialize: C
     writer = default_writer()
     if writer is None:
         return no_op()
+    with summaries.summary_scope(name, family) as (tag, _):
+        number = get_or_create_global_step() if step is None else step
+        return recorded_by(writer, number, lambda: serialize(tag), should_record_summaries())
+
+
+def recorded_by(writer: SummaryWriter, step: TensorLike, serialize: Callable[[], Tensor], where: bool | Tensor) -> Tensor:
+    """Record a summary, and have the graph know the operation.
+
+    Args:
+        writer: what writes it.
+        step: the step.
+        serialize: makes the summary's node, a scalar string, where it is recorded.
+        where: whether it is.
+
+    Returns:
+        A bool tensor whose run records it.
+    """
 
     def write(number: Array, summary: bytes) -> Array:
         writer.file().add_summary(summary, int(number))
         return dtypes.bool.as_numpy_dtype(True)
 
     def record() -> Tensor:
-        number = cast(get_or_create_global_step() if step is None else step, dtypes.int64)
-        made: Tensor = py_func(write, [number, serialize(tag)], dtypes.bool)
+        made: Tensor = py_func(write, [cast(step, dtypes.int64), serialize()], dtypes.bool)
         made.set_shape([])
         return identity(made)
 
-    with summaries.summary_scope(name, family) as (tag, _):
-        recorded: Tensor = smart_cond(should_record_summaries(), record, lambda: constant(False))
+    recorded: Tensor = smart_cond(where, record, lambda: constant(False))
     get_default_graph().add_to_collection(_OPS, recorded)
     return recorded
 

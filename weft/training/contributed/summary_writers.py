@@ -141,7 +141,7 @@ def create_file_writer(
         logdir: the folder; None for a writer that takes none.
         max_queue: how many events may wait before they are written.
         flush_millis: how many milliseconds they wait at most.
-        filename_suffix: the end of the file's name.
+        filename_suffix: the end of the file's name; ".v2" when None.
         name: not used.
 
     Returns:
@@ -149,7 +149,7 @@ def create_file_writer(
     """
     if logdir is None:
         return NoopSummaryWriter()
-    return SummaryWriter(str(logdir), max_queue, flush_millis, filename_suffix)
+    return SummaryWriter(str(logdir), max_queue, flush_millis, ".v2" if filename_suffix is None else filename_suffix)
 
 
 def create_db_writer(*args: object, **kwargs: object) -> NoReturn:
