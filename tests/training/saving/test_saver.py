@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.checkpoint.object_names import keys_by_name
 from weft.training.saving import kept_checkpoints
 from weft.training.saving.saver import get_saver_or_default
 from weft.training.saving.saver_builder import BaseSaverBuilder
+from weft.training.saving.streaming import streamed_restore
 from weft.training.saving.transfer import CheckpointTransfer
 
 
@@ -544,3 +546,53 @@ def test_a_full_disk_is_told_with_the_checkpoint_and_what_to_do(tmp_path: Path, 
                 saver.save(sess, str(tmp_path / "m"), global_step=2)
         assert tf.train.latest_checkpoint(str(tmp_path), verify=True) == whole
         assert [path.name for path in tmp_path.iterdir() if "m-1" not in path.name] == ["checkpoint"]
+
+
+def _objects(folder: Path) -> str:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        held = {"v": tf.get_variable("fruit", initializer=[0.5, 1.0]), "w": tf.get_variable("width", initializer=3.0)}
+        sess.run(tf.global_variables_initializer())
+        return tf.train.Checkpoint(**held).save(str(folder / "objects"))
+
+
+def test_a_checkpoint_of_objects_is_restored_by_the_names_of_its_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("weft.platform.tf_logging.warning", lambda text, *args: said.append(text % args))
+    path = _objects(tmp_path)
+    fruit, width = tf.get_variable("fruit", [2]), tf.get_variable("width", [])
+    saver = tf.train.Saver()
+    tf.get_default_graph().finalize()
+    with tf.Session() as sess:
+        saver.restore(sess, path)
+        assert [each.tolist() for each in sess.run([fruit, width])] == [[0.5, 1.0], 3.0]
+    assert len(said) == 1
+    assert "is a checkpoint of objects" in said[0]
+
+
+def test_a_checkpoint_of_objects_is_streamed_by_the_names_of_its_variables(tmp_path: Path) -> None:
+    path = _objects(tmp_path)
+    fruit = tf.get_variable("fruit", [2])
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        streamed_restore(sess, [sess.graph.as_graph_element(saver.saver_def.restore_op_name)], path, keys_by_name(path))
+        assert sess.run(fruit).tolist() == [0.5, 1.0]
+
+
+def test_what_does_not_fit_a_checkpoint_of_objects_is_told_as_of_any(tmp_path: Path) -> None:
+    path = _objects(tmp_path)
+    variables = {"lacking": tf.get_variable("other", [2]), "a mismatch": tf.get_variable("width", [2])}
+    errors = {"lacking": tf.errors.NotFoundError, "a mismatch": tf.errors.InvalidArgumentError}
+    for kind, variable in variables.items():
+        with tf.Session() as sess, pytest.raises(errors[kind], match="Restoring from checkpoint failed"):
+            tf.train.Saver([variable]).restore(sess, path)
+
+
+def test_warm_starting_goes_by_the_names_of_a_checkpoint_of_objects(tmp_path: Path) -> None:
+    path = _objects(tmp_path)
+    fruit, renamed = tf.get_variable("fruit", [2]), tf.get_variable("renamed", [])
+    tf.train.warm_start(path, var_name_to_prev_var_name={"renamed": "width"})
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert [each.tolist() for each in sess.run([fruit, renamed])] == [[0.5, 1.0], 3.0]

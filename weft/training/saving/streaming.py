@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
+
+import numpy as np
 
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
@@ -63,15 +66,39 @@ def streamed_save(session: SessionLike, saved: Operation, prefix: str, feeds: Ma
                 add_tensor(writer, item.name, item.box, values.pop(0), item.dtype)
 
 
-def streamed_restore(session: SessionLike, restored: Sequence[Operation], prefix: str) -> None:
+def names_in_checkpoint(restored: Sequence[Operation], keys: Mapping[str, str]) -> dict[Tensor, Array]:
+    """Return what the names of the RestoreV2 nodes behind operations are fed for a checkpoint that has some by other keys.
+
+    Args:
+        restored: the operations.
+        keys: the keys of names.
+    """
+    nodes = _nodes_behind(restored, restore_v2)
+    return {node.inputs[1]: _as_texts([keys.get(name, name) for name in _constant_texts(node.inputs[1])]) for node in nodes}
+
+
+def _as_texts(names: Sequence[str]) -> Array:
+    return np.array([name.encode() for name in names], np.object_)
+
+
+def streamed_restore(
+    session: SessionLike, restored: Sequence[Operation], prefix: str, keys: Mapping[str, str] = MappingProxyType({})
+) -> None:  # fmt: skip
     """Read a checkpoint in this process, and feed it piece by piece to the assignments that operations are or wait for.
+
+    Args:
+        session: the session.
+        restored: the operations.
+        prefix: the checkpoint's path.
+        keys: the keys in the checkpoint of names that have another there.
 
     Raises:
         NotFoundError: the checkpoint lacks a variable.
         InvalidArgumentError: a variable's type or shape is another one than the checkpoint's.
         DataLossError: a file is damaged.
     """
-    items = {item.tensor: item for node in _nodes_behind(restored, restore_v2) for item in _items(node, node.outputs)}
+    read = [item for node in _nodes_behind(restored, restore_v2) for item in _items(node, node.outputs)]
+    items = {item.tensor: replace(item, name=keys.get(item.name, item.name)) for item in read}
     with BundleReader(prefix) as reader:
         leaves = _leaves(restored)
         needed_at_all = {tensor for leaf in leaves for tensor in _tensors_behind(leaf)}

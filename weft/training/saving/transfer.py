@@ -6,6 +6,7 @@ import errno
 import os
 import weakref
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from tensorboard.compat.proto import saver_pb2
@@ -17,7 +18,7 @@ from weft.framework.aliases import SessionLike
 from weft.framework.operation import Operation, Tensor
 from weft.platform import tf_logging
 from weft.training.saving.staging import Staging
-from weft.training.saving.streaming import streamed_restore, streamed_save
+from weft.training.saving.streaming import names_in_checkpoint, streamed_restore, streamed_save
 
 _Feeds = Mapping[Tensor, object]
 
@@ -84,7 +85,10 @@ class CheckpointTransfer:
             staging.adopt()
             return True
 
-    def restore(self, session: SessionLike, saver_def: saver_pb2.SaverDef, path: str, nodes: Sequence[Operation] = ()) -> None:
+    def restore(
+        self, session: SessionLike, saver_def: saver_pb2.SaverDef, path: str, nodes: Sequence[Operation] = (),
+        keys: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         """Give variables the values of the checkpoint `path`, which this process sees; a wrapped session's tasks read it.
 
         Args:
@@ -92,20 +96,23 @@ class CheckpointTransfer:
             saver_def: names the nodes.
             path: the checkpoint's path.
             nodes: which of the assignments to run; all when empty.
+            keys: the keys in the checkpoint of names that have another there.
 
         Raises:
             OpError: as the RestoreV2 node says.
         """
+        ends = list(nodes) or [session.graph.as_graph_element(saver_def.restore_op_name)]
         if not isinstance(session, BaseSession) or session not in self._apart:
             try:
-                session.run(list(nodes) or saver_def.restore_op_name, {saver_def.filename_tensor_name: path})
+                feeds = {saver_def.filename_tensor_name: path} | (names_in_checkpoint(ends, keys) if keys else {})
+                session.run(list(nodes) or saver_def.restore_op_name, feeds)
             except (errors.NotFoundError, errors.PermissionDeniedError) as error:
                 if not isinstance(session, BaseSession) or _KEY_MISSING in error.message or not _may_differ(session, path):
                     raise
                 self._note(session, path, error)
             else:
                 return
-        streamed_restore(session, nodes or [session.graph.as_graph_element(saver_def.restore_op_name)], path)
+        streamed_restore(session, ends, path, keys)
 
     def _note(self, session: BaseSession, path: str, error: errors.OpError) -> None:
         self._apart.add(session)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
+from weft.checkpoint.object_names import keys_by_name
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.ops.array.constant import constant
@@ -75,8 +76,11 @@ def warm_start(
             f"warm_start: there is no variable to warm-start named {unused}, which var_name_to_vocab_info or "
             f"var_name_to_prev_var_name has; these will be warm-started: {sorted(groups)}"
         )
+    # A checkpoint of objects has its values under other keys, and tells the names.
+    keys = keys_by_name(checkpoint_path(ckpt_to_initialize_from))
     for name, variables in groups.items():
         stored = names.get(name, name)
+        stored = keys.get(stored, stored)
         if name in vocabularies:
             _warm_start_with_vocabulary(variables, ckpt_to_initialize_from, stored, vocabularies[name])
         else:
