@@ -37,3 +37,15 @@ def test_repeats_of_an_inner_axis() -> None:
 def test_repeats_that_do_not_fit_are_told(repeats: object, axis: int | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         tf.repeat([1, 2, 3], repeats, axis=axis)
+
+
+@pytest.mark.parametrize("axis", [-1, 1, 0, -2, -3])
+@pytest.mark.parametrize("direction", ["ASCENDING", "DESCENDING"])
+def test_values_of_unknown_rank_are_sorted_along_any_dimension(axis: int, direction: str) -> None:
+    values = np.random.RandomState(0).permutation(24).reshape(2, 3, 4).astype(np.float32)
+    x = tf.placeholder(tf.float32)
+    with tf.Session() as sess:
+        found, order = sess.run([tf.sort(x, axis, direction), tf.argsort(x, axis, direction)], {x: values})
+    sign = 1 if direction == "ASCENDING" else -1
+    np.testing.assert_array_equal(found, sign * np.sort(sign * values, axis))
+    np.testing.assert_array_equal(order, np.argsort(sign * values, axis))

@@ -20,7 +20,7 @@ from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
 from weft.ops.array.ranges import range_of
-from weft.ops.array.selection import boolean_mask
+from weft.ops.array.selection import boolean_mask, where_v2
 from weft.ops.array.shape_ops import INDEX, expand_dims, rank, reshape, shape_internal, size_internal
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.array.tiling import broadcast_to, tile
@@ -28,7 +28,7 @@ from weft.ops.array.topk import top_k_node
 from weft.ops.array.transposing import transpose
 from weft.ops.declaration import op, rank_of
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import less, maximum
+from weft.ops.math.comparison import equal, less, maximum
 from weft.ops.math.elementwise import mul, neg
 from weft.ops.math.reduce_functions import reduce_max
 
@@ -206,23 +206,31 @@ def _sorted(values: Array, axis: int, direction: str, output: int) -> Tensor:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     count = rank_of(tensor)
-    if count is None:
-        raise ValueError("sort: the rank of the values must be known")
-    if not -count <= axis < count:
+    if count is not None and not -count <= axis < count:
         raise ValueError(f"axis = {axis} not in [{-count}, {count})")
     # TensorFlow's nodes, one for one: the seeds of what is built later count them.
     constant(axis, name="axis")
     turned = neg(tensor) if direction == "ASCENDING" else tensor
     size = shape_internal(turned)[axis]
-    rank(turned, name="Rank")
-    if axis % count == count - 1:
+    dimensions = rank(turned, name="Rank")
+    if axis == -1 or (count is not None and axis % count == count - 1):
         found = top_k_node(turned, size)[output]
     else:
-        swapped = list(range(count))
-        swapped[axis % count], swapped[-1] = count - 1, axis % count
-        order = constant(swapped, name="transposition")
+        order = _swapped_dimensions(dimensions, axis) if count is None else _swapped_order(count, axis)
         found = transpose(top_k_node(transpose(turned, order), size)[output], order)
     return neg(found) if direction == "ASCENDING" and output == 0 else found
+
+
+def _swapped_order(count: int, axis: int) -> Tensor:
+    swapped = list(range(count))
+    swapped[axis % count], swapped[-1] = count - 1, axis % count
+    return constant(swapped, name="transposition")
+
+
+def _swapped_dimensions(count: Tensor, axis: int) -> Tensor:
+    """The order in which the dimension changes its place with the last one, where only a run tells how many there are."""
+    places, last, own = range_of(count), count - 1, axis if axis >= 0 else count + axis
+    return where_v2(equal(places, own), last, where_v2(equal(places, last), own, places))
 
 
 def _bounds_shape(node: Operation) -> list[Dims]:

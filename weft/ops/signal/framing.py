@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weft.framework.aliases import Array, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.node_errors import described
@@ -12,10 +14,12 @@ from weft.ops.array.joining import concat
 from weft.ops.array.padding import pad_v2
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal, squeeze
+from weft.ops.array.shape_ops import rank as rank_node
 from weft.ops.array.transposing import transpose
 from weft.ops.declaration import rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum
+from weft.ops.math.reduce_functions import reduce_prod
 from weft.ops.math.segment import unsorted_segment_sum
 
 
@@ -49,6 +53,15 @@ def frame_positions(frames: TensorLike, frame_length: TensorLike, frame_step: Te
     return expand_dims(starts, 1) + expand_dims(range_of(frame_length), 0)
 
 
+def _of_any_rank(tensor: Tensor, place: int, cut: Callable[[Tensor], Tensor]) -> Tensor:
+    """Cut a dimension of a tensor whose rank only a run tells: the dimensions before and behind are joined meanwhile."""
+    sizes = shape_internal(tensor)
+    at = place if place >= 0 else rank_node(tensor) + place
+    before, behind = sizes[:at], sizes[at + 1 :]
+    frames = cut(reshape(tensor, [reduce_prod(before), sizes[at], reduce_prod(behind)]))
+    return reshape(frames, concat([before, shape_internal(frames)[1:3], behind], 0))
+
+
 def frame(
     signal: TensorLike,
     frame_length: TensorLike,
@@ -61,7 +74,7 @@ def frame(
     """Cut a dimension of `signal` into frames: `[..., samples, ...]` becomes `[..., frames, frame_length, ...]`.
 
     Args:
-        signal: a tensor of known rank.
+        signal: a tensor of one dimension or more.
         frame_length: how many samples a frame has.
         frame_step: how far the frames are apart.
         pad_end: whether frames begin as long as there are samples, and what they lack is `pad_value`; else only whole frames
@@ -74,19 +87,19 @@ def frame(
         The frames.
 
     Raises:
-        ValueError: the rank of `signal` is not known, or it has no such dimension.
+        ValueError: `signal` is a scalar, or has no such dimension.
         TypeError: a length is no whole number.
     """
     with input_scope(name, "frame", (signal, frame_length, frame_step, pad_value)):
         tensor = convert_to_tensor(signal)
         rank = rank_of(tensor)
-        if rank is None:
-            raise ValueError("frame: the rank of the signal must be known, it is not")
         if rank == 0:
             raise ValueError(f"Shape () must have rank at least 1: a signal has steps, got {described(tensor)}")
         place = int(axis) if isinstance(axis, bool) else _known(axis, "axis")
         if isinstance(place, Tensor):
             raise ValueError(f"frame: axis must be known when the graph is built, got {described(place)}")
+        if rank is None:
+            return _of_any_rank(tensor, place, lambda flat: frame(flat, frame_length, frame_step, pad_end, pad_value, 1))
         if not -rank <= place < rank:
             raise ValueError(f"frame: axis is {place}, and the signal has {rank} dimension(s): {described(tensor)}")
         at = place % rank
