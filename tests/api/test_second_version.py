@@ -90,3 +90,10 @@ def test_a_name_of_the_first_version_alone_is_not_there() -> None:
         _ = tf.placeholder
     with pytest.raises(AttributeError, match=r"weft\.compat' has no attribute 'v3'"):
         _ = tf1.compat.v3
+
+
+def test_volumes_are_transposed_by_their_new_names() -> None:
+    made = tf.nn.conv3d_transpose(
+        input=tf.ones([1, 2, 2, 2, 3]), filters=tf.ones([2, 2, 2, 4, 3]), output_shape=[1, 4, 4, 4, 4], strides=2
+    )
+    assert made.shape == [1, 4, 4, 4, 4]
