@@ -140,3 +140,12 @@ def test_records_of_a_file_become_examples(tmp_path: Any) -> None:
     records = list(tf.python_io.tf_record_iterator(path))
     parsed = _batch(records, {"x": tf.FixedLenFeature([2], tf.float32)})["x"]
     np.testing.assert_array_equal(parsed[:, 0], [0, 1, 2])
+
+
+def test_texts_are_told_as_bytes() -> None:
+    value = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"one"]))
+    example = tf.train.Example(features=tf.train.Features(feature={"t": value})).SerializeToString()
+    wrong = tf.parse_example([example], {"t": tf.FixedLenFeature([2], tf.string)}, example_names=["first"])
+    message = r"Name: first, Key: t, Index: 0\.  Number of bytes values != expected\.  Values size: 1 but output shape: \[2\]"
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(wrong)

@@ -93,13 +93,14 @@ def _dense(features: Tensor, spec: DenseSpec, example: _Example) -> Array:
     """A dense feature's value; that of any number of elements is not padded yet."""
     assert spec.dims is not None
     values, kind = _values(features, spec.key, spec.dtype, example), datatype_name(spec.dtype)
+    counted = "bytes" if spec.dtype == dtypes.string else kind
     if spec.dims[:1] == (None,):
         row = _count(spec.dims[1:])
         values = np.empty(0, spec.dtype.as_numpy_dtype) if values is None else values
         if row == 0 or values.size % row:
             raise _invalid(
-                f"{example.key(spec.key)}Number of {kind} values is not a multiple of stride length. Saw {values.size} values "
-                f"but output shape is: {_shown(spec.dims)}"
+                f"{example.key(spec.key)}Number of {counted} values is not a multiple of stride length. Saw {values.size} "
+                f"values but output shape is: {_shown(spec.dims)}"
             )
         return values.reshape(-1, *spec.dims[1:])
     size = _count(spec.dims)
@@ -109,7 +110,7 @@ def _dense(features: Tensor, spec: DenseSpec, example: _Example) -> Array:
         values = spec.default.astype(spec.dtype.as_numpy_dtype)
     if values.size != size:
         raise _invalid(
-            f"{example.key(spec.key)}Number of {kind} values != expected.  Values size: {values.size} but output shape: "
+            f"{example.key(spec.key)}Number of {counted} values != expected.  Values size: {values.size} but output shape: "
             f"{_shown(spec.dims)}"
         )
     return values.reshape(spec.dims)
