@@ -311,8 +311,8 @@ _PATHS_OF: Final = {
     "metrics": "ops.metrics ops.metrics_impl",
     "sets": "ops.sets",
     "signal": (
-        "ops.signal.dct_ops ops.signal.mel_ops ops.signal.mfcc_ops ops.signal.reconstruction_ops ops.signal.shape_ops "
-        "ops.signal.signal ops.signal.spectral_ops ops.signal.window_ops ops.spectral_ops"
+        "ops.signal.dct_ops ops.signal.fft_ops ops.signal.mel_ops ops.signal.mfcc_ops ops.signal.reconstruction_ops "
+        "ops.signal.shape_ops ops.signal.signal ops.signal.spectral_ops ops.signal.window_ops ops.spectral_ops"
     ),
     "distributions contrib.distributions": "ops.distributions.util",
     "distributions": (
