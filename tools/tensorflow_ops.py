@@ -30,7 +30,7 @@ FAMILIES = (
      r"Resource(Create|Initialized|Using)Op|Sleep(Identity)?Op|StubResource.*|TestStringOutput|Namespace.*|Risc.*|"
      r"IsResourceHandle.*|IsTensorFloat32Enabled|Conv2DBackprop.*V2|Mlir.*|Conv|WindowOp|Send|Recv|GlobalShuffleDataset|"
      r"ListDataset", "ops of TensorFlow's own tests and experiments"),
-    (r"(Ordered)?Map(Clear|IncompleteSize|Peek|Size|Stage|Unstage.*)|Barrier.*|Mutex.*|ConsumeMutexLock|TensorMap.*|"
+    (r"Barrier.*|Mutex.*|ConsumeMutexLock|TensorMap.*|"
      r"EmptyTensorMap|Composite.*|MakeWeak.*|IndexFlatMap.*|WeightedFlatMap.*|EagerPyFunc|CheckPinned|GetSessionHandleV2|"
      r"(Unb|B)atch(Grad)?", "containers and locks that Python's layers of 1.x and 2.x do not offer"),
     (r"Stateful(Uniform|Standard|Truncated|Random).*|Stateless(Random(Gamma|Poisson|Binomial)|Parameterized|Shuffle|Sample).*|"
@@ -71,7 +71,7 @@ FAMILIES = (
         "objects of eager execution, which has no session",
     ),
     (
-        r".*Rpc.*|BigQuery.*|GenerateBigQuery.*|Gcs.*|.*LMDB.*|.*Sql.*|FileSystemSetConfiguration|RecordInput|RemoteFused.*|"
+        r".*Rpc.*|BigQuery.*|GenerateBigQuery.*|Gcs.*|.*LMDB.*|.*Sql.*|FileSystemSetConfiguration|RemoteFused.*|"
         r"WorkerHeartbeat|GetDeadline|GetOptions|Debug.*|.*Copy(Host)?|DumpTensor",
         "services, databases and debuggers of TensorFlow's own",
     ),

@@ -79,10 +79,9 @@ NAMES: Final = {
     "ops.parallel_for.gradients": "weft.autodiff.jacobians:batch_jacobian weft.autodiff.jacobians:jacobian",
     "util.lazy_loader": "weft.framework.lazy_loader:LazyLoader",
     "debug": (
-        "weft.client.debugger:has_inf_or_nan weft.client.debugger:DumpingDebugHook "
-        "weft.client.debugger:LocalCLIDebugHook weft.client.debugger:TensorBoardDebugHook "
-        "weft.client.debugger:DumpingDebugWrapperSession weft.client.debugger:LocalCLIDebugWrapperSession "
-        "weft.client.debugger:TensorBoardDebugWrapperSession"
+        "weft.client.debugger:has_inf_or_nan weft.client.debugger:DumpingDebugHook weft.client.debugger:LocalCLIDebugHook "
+        "weft.client.debugger:TensorBoardDebugHook weft.client.debugger:DumpingDebugWrapperSession "
+        "weft.client.debugger:LocalCLIDebugWrapperSession weft.client.debugger:TensorBoardDebugWrapperSession"
     ),
     "debug.lib.debug_data": "weft.client.debugger:has_inf_or_nan",
     "debug.wrappers.hooks": (
@@ -103,8 +102,7 @@ NAMES: Final = {
     "keras.backend_config": (
         "weft.networks.state.defaults:epsilon weft.networks.state.defaults:floatx "
         "weft.networks.state.defaults:image_data_format weft.networks.state.defaults:set_epsilon "
-        "weft.networks.state.defaults:set_floatx "
-        "weft.networks.state.defaults:set_image_data_format"
+        "weft.networks.state.defaults:set_floatx weft.networks.state.defaults:set_image_data_format"
     ),
     "keras.backend": "get_default_graph=get_graph weft.networks.state.graph_state:track_variable",
     "keras.engine.network": "weft.networks.engine.network:Network",
@@ -113,12 +111,10 @@ NAMES: Final = {
         "weft.ops.variables.saveable_object:SaveSpec weft.ops.variables.saveable_object:SaveableObject"
     ),
     "keras.utils.conv_utils": (
-        "weft.models.functional.conv_arguments:conv_input_length "
-        "weft.models.functional.call_choices:conv_output_length "
-        "weft.models.functional.conv_arguments:convert_data_format "
-        "weft.models.functional.conv_arguments:deconv_output_length "
-        "weft.models.functional.conv_arguments:normalize_data_format "
-        "weft.models.functional.conv_arguments:normalize_padding weft.models.layers.conv:per_axis=normalize_tuple"
+        "weft.models.functional.conv_arguments:conv_input_length weft.models.functional.call_choices:conv_output_length "
+        "weft.models.functional.conv_arguments:convert_data_format weft.models.functional.conv_arguments:deconv_output_length "
+        "weft.models.functional.conv_arguments:normalize_data_format weft.models.functional.conv_arguments:normalize_padding "
+        "weft.models.layers.conv:per_axis=normalize_tuple"
     ),
     "util.tf_export": (
         "weft.framework.exported_names:api_export weft.framework.exported_names:estimator_export "
@@ -127,8 +123,7 @@ NAMES: Final = {
     ),
     "ops.inplace_ops": (
         "weft.ops.array.rows_in_place:alias_inplace_add weft.ops.array.rows_in_place:alias_inplace_sub "
-        "weft.ops.array.rows_in_place:alias_inplace_update "
-        "weft.ops.array.rows_in_place:alias_inplace_add=inplace_add "
+        "weft.ops.array.rows_in_place:alias_inplace_update weft.ops.array.rows_in_place:alias_inplace_add=inplace_add "
         "weft.ops.array.rows_in_place:alias_inplace_sub=inplace_sub "
         "weft.ops.array.rows_in_place:alias_inplace_update=inplace_update"
     ),
@@ -156,9 +151,8 @@ NAMES: Final = {
     "framework.device_spec": "DeviceSpec=DeviceSpecV1 DeviceSpec=DeviceSpecV2",
     "layers.base": "weft.models.layers.input_spec:InputSpec",
     "framework.ops": (
-        "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs "
-        "weft.framework.unique_numbers:uid weft.framework.eager_tensor:EagerTensor "
-        "weft.framework.collection_proto:register_proto_function "
+        "weft.models.functional.graph_helpers:get_graph_from_inputs=_get_graph_from_inputs weft.framework.unique_numbers:uid "
+        "weft.framework.eager_tensor:EagerTensor weft.framework.collection_proto:register_proto_function "
         "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope device=device_v2 "
         "convert_to_tensor=internal_convert_to_tensor weft.ops.variables.tensor_kinds:TensorLike=_TensorLike "
         "weft.ops.variables.tensor_kinds:is_dense_tensor_like "
@@ -183,13 +177,11 @@ NAMES: Final = {
         "layers.conv2d_transpose=deconv2d layers.separable_conv2d=separable_convolution2d"
     ),
     "layers.utils": (
-        "weft.models.functional.static_choices:constant_value "
-        "weft.models.functional.call_choices:conv_output_length weft.models.layers.conv:per_axis=normalize_tuple "
-        "weft.models.functional.call_choices:smart_cond weft.models.functional.conv_arguments:conv_input_length "
-        "weft.models.functional.conv_arguments:convert_data_format "
+        "weft.models.functional.static_choices:constant_value weft.models.functional.call_choices:conv_output_length "
+        "weft.models.layers.conv:per_axis=normalize_tuple weft.models.functional.call_choices:smart_cond "
+        "weft.models.functional.conv_arguments:conv_input_length weft.models.functional.conv_arguments:convert_data_format "
         "weft.models.functional.conv_arguments:deconv_output_length "
-        "weft.models.functional.conv_arguments:normalize_data_format "
-        "weft.models.functional.conv_arguments:normalize_padding"
+        "weft.models.functional.conv_arguments:normalize_data_format weft.models.functional.conv_arguments:normalize_padding"
     ),
     "ops.confusion_matrix": "weft.models.metrics.confusion_matrix:remove_squeezable_dimensions",
     "ops.control_flow_ops": (
@@ -200,7 +192,10 @@ NAMES: Final = {
         "weft.ops.array.shape_ops:shape_internal weft.ops.array.shape_ops:size_internal reverse=reverse_v2 "
         "weft.ops.array.identity:prevent_gradient weft.ops.array.batch_gather:batch_gather_nd"
     ),
-    "ops.data_flow_ops": "contrib.staging.StagingArea weft.ops.data_flow.barrier:Barrier",
+    "ops.data_flow_ops": (
+        "contrib.staging.StagingArea contrib.framework.RecordInput weft.ops.data_flow.barrier:Barrier "
+        "weft.ops.data_flow.map_staging:MapStagingArea"
+    ),
     "ops.init_ops": (
         "weft.ops.variables.initializers:Initializer weft.ops.variables.initializers:fans=_compute_fans "
         "initializers.zeros=Zeros initializers.ones=Ones initializers.constant=Constant "
@@ -219,8 +214,7 @@ NAMES: Final = {
     ),
     "ops.rnn": "weft.api.rnn_cell=rnn_cell_impl weft.models.rnn.stacked:transpose_batch_time=_transpose_batch_time",
     "ops.rnn_cell_impl": (
-        "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME "
-        "weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "
+        "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "
         "weft.models.rnn.cell:assert_like_rnn_cell=assert_like_rnncell weft.models.rnn.sizes:joined_shape=_concat "
         "weft.models.rnn.cell:zero_state_tensors=_zero_state_tensors nn.rnn_cell.RNNCell=LayerRNNCell"
     ),
@@ -265,11 +259,10 @@ NAMES: Final = {
     "util.tf_decorator": "weft.framework.decorators:make_decorator weft.framework.decorators:unwrap",
     "util.tf_inspect": (
         "weft.framework.decorators:ArgSpec weft.framework.decorators:getargspec inspect:getdoc inspect:getfile "
-        "weft.framework.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro "
-        "inspect:getsource inspect:isbuiltin inspect:isclass inspect:isfunction inspect:isgenerator "
-        "inspect:isgeneratorfunction inspect:ismethod inspect:ismodule inspect:isroutine inspect:stack "
-        "inspect:currentframe inspect:getcallargs inspect:getsourcefile inspect:getsourcelines inspect:isframe "
-        "inspect:getframeinfo"
+        "weft.framework.decorators:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource "
+        "inspect:isbuiltin inspect:isclass inspect:isfunction inspect:isgenerator inspect:isgeneratorfunction inspect:ismethod "
+        "inspect:ismodule inspect:isroutine inspect:stack inspect:currentframe inspect:getcallargs inspect:getsourcefile "
+        "inspect:getsourcelines inspect:isframe inspect:getframeinfo"
     ),
 } | _ELSEWHERE
 
@@ -317,8 +310,7 @@ _PATHS_OF: Final = {
     "distributions contrib.distributions": "ops.distributions.util",
     "distributions": (
         "ops.distributions.bernoulli ops.distributions.categorical ops.distributions.distribution "
-        "ops.distributions.distributions ops.distributions.kullback_leibler ops.distributions.normal "
-        "ops.distributions.uniform"
+        "ops.distributions.distributions ops.distributions.kullback_leibler ops.distributions.normal ops.distributions.uniform"
     ),
     "test": "ops.gradient_checker platform.benchmark platform.googletest platform.test",
     "layers": "layers.base layers.convolutional layers.core layers.layers layers.normalization layers.pooling",
@@ -331,11 +323,10 @@ _PATHS_OF: Final = {
         "data.experimental.ops.batching data.experimental.ops.cardinality data.experimental.ops.counter "
         "data.experimental.ops.error_ops data.experimental.ops.get_single_element data.experimental.ops.parsing_ops "
         "data.experimental.ops.random_ops data.experimental.ops.take_while_ops data.experimental.ops.unique "
-        "data.experimental.ops.writers data.experimental.ops.grouping "
-        "data.experimental.ops.interleave_ops data.experimental.ops.iterator_ops data.experimental.ops.optimization "
-        "data.experimental.ops.prefetching_ops data.experimental.ops.readers data.experimental.ops.resampling "
-        "data.experimental.ops.scan_ops data.experimental.ops.shuffle_ops data.ops.dataset_ops data.ops.iterator_ops "
-        "data.ops.readers"
+        "data.experimental.ops.writers data.experimental.ops.grouping data.experimental.ops.interleave_ops "
+        "data.experimental.ops.iterator_ops data.experimental.ops.optimization data.experimental.ops.prefetching_ops "
+        "data.experimental.ops.readers data.experimental.ops.resampling data.experimental.ops.scan_ops "
+        "data.experimental.ops.shuffle_ops data.ops.dataset_ops data.ops.iterator_ops data.ops.readers"
     ),
     "contrib.nest": "util.nest",
     "distribute distribute.experimental contrib.distribute": (
@@ -383,13 +374,12 @@ _PATHS_OF: Final = {
     "saved_model.main_op": "saved_model.main_op saved_model.main_op_impl",
     "summary": "summary.plugin_asset summary.writer.writer summary.writer.writer_cache",
     "train": (
-        "summary.summary_iterator training.adadelta training.adagrad training.adagrad_da training.adam "
-        "training.basic_loops training.basic_session_run_hooks training.checkpoint_management training.checkpoint_utils "
-        "training.evaluation training.ftrl training.gradient_descent training.input training.learning_rate_decay "
-        "training.momentum training.monitored_session training.moving_averages training.proximal_adagrad "
-        "training.proximal_gradient_descent training.queue_runner_impl training.rmsprop training.saver "
-        "training.server_lib training.summary_io training.sync_replicas_optimizer training.tracking.util "
-        "training.warm_starting_util training.checkpoint_state_pb2"
+        "summary.summary_iterator training.adadelta training.adagrad training.adagrad_da training.adam training.basic_loops "
+        "training.basic_session_run_hooks training.checkpoint_management training.checkpoint_utils training.evaluation "
+        "training.ftrl training.gradient_descent training.input training.learning_rate_decay training.momentum "
+        "training.monitored_session training.moving_averages training.proximal_adagrad training.proximal_gradient_descent "
+        "training.queue_runner_impl training.rmsprop training.saver training.server_lib training.summary_io "
+        "training.sync_replicas_optimizer training.tracking.util training.warm_starting_util training.checkpoint_state_pb2"
     ),
     "profiler": "profiler.option_builder",
     "bitwise": "ops.bitwise_ops",

@@ -41,6 +41,7 @@ from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_flo
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.debugging.rank_checks import assert_scalar as assert_scalar
 from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
+from weft.ops.io.record_input import RecordInput as RecordInput
 from weft.ops.variables.matrix_initializers import ConvolutionDeltaOrthogonal as _ConvolutionDeltaOrthogonal
 from weft.ops.variables.model_variables import add_model_variable as add_model_variable
 from weft.ops.variables.model_variables import filter_variables as filter_variables
