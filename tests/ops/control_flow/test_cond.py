@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
@@ -417,3 +419,14 @@ def test_slices_of_branches_have_indices_of_one_type(kinds):
     with tf.Session() as session:
         assert session.run(slices, {chosen: True}).values.tolist() == [11.0, 21.0]
         assert session.run(slices, {chosen: False}).values.tolist() == [9.0, 19.0]
+
+
+def test_a_named_tuple_of_one_field_is_unpacked_as_a_list_of_one_is() -> None:
+    class One(NamedTuple):
+        value: tf.Tensor
+
+    def chosen(strict: bool) -> Any:
+        return tf.cond(tf.constant(True), lambda: One(tf.constant(1)), lambda: One(tf.constant(2)), strict=strict)
+
+    assert isinstance(chosen(False), tf.Tensor)
+    assert isinstance(chosen(True), One)

@@ -126,7 +126,7 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Nest], s
 
 
 def _without_list(result: Nest, strict: bool) -> Nest:
-    if not strict and isinstance(result, list | tuple) and len(result) == 1 and not hasattr(result, "_fields"):
+    if not strict and isinstance(result, list | tuple) and len(result) == 1:
         return result[0]
     return result
 
