@@ -509,6 +509,7 @@ from weft.ops.signal.fourier import fft3d as fft3d
 from weft.ops.signal.fourier import ifft as ifft
 from weft.ops.signal.fourier import ifft2d as ifft2d
 from weft.ops.signal.fourier import ifft3d as ifft3d
+from weft.ops.sparse import operators as _sparse_operators
 from weft.ops.sparse.arithmetic import sparse_add as sparse_add
 from weft.ops.sparse.arithmetic import sparse_maximum as sparse_maximum
 from weft.ops.sparse.arithmetic import sparse_minimum as sparse_minimum

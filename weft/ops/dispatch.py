@@ -13,33 +13,35 @@ from typing import Final, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# The kinds that handlers take; without one among the arguments no handler is asked.
-_KINDS: Final[list[type]] = []
-_HANDLERS: Final[dict[object, Callable[..., object]]] = {}
+# For each function the handlers, and the kinds that each of them takes.
+_HANDLERS: Final[dict[object, list[tuple[tuple[type, ...], Callable[..., object]]]]] = {}
 
 
-def register_kind(kind: type) -> None:
-    """Let handlers be asked when an argument, or an element of a list, is of this class."""
-    _KINDS.append(kind)
+def register_handler(function: object, handler: Callable[..., object], kinds: tuple[type, ...]) -> None:
+    """Let `handler(*args, **kwargs)` answer for a dispatchable function; it may return NotImplemented.
 
-
-def register_handler(function: object, handler: Callable[..., object]) -> None:
-    """Let `handler(*args, **kwargs)` answer for a dispatchable function; it may return NotImplemented."""
-    _HANDLERS[function] = handler
+    Args:
+        function: the function.
+        handler: takes its arguments.
+        kinds: the classes of which an argument, or an element of a list, has to be for the handler to be asked.
+    """
+    _HANDLERS.setdefault(function, []).append((kinds, handler))
 
 
 def fallback(function: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    """What the handler of a function makes of arguments that it has refused; NotImplemented if there is none."""
-    handler = _HANDLERS.get(function)
-    if handler is None or not any(map(_concerns, (*args, *kwargs.values()))):
-        return NotImplemented
-    return handler(*args, **kwargs)
+    """What the handlers of a function make of arguments that it has refused; NotImplemented if there is none."""
+    for kinds, handler in _HANDLERS.get(function, ()):
+        if any(_concerns(each, kinds) for each in (*args, *kwargs.values())):
+            result = handler(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+    return NotImplemented
 
 
-def _concerns(argument: object) -> bool:
+def _concerns(argument: object, kinds: tuple[type, ...]) -> bool:
     if isinstance(argument, list | tuple):
-        return any(isinstance(each, tuple(_KINDS)) for each in argument)
-    return isinstance(argument, tuple(_KINDS))
+        return any(isinstance(each, kinds) for each in argument)
+    return isinstance(argument, kinds)
 
 
 def dispatchable(function: Callable[P, T]) -> Callable[P, T]:

@@ -148,3 +148,17 @@ def test_a_new_shape_is_told_as_far_as_it_is_known(session: Any) -> None:
     empty = tf.sparse_reshape(tf.SparseTensor(np.zeros((0, 2), np.int64), np.zeros(0, np.float32), [0, 4]), [-1, 0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="reshape cannot infer the missing input size for an empty tensor"):
         session.run(empty)
+
+
+@pytest.mark.parametrize("name", ["abs", "negative", "sign", "square", "sqrt", "tanh", "erf"])
+def test_functions_that_leave_zeros_alone_take_sparse_tensors(session: Any, name: str) -> None:
+    sparse = tf.SparseTensor([[0, 1], [2, 0]], [0.25, 4.0], [3, 2])
+    found = getattr(tf, name)(sparse)
+    assert isinstance(found, tf.SparseTensor)
+    assert session.run(found.values).tolist() == session.run(getattr(tf, name)(sparse.values)).tolist()
+    assert session.run(found.indices).tolist() == [[0, 1], [2, 0]]
+
+
+def test_functions_of_which_zero_is_another_number_take_none(session: Any) -> None:
+    with pytest.raises(TypeError, match="SparseTensor"):
+        tf.exp(_sparse())

@@ -26,7 +26,7 @@ from weft.ops.array import (
 )
 from weft.ops.composites import register_composite
 from weft.ops.control_flow import assertion
-from weft.ops.dispatch import register_handler, register_kind
+from weft.ops.dispatch import register_handler
 from weft.ops.math import (
     casting,
     clip,
@@ -142,9 +142,12 @@ def _pair(x: Nest, y: Nest) -> tuple[Values, Values]:
     return convert_to_tensor(x, preferred_dtype=right.dtype, name="x"), right
 
 
+_KINDS: Final = (RaggedTensor, RaggedTensorValue)
+
+
 def take_ragged(function: Function, first: str) -> None:
     """Let a function of one tensor, its first argument, work on the innermost values of ragged tensors."""
-    register_handler(function, _on_values(function, first))
+    register_handler(function, _on_values(function, first), _KINDS)
 
 
 # Functions of one tensor, with the name of that argument where it is not `x`.
@@ -222,16 +225,14 @@ def _any_length(tensor: Tensor) -> Dims:
     return tensor.dims and (None, *tensor.dims[1:])
 
 
-register_kind(RaggedTensor)
-register_kind(RaggedTensorValue)
 for _function, _argument in _UNARY.items():
     take_ragged(_function, _argument)
 for _function in (elementwise.add_n, parts.string_join):
-    register_handler(_function, _on_lists(_function))
+    register_handler(_function, _on_lists(_function), _KINDS)
 for _function in _PAIRS:
-    register_handler(_function, _on_pairs(_function))
+    register_handler(_function, _on_pairs(_function), _KINDS)
 for _function, _handler in _OTHERS.items():
-    register_handler(_function, _handler)
+    register_handler(_function, _handler, _KINDS)
 
 register_composite(
     RaggedTensor,

@@ -20,8 +20,6 @@ from weft.ops.array.gather_scatter import gather_nd_node
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.input_scope import input_scope
-from weft.ops.math.casting import cast
-from weft.ops.math.division import TRUE_DIVISION
 from weft.ops.math.elementwise import NUMBERS, REAL
 from weft.ops.size_checks import size_of
 from weft.ops.sparse.layout import as_sparse, check_inside, flat_positions
@@ -177,24 +175,6 @@ def sparse_dense_add(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
     """
     return sp_values + _picked(xp, sp_indices, sp_values, sp_shape, dense)
-
-
-def _times(sparse: SparseTensor, dense: TensorLike) -> SparseTensor:
-    with input_scope(None, "mul", (sparse, dense)) as scope:
-        other = convert_to_tensor(dense, sparse.dtype.base_dtype, name="y")
-        return sparse.with_values(sparse_dense_mul(sparse.indices, sparse.values, sparse.dense_shape, other, name=scope))
-
-
-def _over(sparse: SparseTensor, dense: TensorLike) -> SparseTensor:
-    """As in Python 3: integers become floats first."""
-    with input_scope(None, "truediv", (sparse, dense)) as scope:
-        values, other = sparse.values, convert_to_tensor(dense, sparse.dtype.base_dtype, name="y")
-        kind = TRUE_DIVISION.get(values.dtype.base_dtype)
-        if kind is None:
-            raise TypeError(f"Invalid dtype {values.dtype.base_dtype!r} in __truediv__.")
-        if kind is not values.dtype.base_dtype:
-            values, other = cast(values, kind), cast(other, kind)
-        return sparse.with_values(sparse_dense_div(sparse.indices, values, sparse.dense_shape, other, name=scope))
 
 
 # Sums.
@@ -395,7 +375,3 @@ def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = No
     Args: those of `tf.sparse.maximum`.
     """
     return _extreme_of(_minimum_node, sp_a, sp_b, name)
-
-
-setattr(SparseTensor, "__mul__", _times)  # noqa: B010
-setattr(SparseTensor, "__truediv__", _over)  # noqa: B010
