@@ -13,6 +13,7 @@ from weft.client.debugger import LocalCLIDebugHook
 from weft.estimators.canned.dnn import summarize
 from weft.estimators.canned.head import Head
 from weft.estimators.canned.optimizers import get_optimizer_instance
+from weft.estimators.input_function import parse_input_fn_result
 from weft.estimators.model_function import verify_model_fn_args
 from weft.framework.attribute_tracking import no_automatic_dependency_tracking
 from weft.framework.device_spec import canonical_name
@@ -94,6 +95,7 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("estimator.head.multi_head", "MultiHead", tf.estimator.MultiHead),
         ("estimator.canned.optimizers", "get_optimizer_instance", get_optimizer_instance),
         ("estimator.canned.head", "_Head", Head),
+        ("estimator.util", "parse_input_fn_result", parse_input_fn_result),
         ("keras.backend", "get_graph", tf.get_default_graph),
         ("keras.backend", "int_shape", tf.keras.backend.int_shape),
         ("tpu.tpu_config", "TPUConfig", tf.contrib.tpu.TPUConfig),

@@ -108,3 +108,19 @@ def test_members_are_overridden_where_the_program_lifts_the_check(tmp_path: Path
     with pytest.raises(ValueError, match="cannot override members of Estimator"):
         Changed(lambda features: None, str(tmp_path))
     assert Lifted(lambda features: None, str(tmp_path)).train() == "trained"
+
+
+def test_a_class_makes_the_step_that_all_its_graphs_have(tmp_path: Path) -> None:
+    class Counting(tf.estimator.Estimator):
+        graphs: list[tf.Graph] = []  # noqa: RUF012
+
+        def _create_and_assert_global_step(self, graph: tf.Graph) -> Any:
+            self.graphs.append(graph)
+            return super()._create_and_assert_global_step(graph)
+
+    estimator = Counting(_model_fn, model_dir=str(tmp_path))
+    estimator.train(_input_fn, steps=1)
+    estimator.evaluate(_input_fn, steps=1)
+    assert len(set(Counting.graphs)) == 2
+    with tf.Graph().as_default() as graph:
+        assert estimator._create_and_assert_global_step(graph) is tf.train.get_global_step(graph)

@@ -147,7 +147,7 @@ NAMES: Final = {
     "estimator.canned.metric_keys": "weft.estimators.canned.keys:MetricKeys",
     "estimator.canned.optimizers": "weft.estimators.canned.optimizers:get_optimizer_instance",
     "estimator.canned.prediction_keys": "weft.estimators.canned.keys:PredictionKeys",
-    "estimator.util": "weft.framework.function_signatures:fn_args",
+    "estimator.util": ("weft.framework.function_signatures:fn_args weft.estimators.input_function:parse_input_fn_result"),
     "framework.device_spec": "DeviceSpec=DeviceSpecV1 DeviceSpec=DeviceSpecV2",
     "layers.base": "weft.models.layers.input_spec:InputSpec",
     "framework.ops": (

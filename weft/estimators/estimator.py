@@ -30,6 +30,7 @@ from weft.framework.aliases import FetchValue, Nest
 from weft.framework.graph import Graph
 from weft.framework.value_types import NumpyArray
 from weft.ops.random.seed import set_random_seed
+from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 from weft.platform.argument_checks import check_arguments
 from weft.strategies.input.iterators import InputContext
@@ -45,7 +46,7 @@ from weft.training.sessions.session_creator import ChiefSessionCreator
 from weft.training.training_util import create_global_step
 
 # Members that a subclass may replace.
-_OVERRIDABLE: Final = frozenset(("model_fn", "_params_of"))
+_OVERRIDABLE: Final = frozenset(("model_fn", "_params_of", "_create_and_assert_global_step"))
 
 _NO_RECEIVER: Final = (
     "An input_receiver_fn must be defined. tf.estimator.export.build_raw_serving_input_receiver_fn makes one of placeholders "
@@ -239,7 +240,7 @@ class Estimator:
         strategy = self._config.eval_distribute
         scope = contextlib.nullcontext if strategy is None else strategy.scope
         with Graph().as_default() as graph, scope():
-            self._start(graph)
+            self._create_and_assert_global_step(graph)
             built = self._built_evaluation(strategy, input_fn, all_hooks)
             self._warm_start_without(path)
             results: Metrics = evaluate_once(
@@ -279,7 +280,7 @@ class Estimator:
         path = checkpoint_path or self._last_checkpoint("predict")
         graph = Graph()
         with graph.as_default():
-            self._start(graph)
+            self._create_and_assert_global_step(graph)
             features, _, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.PREDICT))
             if not has_an_end(features):
                 tf_logging.warning(
@@ -420,7 +421,7 @@ class Estimator:
         config = placed_config(self._config, strategy, self.latest_checkpoint())
         with Graph().as_default() as graph, strategy.scope(), strategy.scaling_loss():
             features, labels, input_hooks = replicated_input(strategy, self._call_input_fn, input_fn, ModeKeys.TRAIN)
-            self._start(graph)
+            self._create_and_assert_global_step(graph)
             global_step_read("Estimator")
             spec = replicated_training(strategy, self._call_model_fn, features, labels)
             self._warm_start()
@@ -431,7 +432,7 @@ class Estimator:
         if strategy is not None:
             return self._train_replicas(strategy, input_fn, hooks, listeners)
         with Graph().as_default() as graph, graph.device(self._device_fn):
-            self._start(graph)
+            self._create_and_assert_global_step(graph)
             global_step_read("Estimator")
             result = self._call_input_fn(input_fn, ModeKeys.TRAIN)
             features, labels, input_hooks = parse_input_fn_result(result)
@@ -439,9 +440,10 @@ class Estimator:
             self._warm_start()
             return train(spec, self._config, [*input_hooks, *hooks], listeners)
 
-    def _start(self, graph: Graph) -> None:
+    def _create_and_assert_global_step(self, graph: Graph) -> Variable:
+        """Begin a graph by its seed and its step. Programs' own ways of building a model call it, and may override it."""
         set_random_seed(self._config.tf_random_seed)
-        create_global_step(graph)
+        return create_global_step(graph)
 
     def _call_model_fn(self, features: Features, labels: Labels, mode: str) -> EstimatorSpec:
         return self.model_fn(features, labels, mode, self.config)
