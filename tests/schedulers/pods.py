@@ -158,8 +158,7 @@ class Pods:
         deadline_s = time.monotonic() + _END_S
         while text not in self.log(pod):
             if time.monotonic() >= deadline_s:
-                logs = "\n".join(f"--- {name}\n{self.log(name)}" for name in self.processes)
-                raise TimeoutError(f"{pod} has not written {text!r} after {_END_S:g} s:\n{logs}")
+                raise TimeoutError(f"{pod} has not written {text!r} after {_END_S:g} s:\n{self.logs()}")
             time.sleep(0.1)
 
     def wait_for_end(self, pod: str) -> int:
@@ -167,8 +166,11 @@ class Pods:
         try:
             return self.processes[pod].wait(_END_S)
         except subprocess.TimeoutExpired:
-            logs = "\n".join(f"--- {name}\n{self.log(name)}" for name in self.processes)
-            raise TimeoutError(f"{pod} has not ended after {_END_S:g} s:\n{logs}") from None
+            raise TimeoutError(f"{pod} has not ended after {_END_S:g} s:\n{self.logs()}") from None
+
+    def logs(self) -> str:
+        """What all pods have written, for a test that fails."""
+        return "\n".join(f"--- {name}\n{self.log(name)}" for name in self.processes)
 
     def stop(self) -> None:
         """End the pods and take the namespaces away."""

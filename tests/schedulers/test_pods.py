@@ -20,7 +20,7 @@ ROOT = str(Path(__file__).parents[2])
 PS, CHIEF, WORKER = "train-ps-0", "train-worker-0", "train-worker-1"
 
 
-ENVIRONMENT = {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu"}
+ENVIRONMENT = {"PYTHONPATH": ROOT, "JAX_PLATFORMS": "cpu", "PYTHONFAULTHANDLER": "1"}
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_job_whose_pods_are_all_told_to_end_saves_first(pods, tmp_path):
     job.wait_for(WORKER, "begins at step")
     for process in job.processes.values():
         process.send_signal(signal.SIGTERM)
-    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [143, 143, 143]
+    assert [job.wait_for_end(pod) for pod in (CHIEF, WORKER, PS)] == [143, 143, 143], job.logs()
     assert "model.ckpt-" in (tmp_path / "model" / "checkpoint").read_text()
 
 
