@@ -272,6 +272,21 @@ def test_sessions_on_a_server_share_a_queue_by_name() -> None:
                     session.run(queue.size())
 
 
+def test_the_seed_of_a_shared_queue_follows_from_its_name_as_tensorflows_does() -> None:
+    tf.set_random_seed(87654321)
+    queue = tf.RandomShuffleQueue(3, 0, tf.int32, shared_name="q")
+    assert queue.queue_ref.op.get_attr("seed2") == 1072948243
+
+
+def test_a_shared_queue_without_a_seed_takes_that_of_the_others() -> None:
+    queues = [tf.RandomShuffleQueue(3, 0, tf.int32, seed=seed, shared_name="q") for seed in (5, None, 6)]
+    with tf.Session() as session:
+        session.run(queues[0].enqueue(7))
+        assert session.run(queues[1].dequeue()) == 7
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"has random seeds .* but requested random seeds were"):
+            session.run(queues[2].size())
+
+
 def test_a_queue_is_chosen_from_a_list() -> None:
     queues = [tf.FIFOQueue(3, tf.int32), tf.FIFOQueue(3, tf.int32)]
     index = tf.placeholder(tf.int32)

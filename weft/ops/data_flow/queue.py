@@ -20,7 +20,7 @@ from weft.ops.array.gather_scatter import gather
 from weft.ops.array.stacking import stack
 from weft.ops.data_flow import queue_nodes as queues
 from weft.ops.data_flow.row_counts import check_row_counts
-from weft.ops.random.seed import get_seed
+from weft.ops.random.seed import get_seed, seed_of_shared
 
 
 class QueueBase:
@@ -379,8 +379,7 @@ class RandomShuffleQueue(QueueBase):
         if seed1 is None and seed2 is None:
             seed1, seed2 = 0, 0
         elif seed is None and shared_name is not None:
-            # Programs that share the queue must agree on the seeds: take them from what they share.
-            seed2 = sum(shared_name.encode()) & 0x7FFFFFFF
+            seed2 = seed_of_shared(seed1, shared_name)
         handle = queues.random_shuffle_queue_v2(
             component_types=types, shapes=_attr(shapes), capacity=capacity, min_after_dequeue=min_after_dequeue,
             seed=seed1, seed2=seed2, shared_name="" if shared_name is None else shared_name, name=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Final
 
 from weft.framework.graph import get_default_graph
@@ -57,3 +58,9 @@ def _tell_fraction(seed: int | None) -> None:
     """Programs get numbers by such a seed in TensorFlow too, and the same ones by all that are cut off to one."""
     if isinstance(seed, float) and not seed.is_integer():
         tf_logging.warning("The seed %s is no whole number: %d is taken, as for all that begin with it.", seed, seed)
+
+
+def seed_of_shared(graph_seed: int | None, shared_name: str) -> int:
+    """The seed of what programs share by a name: they agree on it, TensorFlow's too, and their graphs need not be the same."""
+    digest = hashlib.md5(f"{graph_seed}{shared_name}".encode(), usedforsecurity=False).hexdigest()
+    return int(digest[:8], 16) & 0x7FFFFFFF
