@@ -29,8 +29,13 @@ def _is_of_unknown_shape(case: OpCase, text: str) -> bool:
     return case.form == "unknown"
 
 
+def _is_of_another_shape(case: OpCase, text: str) -> bool:
+    return "does not match r-value shape" in text and "TensorFlow's InvalidArgumentError" in text
+
+
 _RULES: Final[dict[str, Callable[[OpCase, str], bool]]] = {
     "ScatterNd": _has_short_constant,
+    **dict.fromkeys(("StridedSliceAssign", "ResourceStridedSliceAssign"), _is_of_another_shape),
     "AssignVariableOp": _assigns_another_shape,
     "BlockLSTMV2": _is_gradient,
     **dict.fromkeys(("MatrixDeterminant", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy"), _is_complex_gradient),

@@ -39,6 +39,13 @@ def test_numbers_are_counted_of_some() -> None:
         session.run(made, {values: np.zeros((0, 3))})
 
 
+@pytest.mark.parametrize(("shape", "counted"), [([2, 0], [2, 1]), ([0], [1])])
+def test_rows_without_numbers_have_no_counts(shape: list[int], counted: list[int]) -> None:
+    made = tf.raw_ops.DenseCountSparseOutput(values=np.zeros(shape, np.int32), weights=tf.zeros([0]), binary_output=False)
+    with tf.Session() as session:
+        assert [each.tolist() for each in session.run(list(made))] == [[], [], counted]
+
+
 @pytest.mark.parametrize("length", [3, 0])
 def test_padded_bytes_are_whole_numbers(length: int) -> None:
     texts = tf.placeholder(tf.string)
@@ -63,4 +70,12 @@ def test_statistics_of_all_features_are_of_as_many_nodes_and_buckets() -> None:
         tf.raw_ops.BoostedTreesCalculateBestGainsPerFeature(
             node_id_range=[0, 2], stats_summary_list=[np.ones((2, 3, 2)), np.ones((2, 4, 2))], l1=0.0, l2=0.0,
             tree_complexity=0.0, min_node_weight=0.0, max_splits=2,
+        )  # fmt: skip
+
+
+def test_each_example_has_a_gradient_and_a_hessian() -> None:
+    with pytest.raises(ValueError, match=r"Dimension 0 in both shapes must be equal, but are 4 and 8. Shapes are \[4,1\] and"):
+        tf.raw_ops.BoostedTreesMakeStatsSummary(
+            node_ids=np.zeros(4, np.int32), gradients=tf.zeros([4, 1]), hessians=tf.zeros([8, 1]),
+            bucketized_features_list=[np.zeros(4, np.int32)], max_splits=2, num_buckets=3,
         )  # fmt: skip

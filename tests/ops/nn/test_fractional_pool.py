@@ -136,3 +136,25 @@ def test_an_output_that_is_not_of_its_input_has_no_gradient() -> None:
         assert session.run(back, {made: greatest}).sum() == 4
         with pytest.raises(tf.errors.InvalidArgumentError, match="tensor_out_dup is not the same as tensor_out"):
             session.run(back, {made: greatest + 1.0})
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "overlapping", "told"),
+    [
+        ([-4, 2, 3], [0, 2, 3], True, "Row sequence tensor values must not be negative, got -4 2 3"),
+        ([0, 2, 3], [0, 2, 0], False, "Column sequence tensor values must not be negative, got 0 2 0"),
+        (
+            [0, 2],
+            [0, 2, 3],
+            False,
+            r"Given out_backprop shape \[1,2,2,1\], row_seq_tensor must have at least 3 elements, but got 2",
+        ),
+    ],
+)
+def test_windows_that_are_none_have_no_gradient(rows: list[int], columns: list[int], overlapping: bool, told: str) -> None:
+    gradient = tf.raw_ops.FractionalAvgPoolGrad(
+        orig_input_tensor_shape=np.int64([1, 3, 3, 1]), out_backprop=np.ones((1, 2, 2, 1), np.float32),
+        row_pooling_sequence=np.int64(rows), col_pooling_sequence=np.int64(columns), overlapping=overlapping,
+    )  # fmt: skip
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=told):
+        session.run(gradient)

@@ -31,6 +31,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less, maximum
 from weft.ops.math.elementwise import mul, neg
 from weft.ops.math.reduce_functions import reduce_max
+from weft.ops.traced_checks import note_wrong
 
 # Reversing and masking.
 
@@ -395,8 +396,18 @@ def _unraveled_shape(node: Operation) -> list[Dims]:
     return [(count,)] if indices == () else [(count, *indices)]
 
 
+def _check_positions(indices: Array, dims: Array) -> None:
+    if np.any((indices < 0) | (indices >= np.prod(dims))):
+        raise InvalidArgumentError.of("index is out of bound as with dims")
+
+
+def _check_unraveled(node: Operation, indices: Array, dims: Array) -> None:
+    if indices is not None and dims is not None:
+        _check_positions(indices, dims)
+
+
 @op("UnravelIndex", "indices: Tidx, dims: Tidx -> output: Tidx",
-    ranks={"dims": 1}, infer=_unraveled_shape, gradient=None,
+    ranks={"dims": 1}, infer=_unraveled_shape, gradient=None, check=_check_unraveled,
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32}, static=("dims",))  # fmt: skip
 def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
     """The coordinates, along a new first dimension, of flat positions in an array of shape `dims`.
@@ -404,8 +415,10 @@ def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
     `[...], [rank] -> [rank, ...]`.
     """
     sizes = np.ravel(dims).tolist()
-    if xp is np and np.any((indices < 0) | (indices >= np.prod(sizes))):
-        raise InvalidArgumentError.of("index is out of bound as with dims")
+    if xp is np:
+        _check_positions(indices, dims)
+    else:
+        note_wrong((indices < 0) | (indices >= np.prod(sizes)))
     strides = [int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))]
     return xp.stack([indices // stride % size for stride, size in zip(strides, sizes, strict=True)], 0)
 

@@ -143,7 +143,7 @@ def dense_count_sparse_output(
     """How often each number occurs in a vector, or in each row: `[...], [...] -> [m, rank], [m], [rank]`."""
     if values.ndim not in (1, 2):
         raise InvalidArgumentError.of(f"Input must be a 1 or 2-dimensional tensor. Got: {list(values.shape)}")
-    if 0 in values.shape:
+    if values.ndim == 2 and not len(values):
         raise InvalidArgumentError.of(f"Invalid input: Shapes dimension cannot be 0. Got: {list(values.shape)}")
     if weights.size and weights.shape != values.shape:
         message = f"Weights and values must have the same shape. Weight shape: {list(weights.shape)}; values shape: "

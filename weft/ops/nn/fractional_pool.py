@@ -179,6 +179,19 @@ def _spans(places: Array, size: int, overlapping: bool) -> list[tuple[int, int]]
     return [(start, min(end, size)) for start, end in zip(starts, ends, strict=True)]
 
 
+def _check_places(kind: str, places: Array, count: int, overlapping: bool, shape: tuple[int, ...]) -> None:
+    """Refuse places that are not one for each end of so many windows, or that are before the first pixel."""
+    if len(places) < count + 1:
+        raise InvalidArgumentError.of(
+            f"Given out_backprop shape {brackets(shape)}, {kind}_seq_tensor must have at least {count + 1} elements, but got "
+            f"{len(places)}"
+        )
+    last = places[1 : count + 1] - (not overlapping)
+    if (places[:count] < 0).any() or (last < 0).any():
+        name = {"row": "Row", "col": "Column"}[kind]
+        raise InvalidArgumentError.of(f"{name} sequence tensor values must not be negative, got {' '.join(map(str, places))}")
+
+
 def _like_input(node: Operation) -> list[Dims]:
     check_rank(node.inputs[0].dims, 4)
     return [node.inputs[0].dims or (None,) * 4]
@@ -235,12 +248,15 @@ def fractional_avg_pool_grad(
     if 0 in out_backprop.shape:
         raise InvalidArgumentError.of(f"out_backprop must be positive for all dimension, got: {brackets(out_backprop.shape)}")
     result = np.zeros(orig_input_tensor_shape.tolist(), out_backprop.dtype)
+    given = zip(("row", "col"), (row_pooling_sequence, col_pooling_sequence), strict=True)
+    for (kind, places), count in zip(given, out_backprop.shape[1:3], strict=True):
+        _check_places(kind, places, count, overlapping, out_backprop.shape)
     rows, columns = (
         _spans(each, size, overlapping)
         for each, size in zip((row_pooling_sequence, col_pooling_sequence), result.shape[1:3], strict=True)
     )
-    for row, (top, bottom) in enumerate(rows):
-        for column, (left, right) in enumerate(columns):
+    for row, (top, bottom) in enumerate(rows[: out_backprop.shape[1]]):
+        for column, (left, right) in enumerate(columns[: out_backprop.shape[2]]):
             share = out_backprop[:, row, column] / max((bottom - top) * (right - left), 1)
             result[:, top:bottom, left:right] += share[:, None, None].astype(result.dtype)
     return result

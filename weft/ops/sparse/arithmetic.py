@@ -150,18 +150,30 @@ def sparse_dense_mul(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
     return sp_values * _picked(xp, sp_indices, sp_values, sp_shape, dense)
 
 
+def _check_divided(node: Operation, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> None:
+    if dense is not None:
+        _check_divisors(dense)
+
+
+def _check_divisors(dense: Array) -> None:
+    if dense.dtype.kind in "iu" and not np.all(dense):
+        raise InvalidArgumentError.of("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero")
+
+
 @op("SparseDenseCwiseDiv", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
     ranks={"sp_indices": 2},
     infer=values_shape,
-    gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
+    gradient=vjp, static=("sp_shape",), check=_check_divided, types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_div(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
     """The sparse values over the dense ones at their positions.
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
     """
     divisor = _picked(xp, sp_indices, sp_values, sp_shape, dense)
-    if xp is np and divisor.dtype.kind in "iu" and not np.all(dense):
-        raise InvalidArgumentError.of("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero")
+    if xp is np:
+        _check_divisors(dense)
+    elif divisor.dtype.kind in "iu":
+        note_wrong(dense == 0)
     return sp_values // divisor if np.dtype(sp_values.dtype).kind in "iu" else sp_values / divisor
 
 

@@ -26,6 +26,7 @@ from weft.ops.declaration import Gradient, not_differentiable, op
 from weft.ops.handle_shapes import handle_shape
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.state.reference_state import INDICES
+from weft.ops.traced_checks import note_wrong
 
 _ADDABLE: Final = (*NUMBERS, dtypes.bool)
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
@@ -84,6 +85,17 @@ def check_position_inputs(node: Operation, variable: Array, indices: Array, *oth
         check_positions(indices, variable.shape)
 
 
+def _check_divisors(updates: Array) -> None:
+    if updates.dtype.kind in "iu" and not np.all(updates):
+        raise InvalidArgumentError.of("updates must not contain 0")
+
+
+def _check_divided(node: Operation, variable: Array, indices: Array, updates: Array) -> None:
+    check_row_inputs(node, variable, indices, updates)
+    if updates is not None:
+        _check_divisors(updates)
+
+
 def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Array) -> Array:
     if rule in (_MIN, _MAX) and updates.dtype.kind not in "iu":
         # An update that is NaN changes nothing, as in TensorFlow.
@@ -96,8 +108,10 @@ def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Arra
         # JAX has no such update of places that may come twice: of each the truths are counted.
         counts = _combine(xp, _ADD, xp.zeros(ref.shape, np.int32), key, updates.astype(np.int32))
         return ref ^ (counts % 2 == 1)
-    if rule is _DIV and xp is np and ref.dtype.kind in "iu" and not np.all(updates):
-        raise InvalidArgumentError.of("updates must not contain 0")
+    if rule is _DIV and xp is np:
+        _check_divisors(updates)
+    if rule is _DIV and xp is not np and ref.dtype.kind in "iu":
+        note_wrong(updates == 0)
     if rule is _DIV and ref.dtype.kind in "iu":
         # Repeated divisions that drop the remainder amount to one by the product.
         return _truncated_quotient(xp, ref, _combine(xp, _MUL, xp.ones_like(ref), key, updates))
@@ -213,7 +227,8 @@ def _by_row(name: str, rule: _Rule) -> Callable[..., Tensor]:
         "`[rows, *inner], [...], [..., *inner] -> [rows, *inner]`."
     )
     return op(name, _ROWS, infer=_same_ref(_check_row_shapes), gradient=_gradient_of(rule), stateful=True, updates=("ref",),
-              by_row=True, check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=_check_divided if rule is _DIV else check_row_inputs,
+              types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 def _by_position(name: str, rule: _Rule) -> Callable[..., Tensor]:
@@ -246,7 +261,7 @@ def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
         f"Combine the updates by {rule.method} into the rows that the indices name: `scalar resource, [...], [..., *inner] ->`."
     )
     return op(name, _RESOURCE_ROWS, infer=_of_handle(_check_handle_rows), gradient=None, stateful=True, updates=("resource",),
-              by_row=True, check=check_row_inputs,
+              by_row=True, check=_check_divided if rule is _DIV else check_row_inputs,
               types={"dtype": rule.types and NUMBERS, "Tindices": INDICES})(kernel)  # fmt: skip
 
 

@@ -38,6 +38,7 @@ def is_larger(gain: Array, other: Array) -> Array:
 
 def _summary_dims(node: Operation) -> list[Dims]:
     attrs = node.attrs
+    merge_dims(node.inputs[1].dims, node.inputs[2].dims)
     return [(attrs["num_features"], attrs["max_splits"], attrs["num_buckets"], 2)]
 
 
