@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from weft.framework.built_at import place
 from weft.framework.op_def import not_differentiable
@@ -10,13 +10,15 @@ from weft.framework.op_registry import lookup_gradient
 from weft.framework.operation import Operation, Tensor
 
 
-def explain_no_gradient(loss: Tensor, variables: Iterable[Tensor]) -> str:
+def explain_no_gradient(loss: Tensor | Callable[..., Tensor], variables: Iterable[Tensor]) -> str:
     """The reason, in a sentence, for a loss that has no gradient of any of the variables.
 
     Args:
-        loss: the loss.
+        loss: the loss; of a function, which would add its nodes again, nothing is said.
         variables: the variables' references or handles.
     """
+    if not isinstance(loss, Tensor):
+        return ""
     given = list(variables)
     sources = {variable.op for variable in given}
     before = _ancestors(loss.op)

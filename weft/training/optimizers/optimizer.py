@@ -144,9 +144,7 @@ class Optimizer:
         )
         if all(gradient is None for gradient, _ in grads_and_vars):
             names = [str(variable) for _, variable in grads_and_vars]
-            variables = [differentiated(variable) for _, variable in grads_and_vars]
-            # A function was called already, and would add its nodes again.
-            reason = "" if callable(loss) else explain_no_gradient(loss, variables)
+            reason = explain_no_gradient(loss, [differentiated(variable) for _, variable in grads_and_vars])
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that do not support gradients, "
                 f"between variables {names} and loss {loss}. {reason}"

@@ -13,7 +13,6 @@ from tensorboard.compat.proto import meta_graph_pb2, saver_pb2
 from weft import errors
 from weft.checkpoint import checkpoint_state
 from weft.checkpoint.leftovers import sweep
-from weft.checkpoint.object_names import keys_by_name
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
 from weft.framework.collection_proto import register_proto_function
@@ -365,25 +364,11 @@ class Saver:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}.{_checkpoints_beside(prefix)}")
         tf_logging.info("Restoring parameters from %s", prefix)
         try:
-            self._restore(sess, prefix)
+            self._transfer.restore_by_name(sess, self.saver_def, prefix)
         except errors.NotFoundError as error:
             raise _advised(error, "a Variable name or other graph key that is missing") from error
         except errors.InvalidArgumentError as error:
             raise _advised(error, "a mismatch between the current graph and the graph") from error
-
-    def _restore(self, sess: SessionLike, prefix: str) -> None:
-        try:
-            self._transfer.restore(sess, self.saver_def, prefix)
-        except errors.NotFoundError:
-            # A checkpoint of objects has other keys, and tells the names that its variables had.
-            keys = keys_by_name(prefix)
-            if not keys:
-                raise
-            tf_logging.warning(
-                "%s is a checkpoint of objects, as tf.train.Checkpoint writes it, and a Saver goes by the names that the "
-                "variables had then; tf.train.Checkpoint.restore goes by the objects, whatever their names.", prefix,
-            )  # fmt: skip
-            self._transfer.restore(sess, self.saver_def, prefix, keys=keys)
 
     def restore_some(self, sess: SessionLike, save_path: str, nodes: Sequence[Operation]) -> None:
         """Run some of the assignments that `restore` runs, in one step where the tasks see the checkpoint's files.

@@ -13,6 +13,7 @@ from tensorboard.compat.proto import saver_pb2
 
 from weft import errors
 from weft.checkpoint import files
+from weft.checkpoint.object_names import keys_by_name
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
 from weft.framework.operation import Operation, Tensor
@@ -113,6 +114,29 @@ class CheckpointTransfer:
             else:
                 return
         streamed_restore(session, ends, path, keys)
+
+    def restore_by_name(self, session: SessionLike, saver_def: saver_pb2.SaverDef, path: str) -> None:
+        """Give variables the values of a checkpoint by their names, also of one of objects, which tells what the names were.
+
+        Args:
+            session: the session.
+            saver_def: names the nodes.
+            path: the checkpoint's path.
+
+        Raises:
+            OpError: as the RestoreV2 node says.
+        """
+        try:
+            self.restore(session, saver_def, path)
+        except errors.NotFoundError:
+            keys = keys_by_name(path)
+            if not keys:
+                raise
+            tf_logging.warning(
+                "%s is a checkpoint of objects, as tf.train.Checkpoint writes it, and a Saver goes by the names that the "
+                "variables had then; tf.train.Checkpoint.restore goes by the objects, whatever their names.", path,
+            )  # fmt: skip
+            self.restore(session, saver_def, path, keys=keys)
 
     def _note(self, session: BaseSession, path: str, error: errors.OpError) -> None:
         self._apart.add(session)
