@@ -88,6 +88,7 @@ from weft.training.saving.meta_graph import export_scoped_meta_graph
         ("ops.rnn_cell_impl", "LayerRNNCell", tf.nn.rnn_cell.RNNCell),
         ("ops.signal.window_ops", "hann_window", tf.signal.hann_window),
         ("ops.signal.fft_ops", "rfft", tf.signal.rfft),
+        ("ops.distributions.student_t", "StudentT", tf.distributions.StudentT),
         ("distribute.mirrored_strategy", "MirroredStrategy", tf.distribute.MirroredStrategy),
         ("estimator.canned.parsing_utils", "classifier_parse_example_spec", tf.estimator.classifier_parse_example_spec),
         ("estimator.head.base_head", "Head", tf.estimator.Head),

@@ -309,8 +309,11 @@ _PATHS_OF: Final = {
     ),
     "distributions contrib.distributions": "ops.distributions.util",
     "distributions": (
-        "ops.distributions.bernoulli ops.distributions.categorical ops.distributions.distribution "
-        "ops.distributions.distributions ops.distributions.kullback_leibler ops.distributions.normal ops.distributions.uniform"
+        "ops.distributions.bernoulli ops.distributions.beta ops.distributions.categorical ops.distributions.dirichlet "
+        "ops.distributions.dirichlet_multinomial ops.distributions.distribution ops.distributions.distributions "
+        "ops.distributions.exponential ops.distributions.gamma ops.distributions.kullback_leibler "
+        "ops.distributions.laplace ops.distributions.multinomial ops.distributions.normal ops.distributions.student_t "
+        "ops.distributions.uniform"
     ),
     "test": "ops.gradient_checker platform.benchmark platform.googletest platform.test",
     "layers": "layers.base layers.convolutional layers.core layers.layers layers.normalization layers.pooling",
