@@ -69,12 +69,12 @@ def adjoint_of(xp: ArrayModule, x: Array) -> Array:
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def or_invalid(function: Callable[..., Array], *arguments: Array) -> Array:
-    """Call a function of NumPy; a matrix that it refuses is InvalidArgumentError."""
+def or_invalid(function: Callable[..., Array], *arguments: Array, what: str = "Input") -> Array:
+    """Call a function of NumPy; a matrix that it refuses is InvalidArgumentError, which calls it `what`."""
     try:
         return function(*arguments)
     except np.linalg.LinAlgError as error:
-        raise InvalidArgumentError.of("Input is not invertible.") from error
+        raise InvalidArgumentError.of(f"{what} is not invertible.") from error
 
 
 # Inverse and determinants.
@@ -165,7 +165,7 @@ def matrix_solve(xp: ArrayModule, matrix: Array, rhs: Array, *, adjoint: bool = 
         adjoint: whether to take the conjugate transposes of the matrices.
     """
     wide = widened(matrix)
-    return or_invalid(xp.linalg.solve, adjoint_of(xp, wide) if adjoint else wide, widened(rhs))
+    return or_invalid(xp.linalg.solve, adjoint_of(xp, wide) if adjoint else wide, widened(rhs), what="Input matrix")
 
 
 def _triangular_shape(node: Operation) -> list[Dims]:
@@ -192,7 +192,7 @@ def matrix_triangular_solve_node(
     `[..., m, m], [..., m, k] -> [..., m, k]`.
     """
     triangle = (xp.tril if lower else xp.triu)(widened(matrix))
-    return or_invalid(xp.linalg.solve, adjoint_of(xp, triangle) if adjoint else triangle, widened(rhs))
+    return or_invalid(xp.linalg.solve, adjoint_of(xp, triangle) if adjoint else triangle, widened(rhs), what="Input matrix")
 
 
 def matrix_triangular_solve(
