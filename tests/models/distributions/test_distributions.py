@@ -111,6 +111,14 @@ def test_the_normal_tails_keep_their_digits_far_out_and_so_do_their_gradients():
     np.testing.assert_allclose(slope, np.exp(stats.norm.logpdf(points) - stats.norm.logcdf(points)), rtol=1e-3, atol=1e-9)
 
 
+def test_quantiles_at_the_ends_are_infinite_and_their_gradient_is_zero():
+    p = tf.constant([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan], tf.float64)
+    found = ds.Normal(np.float64(0), np.float64(1)).quantile(p)
+    values, slopes = _run([found, tf.gradients(found, p)[0]])
+    np.testing.assert_array_equal(values, [-np.inf, -np.inf, 0, np.inf, np.inf, np.nan])
+    np.testing.assert_allclose(slopes[:5], [0, 0, np.sqrt(2 * np.pi), 0, 0])
+
+
 def test_quantiles_of_the_normal_invert_its_distribution_function():
     p = np.array([0.0, 0.001, 0.5, 0.9, 1.0], np.float32)
     np.testing.assert_allclose(_run(ds.Normal(1.0, 2.0).quantile(p)), stats.norm(1.0, 2.0).ppf(p), rtol=1e-5)

@@ -10,11 +10,14 @@ from weft.framework.operation import Tensor
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, ScalarDistribution
 from weft.models.distributions.divergence import RegisterKL
 from weft.models.distributions.special import log_ndtr, ndtr
+from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
+from weft.ops.array.selection import where_v2
 from weft.ops.debugging.checks import assert_positive, assert_same_float_dtype
 from weft.ops.input_scope import input_scope
-from weft.ops.math.comparison import maximum, minimum
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import logical_or
 from weft.ops.math.elementwise import square, squared_difference
 from weft.ops.math.special_functions import ndtri
 from weft.ops.math.unary import log
@@ -92,8 +95,11 @@ class Normal(ScalarDistribution):
         return ndtr(-self._z(value))
 
     def _quantile(self, value: Tensor) -> Tensor:
-        # Beyond 0 and 1 TensorFlow's function gives the infinities, the op NaN.
-        return ndtri(minimum(maximum(value, 0.0), 1.0)) * self._scale + self._loc
+        # From 0 and 1 on TensorFlow's function gives the infinities, with a gradient of zero; that of the op is infinite.
+        is_outside = logical_or(value <= 0.0, value >= 1.0)
+        infinities = (2.0 * cast(value > 0.5, value.dtype) - 1.0) * math.inf
+        found = where_v2(is_outside, infinities, ndtri(where_v2(is_outside, constant(0.5, value.dtype), value)))
+        return found * self._scale + self._loc
 
     def _mean(self) -> Tensor:
         return self._loc * ones_like(self._scale)
