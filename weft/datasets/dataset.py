@@ -20,7 +20,7 @@ from weft.datasets.selecting import Made
 from weft.datasets.structured import Structured
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
@@ -192,7 +192,7 @@ class Dataset(Structured):
         """
         return self._of(selecting.cache(self, filename))
 
-    def prefetch(self, buffer_size: TensorLike) -> Dataset:
+    def prefetch(self, buffer_size: NumberLike) -> Dataset:
         """The elements, up to `buffer_size` of them made before a step asks for them; -1 chooses the number.
 
         Args:
@@ -219,7 +219,7 @@ class Dataset(Structured):
         """
         return self._of(selecting.concatenate(self, dataset), dataset)
 
-    def repeat(self, count: TensorLike | None = None) -> Dataset:
+    def repeat(self, count: NumberLike | None = None) -> Dataset:
         """The elements `count` times; without end for None or -1.
 
         Args:
@@ -228,7 +228,7 @@ class Dataset(Structured):
         return self._of(selecting.repeat(self, count))
 
     def shuffle(
-        self, buffer_size: TensorLike, seed: TensorLike | None = None, reshuffle_each_iteration: bool | None = None
+        self, buffer_size: NumberLike, seed: TensorLike | None = None, reshuffle_each_iteration: bool | None = None
     ) -> Dataset:
         """The elements in random order, which is TensorFlow's for the same seeds.
 
@@ -239,7 +239,7 @@ class Dataset(Structured):
         """
         return self._of(selecting.shuffle(self, buffer_size, seed, reshuffle_each_iteration))
 
-    def take(self, count: TensorLike) -> Dataset:
+    def take(self, count: NumberLike) -> Dataset:
         """The first `count` elements; all for -1.
 
         Args:
@@ -247,7 +247,7 @@ class Dataset(Structured):
         """
         return self._of(selecting.take(self, count))
 
-    def skip(self, count: TensorLike) -> Dataset:
+    def skip(self, count: NumberLike) -> Dataset:
         """All but the first `count` elements; none for -1.
 
         Args:
@@ -255,7 +255,7 @@ class Dataset(Structured):
         """
         return self._of(selecting.skip(self, count))
 
-    def shard(self, num_shards: TensorLike, index: TensorLike) -> Dataset:
+    def shard(self, num_shards: NumberLike, index: TensorLike) -> Dataset:
         """Every `num_shards`-th element from that of number `index` on.
 
         Args:
@@ -276,7 +276,7 @@ class Dataset(Structured):
 
     # Batches.
 
-    def batch(self, batch_size: TensorLike, drop_remainder: TensorLike = False) -> Dataset:
+    def batch(self, batch_size: NumberLike, drop_remainder: TensorLike = False) -> Dataset:
         """Batches of consecutive elements, stacked along a new first dimension.
 
         Args:
@@ -291,7 +291,7 @@ class Dataset(Structured):
 
     def padded_batch(
         self,
-        batch_size: TensorLike,
+        batch_size: NumberLike,
         padded_shapes: Nest,
         padding_values: Nest = None,
         drop_remainder: TensorLike = False,
@@ -318,7 +318,7 @@ class Dataset(Structured):
         return self._of(batches.unbatch(Dataset(flat.variant_tensor, spec)))
 
     def window(
-        self, size: TensorLike, shift: TensorLike | None = None, stride: TensorLike = 1, drop_remainder: TensorLike = False
+        self, size: NumberLike, shift: NumberLike | None = None, stride: NumberLike = 1, drop_remainder: TensorLike = False
     ) -> Dataset:
         """Datasets of neighbouring elements; an element with several leaves makes one dataset for each.
 
@@ -385,8 +385,8 @@ class Dataset(Structured):
     def interleave(
         self,
         map_func: Callable[..., Nest],
-        cycle_length: TensorLike = -1,
-        block_length: TensorLike = 1,
+        cycle_length: NumberLike = -1,
+        block_length: NumberLike = 1,
         num_parallel_calls: TensorLike | None = None,
     ) -> Dataset:
         """The elements of the datasets that a function makes of each element, by turns.

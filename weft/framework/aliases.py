@@ -41,6 +41,8 @@ class HasValue(Protocol):
 Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 # All that `convert_to_tensor` takes of itself; packages that register conversions take more.
 TensorLike: TypeAlias = Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence["TensorLike"]
+# What stands for one number, or for numbers of one type: a text or a list is a mistake there.
+NumberLike: TypeAlias = Tensor | HasValue | np.ndarray[Any, Any] | float | np.generic
 DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | int"
 ShapeLike: TypeAlias = TensorShape | TensorShapeProto | int | Sequence[int | Dimension | None] | None
 # The dimensions that a function goes over: a number, several, a tensor of them; for None, mostly all.

@@ -37,3 +37,5 @@ with tf.Session() as sess:
             print(sess.run([features, labels])[0].shape)
     except tf.errors.OutOfRangeError:
         print("done", sess.run(parsed["x"]))
+several = dataset.batch(np.int64(2)).repeat(tf.placeholder(tf.int64)).take(tf.Variable(3, dtype=tf.int64)).prefetch(1)
+print(several.shuffle(np.asarray(4)).window(2, shift=1).skip(True))

@@ -35,3 +35,14 @@ tf.feature_column.indicator_column("town")  # E: arg-type, reportArgumentType
 tf.keras.layers.Dens(3)  # E: attr-defined, reportAttributeAccessIssue
 tf.keras.layers.Dense()  # E: call-arg, reportCallIssue
 tf.keras.Sequential().fit_all()  # E: attr-defined, reportAttributeAccessIssue
+dataset.batch("4")  # E: arg-type, reportArgumentType
+dataset.batch([4])  # E: arg-type, reportArgumentType
+dataset.repeat("2")  # E: arg-type, reportArgumentType
+dataset.shuffle("100")  # E: arg-type, reportArgumentType
+dataset.prefetch("auto")  # E: arg-type, reportArgumentType
+dataset.take("3")  # E: arg-type, reportArgumentType
+dataset.skip([1])  # E: arg-type, reportArgumentType
+dataset.shard("2", 0)  # E: arg-type, reportArgumentType
+dataset.padded_batch("4", [None])  # E: arg-type, reportArgumentType
+dataset.window("4")  # E: arg-type, reportArgumentType
+dataset.interleave(lambda x: dataset, cycle_length="2")  # E: arg-type, reportArgumentType

@@ -45,3 +45,10 @@ tf.train.MonitoredTrainingSession(hook=[])  # E: call-arg, reportCallIssue
 tf.train.MonitoredTrainingSession(hooks=[tf.train.StopAtStepHook])  # E: list-item, reportArgumentType
 tf.train.StopAtStepHook(steps=3)  # E: call-arg, reportCallIssue
 tf.train.get_global_step("graph")  # E: arg-type, reportArgumentType
+tf.train.AdamOptimizer("0.1")  # E: arg-type, reportArgumentType
+tf.train.AdamOptimizer([0.1])  # E: arg-type, reportArgumentType
+tf.train.GradientDescentOptimizer("fast")  # E: arg-type, reportArgumentType
+tf.train.MomentumOptimizer(learning_rate="0.1", momentum=0.9)  # E: arg-type, reportArgumentType
+tf.train.AdagradOptimizer("0.1")  # E: arg-type, reportArgumentType
+tf.train.RMSPropOptimizer(b"0.1")  # E: arg-type, reportArgumentType
+tf.train.FtrlOptimizer(["0.1"])  # E: arg-type, reportArgumentType

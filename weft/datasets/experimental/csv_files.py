@@ -16,7 +16,7 @@ from weft.datasets.experimental import transformations
 from weft.datasets.experimental.transformations import parallel_interleave, shuffle_and_repeat
 from weft.datasets.readers import CsvDataset
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.ops.array.constant import constant
@@ -26,7 +26,7 @@ _TYPES: Final = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dty
 
 
 def shuffled_and_repeated(
-    dataset: Dataset, num_epochs: int | None, shuffle: bool, buffer_size: TensorLike, seed: TensorLike | None
+    dataset: Dataset, num_epochs: int | None, shuffle: bool, buffer_size: NumberLike, seed: TensorLike | None
 ) -> Dataset:
     """The elements as often as wanted, in random order where that is wanted."""
     if shuffle and num_epochs != 1:
@@ -38,7 +38,7 @@ def shuffled_and_repeated(
 
 def make_csv_dataset(
     file_pattern: str | Sequence[str],
-    batch_size: TensorLike,
+    batch_size: NumberLike,
     column_names: Sequence[str] | None = None,
     column_defaults: Sequence[Nest] | None = None,
     label_name: str | None = None,
@@ -49,9 +49,9 @@ def make_csv_dataset(
     header: bool = True,
     num_epochs: int | None = None,
     shuffle: bool = True,
-    shuffle_buffer_size: TensorLike = 10000,
+    shuffle_buffer_size: NumberLike = 10000,
     shuffle_seed: TensorLike | None = None,
-    prefetch_buffer_size: TensorLike | None = None,
+    prefetch_buffer_size: NumberLike | None = None,
     num_parallel_reads: int | None = None,
     sloppy: bool = False,
     num_rows_for_inference: int | None = 100,

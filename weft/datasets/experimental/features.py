@@ -10,21 +10,21 @@ from weft.datasets.experimental.iteration import parse_example_dataset
 from weft.datasets.experimental.transformations import parallel_interleave
 from weft.datasets.readers import TFRecordDataset
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike
 
 
 def make_batched_features_dataset(
     file_pattern: TensorLike,
-    batch_size: TensorLike,
+    batch_size: NumberLike,
     features: Nest,
     reader: Callable[..., Dataset] = TFRecordDataset,
     label_key: str | None = None,
     reader_args: Sequence[Nest] | None = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
-    shuffle_buffer_size: TensorLike = 10000,
+    shuffle_buffer_size: NumberLike = 10000,
     shuffle_seed: TensorLike | None = None,
-    prefetch_buffer_size: TensorLike | None = None,
+    prefetch_buffer_size: NumberLike | None = None,
     reader_num_threads: int | None = None,
     parser_num_threads: int | None = None,
     sloppy_ordering: bool = False,
@@ -78,13 +78,13 @@ def make_batched_features_dataset(
 
 def read_batch_features(
     file_pattern: TensorLike,
-    batch_size: TensorLike,
+    batch_size: NumberLike,
     features: Nest,
     reader: Callable[..., Dataset] = TFRecordDataset,
     reader_args: Sequence[Nest] | None = None,
     randomize_input: bool = True,
     num_epochs: int | None = None,
-    capacity: TensorLike = 10000,
+    capacity: NumberLike = 10000,
 ) -> Nest:
     """The next batch of `make_batched_features_dataset`, as tensors; tf.contrib.data's name.
 

@@ -9,7 +9,7 @@ from weft.datasets import batches, functions, nest, structure
 from weft.datasets.dataset import Dataset
 from weft.datasets.selecting import OF_BATCHES, OF_SHUFFLING, above_zero, dataset_seeds, int64
 from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, TensorLike
+from weft.framework.aliases import DTypeLike, Nest, NumberLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import as_dtype
@@ -45,7 +45,7 @@ def parallel_interleave(
 
 def map_and_batch(
     map_func: Callable[..., Nest],
-    batch_size: TensorLike,
+    batch_size: NumberLike,
     num_parallel_batches: TensorLike | None = None,
     drop_remainder: TensorLike = False,
     num_parallel_calls: TensorLike | None = None,
@@ -76,7 +76,7 @@ def map_and_batch(
     return make
 
 
-def shuffle_and_repeat(buffer_size: TensorLike, count: TensorLike | None = None, seed: TensorLike | None = None) -> Apply:
+def shuffle_and_repeat(buffer_size: NumberLike, count: NumberLike | None = None, seed: TensorLike | None = None) -> Apply:
     """The elements in random order, `count` times, so that the next pass begins where one runs out of elements.
 
     Args:
@@ -160,7 +160,7 @@ def take_while(predicate: Callable[..., Nest]) -> Apply:
 def group_by_window(
     key_func: Callable[..., Nest],
     reduce_func: Callable[..., Nest],
-    window_size: TensorLike | None = None,
+    window_size: NumberLike | None = None,
     window_size_func: Callable[..., Nest] | None = None,
 ) -> Apply:
     """The elements of the datasets that a function makes of groups of elements with one key.
@@ -188,7 +188,7 @@ def group_by_window(
     return lambda dataset: dataset.made_by(functions.group_by_window(dataset, key_func, reduce_func, sizes))
 
 
-def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Nest) -> Apply:
+def dense_to_sparse_batch(batch_size: NumberLike, row_shape: Nest) -> Apply:
     """Batches of dense elements, of sizes up to `row_shape`, as sparse tensors.
 
     Args:
@@ -211,7 +211,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
     return lambda dataset: Dataset(dataset.variant_tensor, dataset.element_spec, (dataset,))
 
 
-def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Apply:
+def prefetch_to_device(device: str, buffer_size: NumberLike | None = None) -> Apply:
     """The elements, made before a step asks for them; the step takes them to the device.
 
     Args:
@@ -257,7 +257,7 @@ def sloppy_interleave(map_func: Callable[..., Nest], cycle_length: TensorLike, b
     return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)
 
 
-def batch_and_drop_remainder(batch_size: TensorLike) -> Apply:
+def batch_and_drop_remainder(batch_size: NumberLike) -> Apply:
     """Batches of one size; tf.contrib.data's name for `batch` with `drop_remainder`.
 
     Args:
@@ -269,7 +269,7 @@ def batch_and_drop_remainder(batch_size: TensorLike) -> Apply:
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
-def padded_batch_and_drop_remainder(batch_size: TensorLike, padded_shapes: Nest, padding_values: Nest = None) -> Apply:
+def padded_batch_and_drop_remainder(batch_size: NumberLike, padded_shapes: Nest, padding_values: Nest = None) -> Apply:
     """Padded batches of one size; tf.contrib.data's name for `padded_batch` with `drop_remainder`.
 
     Args:
@@ -284,10 +284,10 @@ def padded_batch_and_drop_remainder(batch_size: TensorLike, padded_shapes: Nest,
 
 
 def sliding_window_batch(
-    window_size: TensorLike,
-    stride: TensorLike | None = None,
-    window_shift: TensorLike | None = None,
-    window_stride: TensorLike = 1,
+    window_size: NumberLike,
+    stride: NumberLike | None = None,
+    window_shift: NumberLike | None = None,
+    window_stride: NumberLike = 1,
 ) -> Apply:
     """Batches that overlap: each begins `window_shift` elements behind the one before; tf.contrib.data's name.
 

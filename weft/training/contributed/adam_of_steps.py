@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.identity import identity
@@ -30,7 +30,7 @@ class AdamGSOptimizer(AdamOptimizer):
     """
 
     def __init__(
-        self, global_step: TensorLike = 0, learning_rate: TensorLike = 0.001, beta1: object = 0.9, beta2: object = 0.999,
+        self, global_step: TensorLike = 0, learning_rate: NumberLike = 0.001, beta1: object = 0.9, beta2: object = 0.999,
         epsilon: TensorLike = 1e-8, use_locking: bool = False, name: str = "Adam",
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)

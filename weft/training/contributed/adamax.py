@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -72,7 +72,7 @@ class AdaMaxOptimizer(_RowWiseAdam):
     """
 
     def __init__(
-        self, learning_rate: TensorLike = 0.001, beta1: object = 0.9, beta2: object = 0.999, epsilon: TensorLike = 1e-8,
+        self, learning_rate: NumberLike = 0.001, beta1: object = 0.9, beta2: object = 0.999, epsilon: TensorLike = 1e-8,
         use_locking: bool = False, name: str = "AdaMax",
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, NumberLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -48,7 +48,7 @@ class GGTOptimizer(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: TensorLike = 0.001, beta1: object = 0.9, use_locking: bool = False, name: str = "GGT",
+        self, learning_rate: NumberLike = 0.001, beta1: object = 0.9, use_locking: bool = False, name: str = "GGT",
         window: int = 10, eps: float = 1e-4, svd_eps: float = 1e-6, sigma_eps: float = 1e-2,
     ) -> None:  # fmt: skip
         super().__init__(use_locking, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.selection import where
@@ -33,7 +33,7 @@ class LARSOptimizer(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: TensorLike, momentum: float = 0.9, weight_decay: float = 0.0001, eeta: float = 0.001,
+        self, learning_rate: NumberLike, momentum: float = 0.9, weight_decay: float = 0.0001, eeta: float = 0.001,
         epsilon: float = 0.0, name: str = "LARSOptimizer", skip_list: Sequence[str] | None = None, use_nesterov: bool = False,
     ) -> None:  # fmt: skip
         if momentum < 0.0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike
 from weft.ops.training.apply_adagrad import adagrad
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers.adagrad import AdagradOptimizer
@@ -25,7 +25,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "RegAdagrad",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from weft.framework import dtypes
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -28,7 +28,7 @@ class _SignOptimizer(Optimizer):
     """What both have in common: the average, and the weight of the signs, which may decay."""
 
     def __init__(
-        self, learning_rate: TensorLike, beta: TensorLike, sign_decay_fn: SignDecay | None, use_locking: bool, name: str
+        self, learning_rate: NumberLike, beta: TensorLike, sign_decay_fn: SignDecay | None, use_locking: bool, name: str
     ) -> None:
         super().__init__(use_locking, name)
         self._lr = learning_rate
@@ -86,7 +86,7 @@ class AddSignOptimizer(_SignOptimizer):
     """
 
     def __init__(
-        self, learning_rate: TensorLike = 0.1, alpha: TensorLike = 1.0, beta: TensorLike = 0.9,
+        self, learning_rate: NumberLike = 0.1, alpha: TensorLike = 1.0, beta: TensorLike = 0.9,
         sign_decay_fn: SignDecay | None = None, use_locking: bool = False, name: str = "AddSignOptimizer",
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
@@ -117,7 +117,7 @@ class PowerSignOptimizer(_SignOptimizer):
     """
 
     def __init__(
-        self, learning_rate: TensorLike = 0.1, base: float = math.e, beta: TensorLike = 0.9,
+        self, learning_rate: NumberLike = 0.1, base: float = math.e, beta: TensorLike = 0.9,
         sign_decay_fn: SignDecay | None = None, use_locking: bool = False, name: str = "PowerSignOptimizer",
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)

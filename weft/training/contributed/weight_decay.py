@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.aliases import Nest, NumberLike, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -132,7 +132,7 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
     """
 
     def __init__(
-        self, weight_decay: TensorLike, learning_rate: TensorLike, momentum: TensorLike, use_locking: bool = False,
+        self, weight_decay: TensorLike, learning_rate: NumberLike, momentum: TensorLike, use_locking: bool = False,
         name: str = "MomentumW", use_nesterov: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(
@@ -158,7 +158,7 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
     """
 
     def __init__(
-        self, weight_decay: TensorLike, learning_rate: TensorLike = 0.001, beta1: object = 0.9, beta2: object = 0.999,
+        self, weight_decay: TensorLike, learning_rate: NumberLike = 0.001, beta1: object = 0.9, beta2: object = 0.999,
         epsilon: TensorLike = 1e-8, use_locking: bool = False, name: str = "AdamW",
     ) -> None:  # fmt: skip
         super().__init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.ops.training.apply_adagrad import adadelta
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
@@ -22,7 +22,7 @@ class AdadeltaOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike = 0.001,
+        learning_rate: NumberLike = 0.001,
         rho: object = 0.95,
         epsilon: TensorLike = 1e-8,
         use_locking: bool = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import DTypeLike, TensorLike
+from weft.framework.aliases import DTypeLike, NumberLike
 from weft.ops.array.filling import fill
 from weft.ops.array.shape_ops import shape
 from weft.ops.math.casting import cast
@@ -37,7 +37,7 @@ class AdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -44,7 +44,7 @@ class AdamOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike = 0.001,
+        learning_rate: NumberLike = 0.001,
         beta1: object = 0.9,
         beta2: object = 0.999,
         epsilon: TensorLike = 1e-8,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
+from weft.framework.aliases import DTypeLike, NumberLike, ShapeLike
 from weft.ops.array.filling import ones
 from weft.ops.math.comparison import maximum
 from weft.ops.training.apply_ftrl import ftrl, ftrl_v2
@@ -35,7 +35,7 @@ class FtrlOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.ops.math.casting import cast
@@ -31,7 +31,7 @@ class GradientDescentOptimizer(Optimizer):
     np.float32(0.5)
     """
 
-    def __init__(self, learning_rate: TensorLike, use_locking: bool = False, name: str = "GradientDescent") -> None:
+    def __init__(self, learning_rate: NumberLike, use_locking: bool = False, name: str = "GradientDescent") -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._learning_rate_tensor: Any = None

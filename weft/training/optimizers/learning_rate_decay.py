@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import described
@@ -30,7 +30,7 @@ from weft.ops.variables.variable import Variable
 
 
 def exponential_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     decay_rate: TensorLike,
@@ -118,7 +118,7 @@ def _limit(boundary: Tensor, position: Tensor) -> Tensor:
 
 
 def polynomial_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     end_learning_rate: TensorLike = 0.0001,
@@ -162,7 +162,7 @@ def polynomial_decay(
 
 
 def natural_exp_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     decay_rate: TensorLike,
@@ -191,7 +191,7 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     decay_rate: TensorLike,
@@ -222,7 +222,7 @@ def inverse_time_decay(
 
 
 def cosine_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     alpha: float | Tensor = 0.0,
@@ -251,7 +251,7 @@ def cosine_decay(
 
 
 def cosine_decay_restarts(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     first_decay_steps: TensorLike,
     t_mul: TensorLike = 2.0,
@@ -300,7 +300,7 @@ def _restarts(periods: Any, longer: Any) -> tuple[Any, Any]:
 
 
 def linear_cosine_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     num_periods: TensorLike = 0.5,
@@ -339,7 +339,7 @@ def _on_waves(scope: str, rate: Any, linear: Any, done: Any, shape: Sequence[Any
 
 
 def noisy_linear_cosine_decay(
-    learning_rate: TensorLike,
+    learning_rate: NumberLike,
     global_step: Variable,
     decay_steps: TensorLike,
     initial_variance: TensorLike = 1.0,
@@ -384,14 +384,14 @@ def _check_step(function: str, global_step: Variable) -> None:
         raise ValueError(f"global_step is required for {function}. Give it tf.train.get_or_create_global_step().")
 
 
-def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike, *others: TensorLike) -> list[Any]:
+def _numbers(learning_rate: NumberLike, global_step: Variable, decay_steps: TensorLike, *others: TensorLike) -> list[Any]:
     """The rate as a tensor, and the step, the number of steps and the other numbers in its type."""
     rate = _rate(learning_rate, decay_steps)
     steps, *rest = (cast(each, rate.dtype) for each in (decay_steps, *others))
     return [rate, cast(global_step, rate.dtype), steps, *rest]
 
 
-def _rate(learning_rate: TensorLike, decay_steps: TensorLike) -> Any:
+def _rate(learning_rate: NumberLike, decay_steps: TensorLike) -> Any:
     """The rate as a tensor; TypeError where it, or the number of steps, is no number."""
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
     if not (rate.dtype.base_dtype.is_floating or rate.dtype.base_dtype.is_integer):

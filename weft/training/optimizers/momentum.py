@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.ops.training.apply_descent import momentum as momentum_ops
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
@@ -33,7 +33,7 @@ class MomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         momentum: TensorLike,
         use_locking: bool = False,
         name: str = "Momentum",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from weft.framework import dtypes
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -43,7 +43,7 @@ OPTIMIZER_SUMMARIES: Final = ("learning_rate", "loss", "gradients", "gradient_no
 
 
 def optimize_loss(
-    loss: Tensor, global_step: Variable | None, learning_rate: TensorLike, optimizer: object,
+    loss: Tensor, global_step: Variable | None, learning_rate: NumberLike, optimizer: object,
     gradient_noise_scale: float | None = None, gradient_multipliers: object = None, clip_gradients: object = None,
     learning_rate_decay_fn: object = None, update_ops: Iterable[Operation] | None = None,
     variables: Iterable[Variable | Tensor] | None = None, name: str | None = None,
@@ -105,7 +105,7 @@ def optimize_loss(
         return with_dependencies([chosen.apply_gradients(pairs, global_step=step, name="train")], loss)
 
 
-def _rate(learning_rate: TensorLike, decay: Any, global_step: Variable | Tensor | None, wanted: Sequence[str]) -> Any:
+def _rate(learning_rate: NumberLike, decay: Any, global_step: Variable | Tensor | None, wanted: Sequence[str]) -> Any:
     if learning_rate is None:
         return None
     if isinstance(learning_rate, float | int):

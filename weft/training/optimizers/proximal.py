@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.ops.array.constant import constant
 from weft.ops.training.apply_adagrad import proximal_adagrad
@@ -26,7 +26,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         l1_regularization_strength: TensorLike = 0.0,
         l2_regularization_strength: TensorLike = 0.0,
         use_locking: bool = False,
@@ -77,7 +77,7 @@ class ProximalAdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: TensorLike = 0.0,
         l2_regularization_strength: TensorLike = 0.0,

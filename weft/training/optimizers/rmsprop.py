@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import NumberLike, TensorLike
 from weft.ops.array.filling import ones_like
 from weft.ops.training.apply_adam import centered_rms_prop, rms_prop
 from weft.ops.variables.initializers import Ones
@@ -34,7 +34,7 @@ class RMSPropOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: TensorLike,
+        learning_rate: NumberLike,
         decay: TensorLike = 0.9,
         momentum: TensorLike = 0.0,
         epsilon: TensorLike = 1e-10,
