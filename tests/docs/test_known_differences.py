@@ -49,7 +49,7 @@ _OUTCOMES: dict[str, tuple[object, object]] = {
     "a dead replica under `SyncReplicasOptimizer`": (3, 3),
     # The seconds between two of its looks; what tells weft's sooner is held by the tests elsewhere.
     "a replica that waits for its chief": (30, 30),
-    "`grpc+verbs`, `grpc+mpi`, `grpc+gdr`": ("NotFoundError", "ValueError"),
+    "`grpc+verbs`, `grpc+mpi`, `grpc+gdr`": ("NotFoundError", "NotFoundError"),
     "`Server.stop`": (False, True),
     "a damaged checkpoint": ("DataLossError", 1),
     "Python generators in a saved iterator": ("FailedPreconditionError", 1),
