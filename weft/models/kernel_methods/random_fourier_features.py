@@ -13,6 +13,7 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
+from weft.framework.printed import printed
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.math.products import matmul
@@ -65,6 +66,8 @@ class RandomFourierFeatureMapper(DenseKernelMapper):
         seed: of W and b; a mapper of the same seed maps in the same way.
         name: the mapper's name.
     """
+
+    __repr__ = printed("tf.contrib.kernel_methods")
 
     def __init__(self, input_dim: int, output_dim: int, stddev: float = 1.0, seed: int = 1, name: str | None = None) -> None:
         self._input_dim = input_dim
