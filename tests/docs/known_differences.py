@@ -394,8 +394,9 @@ def _ports(tf):
 def _other_user(tf):
     server = tf.train.Server({"a": ["localhost:0"]}, job_name="a", task_index=0)
     program = (
-        # All is loaded before: another user may not read this one's Python.
-        f"import os\nimport {tf.__name__} as tf\n'x'.encode('idna')\ntf.Session().run(tf.constant(3))\n"
+        # All is loaded before, gRPC too: another user may not read this one's Python.
+        f"import os\nimport {tf.__name__} as tf\n'x'.encode('idna')\nown = tf.train.Server.create_local_server()\n"
+        "tf.Session(own.target).run(tf.constant(3))\n"
         "os.setgid(65534)\nos.setuid(65534)\n"
         "try:\n"
         f"    print('reached', tf.Session('{server.target}').run(tf.constant(3)))\n"
