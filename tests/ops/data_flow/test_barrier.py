@@ -89,6 +89,14 @@ def test_components_without_elements_are_refused() -> None:
         sess.run(insert)
 
 
+def test_no_keys_are_inserted_with_no_values() -> None:
+    # As at the end of sequences, none of which has a further segment.
+    barrier = Barrier(tf.float32)
+    with tf.Session() as sess:
+        sess.run(barrier.insert_many(0, tf.zeros([0], tf.string), np.zeros((0, 2), np.float32)))
+        assert sess.run([barrier.ready_size(), barrier.incomplete_size()]) == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("types", "shapes", "text"),
     [

@@ -132,3 +132,11 @@ def test_a_file_whose_name_only_a_run_tells_is_no_asset_of_the_graph() -> None:
     assert tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS) == []
     lookup.index_table_from_file(tf.constant("words"))
     assert [each.name for each in tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)] == ["Const:0"]
+
+
+def test_a_file_without_lines_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("")
+    lookup.index_table_from_file(str(path), num_oov_buckets=1)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=r"words\.txt: a table needs a line at least"):
+        session.run(tf.tables_initializer())

@@ -121,7 +121,7 @@ class BarrierState:
                 self._changed.notify_all()
 
     def _check(self, component: int, keys: Sequence[bytes], values: Array) -> None:
-        if not values.size:
+        if keys and not values.size:
             raise InvalidArgumentError.of(
                 f"Tensors with no elements are not supported {self.name}: received shape {brackets(values.shape)}"
             )

@@ -123,6 +123,8 @@ def initialize_table_from_text_file_v2(
     signature = table.signature
     path = os.fsdecode(filename.item())
     keys, values = read_table(path, signature.key_dtype, key_index, signature.value_dtype, value_index, vocab_size, delimiter)
+    if not keys.size:
+        raise InvalidArgumentError.of(f"Invalid content in {path}: a table needs a line at least, and the file has none")
     try:
         table.replace(keys, values)
     except FailedPreconditionError as error:
