@@ -59,19 +59,9 @@ class Row:
         """With metrics over without, formed within each pair."""
         return estimate(theirs.value / ours.value for ours, theirs in zip(self.plain, self.scraped, strict=True))
 
-    def part(self) -> Estimate | None:
-        """What the metrics' threads took over what is left without them; None where no thread's time is known."""
-        shares = [turn.share for turn in self.scraped]
-        return estimate(share / (1.0 - share) for share in shares if share is not None)
-
     def is_cheap(self) -> bool | None:
-        """Whether the ratio is below the limit by two standard errors; None where it is neither below nor above it by these.
-
-        Whole rows are judged by their part: a start loads the same modules with metrics and without until somebody reads, and
-        what a reading takes its thread takes, while two starts differ by more than is looked for.
-        """
-        part = self.part() if self.measure.name in WHOLE else None
-        ratio = self.ratio() if part is None else Estimate(1.0 + part.value, part.error)
+        """Whether the ratio is below the limit by two standard errors; None where it is neither below nor above it by these."""
+        ratio = self.ratio()
         if ratio is None or ratio.error is None:
             return None
         if ratio.value + 2 * ratio.error < LIMIT:
