@@ -141,12 +141,6 @@ def write(
         ValueError: there is a writer, and no step.
     """
     with get_default_graph().name_scope(name or "write_summary"):
-        writer = default_writer()
-        if writer is None:
-            return constant(False)
-        step = get_step() if step is None else step
-        if step is None:
-            raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
         told = metadata.SerializeToString() if isinstance(metadata, summary_pb2.SummaryMetadata) else metadata or b""
 
         def serialize() -> Tensor:
@@ -154,7 +148,7 @@ def write(
             made: Tensor = summaries.tensor_summary_v2(tag, value, constant(told))
             return made
 
-        return recorded_by(writer, step, serialize, is_recorded(default=True))
+        return _recorded(step, serialize)
 
 
 def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str | None = None) -> Tensor:
@@ -172,13 +166,18 @@ def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str |
         ValueError: there is a writer, and no step.
     """
     with get_default_graph().name_scope(name or "write_raw_pb"):
-        writer = default_writer()
-        if writer is None:
-            return constant(False)
-        step = get_step() if step is None else step
-        if step is None:
-            raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
-        return recorded_by(writer, step, lambda: convert_to_tensor(tensor), is_recorded(default=True))
+        return _recorded(step, lambda: convert_to_tensor(tensor))
+
+
+def _recorded(step: TensorLike | None, serialize: Callable[[], Tensor]) -> Tensor:
+    """Record by the default writer what a function serializes; ValueError where there is one, and no step."""
+    writer = default_writer()
+    if writer is None:
+        return constant(False)
+    step = get_step() if step is None else step
+    if step is None:
+        raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
+    return recorded_by(writer, step, serialize, is_recorded(default=True))
 
 
 def _of_plugin(plugin: str, description: str | None, content: bytes = b"") -> summary_pb2.SummaryMetadata:
