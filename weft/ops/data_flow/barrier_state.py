@@ -6,7 +6,7 @@ import heapq
 import logging
 import threading
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class _Element:
 
 def _told(shapes: Sequence[Dims]) -> str:
     return f"[{','.join(brackets(dims or ()) for dims in shapes)}]"
+
+
+def _names(types: Sequence[DType]) -> str:
+    return ", ".join(each.name for each in types)
 
 
 @unshared
@@ -82,15 +86,16 @@ class BarrierState:
         Raises:
             InvalidArgumentError: the types or the shapes differ.
         """
-        differences = [
-            ("types", ", ".join(each.name for each in self._types), ", ".join(each.name for each in types)),
-            ("shapes", _told(self._shapes), _told(list(shapes) or [()] * len(types))),
-        ]
-        for what, has, asked in differences:
-            if has != asked:
-                raise InvalidArgumentError.of(
-                    f"Shared barrier '{self.name}' has component {what} {has} but requested component {what} were {asked}"
-                )
+        if list(types) != self._types:
+            self._refuse("types", _names(self._types), _names(types))
+        own, asked = ([dims or () for dims in given] for given in (self._shapes, shapes or [()] * len(types)))
+        if own != asked:
+            self._refuse("shapes", _told(own), _told(asked))
+
+    def _refuse(self, what: str, has: str, asked: str) -> NoReturn:
+        raise InvalidArgumentError.of(
+            f"Shared barrier '{self.name}' has component {what} {has} but requested component {what} were {asked}"
+        )
 
     def insert(self, component: int, keys: Sequence[bytes], values: Array) -> None:
         """Give elements one component each; those that are whole by it can be taken.

@@ -128,7 +128,7 @@ class StaticTable(LookupTable):
             FailedPreconditionError: a key has two values.
         """
         if not keys.size:
-            raise InvalidArgumentError.of("keys and values cannot be empty tensors.")
+            raise InvalidArgumentError.of(f"keys and values cannot be empty tensors. Table {self.name!r} needs a key at least")
         merged = dict(self._values)
         for key, value in self._items(keys, values):
             known = merged.setdefault(key, value)
