@@ -76,3 +76,9 @@ def test_attributes_are_arrays_alone() -> None:
         arrays.other = [1]
     del arrays.values
     assert not hasattr(arrays, "values")
+
+
+def test_an_array_that_no_checkpoint_could_give_back_is_refused() -> None:
+    arrays = tf.contrib.checkpoint.NumpyState()
+    with pytest.raises(TypeError, match="an array of Python's objects to the names property"):
+        arrays.names = np.array(["a", None], object)

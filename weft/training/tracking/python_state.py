@@ -40,7 +40,7 @@ class _HeldArray(PythonState):
 
     def serialize(self) -> bytes:
         written = io.BytesIO()
-        np.save(written, self.array)
+        np.save(written, self.array, allow_pickle=False)
         return written.getvalue()
 
     def deserialize(self, string_value: bytes) -> None:
@@ -59,6 +59,11 @@ class NumpyState(TrackableBase):
             raise NotImplementedError(
                 f"Assigned {value} to the {name} property of {self}, which is not a NumPy array. A NumpyState holds arrays "
                 "alone: set other things as attributes of a tf.contrib.checkpoint.Checkpointable that holds it."
+            )
+        if value.dtype.hasobject:
+            raise TypeError(
+                f"Assigned an array of Python's objects to the {name} property of a NumpyState: {value!r}. A checkpoint saves "
+                "arrays of numbers and of texts of one length; a tf.train.experimental.PythonState says itself what it saves."
             )
         held = self.__dict__.get(name)
         if isinstance(held, _HeldArray):
