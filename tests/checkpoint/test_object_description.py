@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import weft as tf
-from weft.checkpoint.object_names import keys_by_name
+from weft.checkpoint.object_description import keys_by_name
 
 
 def test_each_name_has_the_key_of_its_value(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The names that variables had when a checkpoint of objects was written, and the keys that their values have in it."""
+"""What a checkpoint of objects says of them: what held what, the names of variables, and the keys of their values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,23 @@ from weft.framework.proto_reading import parse
 OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
+def described_objects(path: str | os.PathLike[str]) -> TrackableObjectGraph | None:
+    """Return the description of the objects in a checkpoint; None of one that has values by names, as a Saver writes it.
+
+    Args:
+        path: the checkpoint's path without suffix.
+
+    Raises:
+        NotFoundError: there is no such checkpoint.
+        DataLossError: its files are damaged.
+    """
+    name = os.fsdecode(path)
+    reader = NewCheckpointReader(name)
+    if not reader.has_tensor(OBJECT_GRAPH_KEY):
+        return None
+    return parse(TrackableObjectGraph, reader.get_tensor(OBJECT_GRAPH_KEY), f"{name}: the description of its objects")
+
+
 def keys_by_name(path: str | os.PathLike[str]) -> dict[str, str]:
     """Return the key of each variable's value by the variable's name; none of a checkpoint that has values by name.
 
@@ -23,8 +40,6 @@ def keys_by_name(path: str | os.PathLike[str]) -> dict[str, str]:
         NotFoundError: there is no such checkpoint.
         DataLossError: its files are damaged.
     """
-    reader = NewCheckpointReader(os.fsdecode(path))
-    if not reader.has_tensor(OBJECT_GRAPH_KEY):
-        return {}
-    saved = parse(TrackableObjectGraph, reader.get_tensor(OBJECT_GRAPH_KEY), f"{path}: the description of its objects")
-    return {each.full_name: each.checkpoint_key for node in saved.nodes for each in node.attributes if each.full_name}
+    saved = described_objects(path)
+    nodes = () if saved is None else saved.nodes
+    return {each.full_name: each.checkpoint_key for node in nodes for each in node.attributes if each.full_name}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.checkpoint.object_names import keys_by_name
+from weft.checkpoint.object_description import keys_by_name
 from weft.training.saving import kept_checkpoints
 from weft.training.saving.saver import get_saver_or_default
 from weft.training.saving.saver_builder import BaseSaverBuilder

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 
-from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
-
 from weft.checkpoint import checkpoint_state
-from weft.checkpoint.checkpoint_reader import NewCheckpointReader
-from weft.framework.proto_reading import parse
 from weft.networks.config import KerasObject
 from weft.networks.saving.hdf5_store import is_hdf5_file, is_hdf5_path
 from weft.networks.saving.hdf5_weights import read_layers, read_layers_by_name, write_layers
 from weft.networks.saving.model_files import may_write, opened
-from weft.training.tracking.load_status import CheckpointLoadStatus, LoadStatus, NameBasedSaverStatus
-from weft.training.tracking.object_graph import OBJECT_GRAPH_KEY, ObjectGraph
+from weft.training.tracking.load_status import CheckpointLoadStatus, LoadStatus, status_of
+from weft.training.tracking.object_graph import ObjectGraph
 from weft.training.tracking.object_saver import ObjectSaver
 from weft.training.tracking.session_choice import chosen_session
 
@@ -70,20 +66,12 @@ def load_weights(model: KerasObject, filepath: str | os.PathLike[str], by_name: 
             "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights (got "
             "by_name=True to load_weights)."
         )
-    status = _status_of(model, path)
+    status = status_of(model, path, ObjectSaver())
     if model.built:
         restore(status)
     else:
         model.restored_when_built = status
     return status
-
-
-def _status_of(model: KerasObject, path: str) -> LoadStatus:
-    reader = NewCheckpointReader(path)
-    if not reader.has_tensor(OBJECT_GRAPH_KEY):
-        return NameBasedSaverStatus(model, path)
-    saved = parse(TrackableObjectGraph, reader.get_tensor(OBJECT_GRAPH_KEY), f"{path}: the description of its objects")
-    return CheckpointLoadStatus(model, saved, ObjectSaver(), path)
 
 
 def restore(status: LoadStatus) -> None:

@@ -13,7 +13,7 @@ from tensorboard.compat.proto import saver_pb2
 
 from weft import errors
 from weft.checkpoint import files
-from weft.checkpoint.object_names import keys_by_name
+from weft.checkpoint.object_description import keys_by_name
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
 from weft.framework.operation import Operation, Tensor

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
-from weft.checkpoint.object_names import keys_by_name
+from weft.checkpoint.object_description import keys_by_name
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.ops.array.constant import constant

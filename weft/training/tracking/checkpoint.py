@@ -5,28 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
-
 from weft.checkpoint import checkpoint_state
-from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.client.session import BaseSession
 from weft.framework import dtypes
 from weft.framework.aliases import Array
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.printed import shown
-from weft.framework.proto_reading import parse
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.training.tracking.dependencies import held_in, is_trackable
-from weft.training.tracking.load_status import (
-    CheckpointLoadStatus,
-    InitializationOnlyStatus,
-    LoadStatus,
-    NameBasedSaverStatus,
-)
-from weft.training.tracking.object_graph import OBJECT_GRAPH_KEY, ObjectGraph
+from weft.training.tracking.load_status import InitializationOnlyStatus, LoadStatus, status_of
+from weft.training.tracking.object_graph import ObjectGraph
 from weft.training.tracking.object_saver import ObjectSaver
 from weft.training.tracking.session_choice import chosen_session
 
@@ -175,22 +166,10 @@ class Checkpoint:
         Raises:
             NotFoundError: there is no such checkpoint.
         """
-        status: LoadStatus
         if save_path is None:
-            status = InitializationOnlyStatus(self)
+            status: LoadStatus = InitializationOnlyStatus(self)
         else:
-            path = os.fsdecode(save_path)
-            reader = NewCheckpointReader(path)
-            if reader.has_tensor(OBJECT_GRAPH_KEY):
-                status = CheckpointLoadStatus(
-                    self, _described(reader.get_tensor(OBJECT_GRAPH_KEY), path), self._state.saver, path
-                )
-            else:
-                status = NameBasedSaverStatus(self, path)
+            status = status_of(self, os.fsdecode(save_path), self._state.saver)
         # Made now, so that it is restored or initialized with the other variables.
         _ = self.save_counter
         return status
-
-
-def _described(text: bytes, path: str) -> TrackableObjectGraph:
-    return parse(TrackableObjectGraph, text, f"{path}: the description of its objects")

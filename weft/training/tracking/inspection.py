@@ -7,8 +7,8 @@ import os
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
-from weft.framework.proto_reading import parse
-from weft.training.tracking.object_graph import OBJECT_GRAPH_KEY, VALUE, ObjectGraph
+from weft.checkpoint.object_description import OBJECT_GRAPH_KEY, described_objects
+from weft.training.tracking.object_graph import VALUE, ObjectGraph
 
 
 def object_metadata(save_path: str) -> TrackableObjectGraph:
@@ -21,15 +21,14 @@ def object_metadata(save_path: str) -> TrackableObjectGraph:
         NotFoundError: there is no such checkpoint.
         ValueError: it is none of objects, but a Saver's.
     """
-    path = os.fsdecode(save_path)
-    reader = NewCheckpointReader(path)
-    if not reader.has_tensor(OBJECT_GRAPH_KEY):
+    saved = described_objects(save_path)
+    if saved is None:
         raise ValueError(
-            f'The specified checkpoint "{path}" does not appear to be object-based (it is missing the key '
+            f'The specified checkpoint "{os.fsdecode(save_path)}" does not appear to be object-based (it is missing the key '
             f'"{OBJECT_GRAPH_KEY}"). It has values by the names of variables, as a Saver writes them: tf.train.list_variables '
             "tells these."
         )
-    return parse(TrackableObjectGraph, reader.get_tensor(OBJECT_GRAPH_KEY), f"{path}: the description of its objects")
+    return saved
 
 
 def list_objects(root_trackable: object) -> list[object]:

@@ -10,6 +10,7 @@ from typing import Self
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
+from weft.checkpoint.object_description import described_objects
 from weft.client.session import BaseSession
 from weft.ops.variables.saveables import saveables_for
 from weft.ops.variables.variable import Variable
@@ -18,6 +19,7 @@ from weft.training.tracking.dependencies import dependencies_of
 from weft.training.tracking.matching import Matching
 from weft.training.tracking.object_graph import ObjectGraph
 from weft.training.tracking.object_saver import ObjectSaver
+from weft.training.tracking.python_state import PythonState
 from weft.training.tracking.session_choice import chosen_session
 
 
@@ -60,7 +62,9 @@ class CheckpointLoadStatus(LoadStatus):
         self._saved = saved
         self._saver = saver
         self._path = path
-        self._states: set[int] = set()
+        # Those that have theirs, by identity: a program's class may compare its objects otherwise.
+        self._restored_states: dict[int, PythonState] = {}
+        # What a program holds by now of Python has its state when `restore` returns, as no run gives it.
         self._matching()
 
     def assert_consumed(self) -> Self:
@@ -122,12 +126,12 @@ class CheckpointLoadStatus(LoadStatus):
 
     def _restore_states(self, matching: Matching) -> None:
         """Give objects of Python the state that the checkpoint has, each once."""
-        new = {key: state for key, state in matching.states.items() if id(state) not in self._states}
-        self._states.update(map(id, new.values()))
+        new = {key: state for key, state in matching.states.items() if id(state) not in self._restored_states}
         if new:
             reader = NewCheckpointReader(self._path)
             for key, state in new.items():
                 state.deserialize(reader.get_tensor(key))
+                self._restored_states[id(state)] = state
 
     def _unmatched(self, matching: Matching) -> list[object]:
         found = {id(each) for each in matching.found.values()}
@@ -177,6 +181,21 @@ class NameBasedSaverStatus(LoadStatus):
         if variables:
             self._savers[key].restore(session, self._path)
         self._restored.update(key)
+
+
+def status_of(root: object, path: str, saver: ObjectSaver) -> LoadStatus:
+    """The restore of a checkpoint, by its objects or, of a Saver's, by the variables' names.
+
+    Args:
+        root: the object that holds what is restored.
+        path: the checkpoint's path without suffix.
+        saver: reads the variables.
+
+    Raises:
+        NotFoundError: there is no such checkpoint.
+    """
+    saved = described_objects(path)
+    return NameBasedSaverStatus(root, path) if saved is None else CheckpointLoadStatus(root, saved, saver, path)
 
 
 def _variables(root: object) -> list[Variable]:

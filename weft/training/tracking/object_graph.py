@@ -11,7 +11,6 @@ from typing import Final
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
-from weft.checkpoint.object_names import OBJECT_GRAPH_KEY as OBJECT_GRAPH_KEY
 from weft.ops.variables.variable import Variable
 from weft.training.tracking.dependencies import SlotOwner, dependencies_of, slot_of
 from weft.training.tracking.python_state import PY_STATE, PythonState

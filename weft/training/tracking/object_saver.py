@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from tensorboard.compat.proto import saver_pb2
 
+from weft.checkpoint.object_description import OBJECT_GRAPH_KEY
 from weft.client.session import BaseSession
 from weft.framework import dtypes
 from weft.framework.graph import Graph
@@ -19,7 +20,7 @@ from weft.ops.variables.variable import Variable
 from weft.platform import gfile
 from weft.training.saving.saver_builder import BulkSaverBuilder
 from weft.training.saving.transfer import CheckpointTransfer
-from weft.training.tracking.object_graph import OBJECT_GRAPH_KEY, ObjectGraph
+from weft.training.tracking.object_graph import ObjectGraph
 
 _Key = tuple[Graph, bytes, tuple[tuple[str, int], ...]]
 _Written = tuple[saver_pb2.SaverDef, dict[str, Tensor]]
@@ -66,16 +67,15 @@ def _identities(variables: Mapping[str, Variable]) -> tuple[tuple[str, int], ...
 
 
 @contextlib.contextmanager
-def _apart(graph: Graph) -> Iterator[saver_pb2.SaverDef]:
-    """A block whose nodes depend on nothing of the program's; yields what names them, with the path already there."""
+def _apart(graph: Graph) -> Iterator[tuple[Tensor, saver_pb2.SaverDef]]:
+    """A block whose nodes depend on nothing of the program's; yields the path's, and what names them, this one already."""
     with graph.as_default(), graph.control_dependencies(None), graph.device(None), graph.name_scope("checkpoint"):
         path = placeholder_with_default("model", shape=(), name="filename")
-        yield saver_pb2.SaverDef(filename_tensor_name=path.name, version=saver_pb2.SaverDef.V2)
+        yield path, saver_pb2.SaverDef(filename_tensor_name=path.name, version=saver_pb2.SaverDef.V2)
 
 
 def _writing_nodes(graph: Graph, objects: ObjectGraph, description: bytes) -> _Written:
-    with _apart(graph) as nodes:
-        path = graph.get_tensor_by_name(nodes.filename_tensor_name)
+    with _apart(graph) as (path, nodes):
         saveables = _saveables(objects.variables)
         states = {key: placeholder_with_default(b"", shape=(), name="py_state") for key in objects.states}
         texts = {**states, OBJECT_GRAPH_KEY: constant(description, dtypes.string, name="object_graph")}
@@ -85,8 +85,7 @@ def _writing_nodes(graph: Graph, objects: ObjectGraph, description: bytes) -> _W
 
 
 def _reading_nodes(graph: Graph, variables: Mapping[str, Variable]) -> saver_pb2.SaverDef:
-    with _apart(graph) as nodes:
-        path = graph.get_tensor_by_name(nodes.filename_tensor_name)
+    with _apart(graph) as (path, nodes):
         saveables = _saveables(variables)
         tensors = iter(BulkSaverBuilder().bulk_restore(path, saveables, -1, False))
         assigned = [each.restore([next(tensors) for _ in each.specs], None) for each in saveables]
