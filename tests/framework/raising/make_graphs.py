@@ -36,6 +36,52 @@ def gradient_of_branch_in_branch():
     return [y, tf.gradients(y, x)[0]], [{"x:0": 3.0}, {"x:0": 0.5}, {"x:0": -3.0}]
 
 
+def _vector():
+    return tf.placeholder(tf.float32, [None], name="x")
+
+
+def _branches_of_vectors(x, depth):
+    if depth == 0:
+        return tf.sin(x) * x
+
+    def scaled():
+        return _branches_of_vectors(x * 2.0, depth - 1)
+
+    def squared():
+        return _branches_of_vectors(x * x, depth - 1) - x
+
+    return tf.cond(tf.reduce_sum(x) > depth * 1.5, scaled, squared)
+
+
+@graph
+def gradients_of_vectors_in_three_branches():
+    x = _vector()
+    y = _branches_of_vectors(x, 3)
+    return [y, tf.gradients(y, x)[0]], [{"x:0": [1.0, 2.0]}, {"x:0": [0.1, 0.3]}, {"x:0": [5.0, -3.0]}]
+
+
+@graph
+def second_gradients_of_branches_in_branches():
+    x = _vector()
+    first = tf.gradients(_branches_of_vectors(x, 2), x)[0]
+    return [first, tf.gradients(first * first, x)[0]], [{"x:0": [1.0, 2.0]}, {"x:0": [0.1, 0.3]}, {"x:0": [1.5, -0.2]}]
+
+
+@graph
+def gradient_of_rows_that_branches_read():
+    v = tf.get_variable("v", initializer=[1.5, 2.0, -1.0])
+    x = _vector()
+    y = tf.case(
+        [
+            (x[0] > 3.0, lambda: tf.gather(v, [0, 2]) * x),
+            (x[0] > 0.0, lambda: tf.cond(x[1] > 0.5, lambda: x * v[0], lambda: tf.gather(v, [1, 1]) / x)),
+        ],
+        default=lambda: x,
+    )
+    gradient = tf.convert_to_tensor(tf.gradients(y, v)[0])
+    return [y, gradient], [{"x:0": [4.0, 2.0]}, {"x:0": [1.0, 2.0]}, {"x:0": [1.0, 0.2]}, {"x:0": [-1.0, 0.2]}]
+
+
 @graph
 def branch_of_inputs_alone():
     x = scalar()

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from weft.framework import attr_value, dtypes
+from weft.framework import dtypes
 from weft.framework.attr_value import AttrValue, FunctionName
 from weft.framework.dtypes import DType
 from weft.framework.raising.flat_graph import (
@@ -31,6 +31,8 @@ from weft.framework.raising.flat_graph import (
     unused_name,
 )  # fmt: skip
 from weft.framework.raising.functions import Argument, Arguments, Library, add_end, argument, call_attrs, source_of
+from weft.framework.raising.inner_values import keep_inner_values, no_value
+from weft.framework.raising.merge_indices import hand_on, switch_by
 from weft.framework.raising.sides import Sides, Stage
 
 
@@ -44,7 +46,11 @@ def raise_branches(nodes: Nodes, library: Library) -> Nodes:
     Raises:
         ValueError: a Merge's inputs do not come from the two sides of one predicate.
     """
-    return _Raiser(_copies(nodes), library, {}).raised() if _has_branches(nodes) else nodes
+    if not _has_branches(nodes):
+        return nodes
+    nodes = _copies(nodes)
+    _simplify(nodes, [])
+    return _Raiser(nodes, library, {}).raised()
 
 
 def _has_branches(nodes: Nodes) -> bool:
@@ -70,10 +76,21 @@ def add_body(library: Library, body: Body) -> FunctionName:
     nodes, outputs = _copies(body.nodes), [output for output, _ in body.results]
     waits = add_end(nodes, body.ends)
     if _has_branches(nodes):
-        outputs = _settle(nodes, outputs)
+        outputs = _settle(nodes, _simplify(nodes, outputs))
         nodes = _Raiser(nodes, library, {argument(index).node: each for index, each in enumerate(body.arguments)}).raised()
     results = [(output, dtype) for output, (_, dtype) in zip(outputs, body.results, strict=True)]
     return library.add(body.name, body.arguments, nodes, results, waits)
+
+
+def _simplify(nodes: Nodes, results: list[Output]) -> list[Output]:
+    """Leave Merges alone of two sides, and Switches alone of predicates; returns the results, as they are called afterwards."""
+    sides = Sides(nodes)
+    hand_on(nodes, sides.always())
+    asking = {}
+    for node in nodes.values():
+        if node.op in SWITCHES and (predicate := sides.side(node, 0))[0] != sides.predicate(node):
+            asking[node.name] = predicate
+    return switch_by(nodes, asking, results)
 
 
 def _settle(nodes: Nodes, results: list[Output]) -> list[Output]:
@@ -111,12 +128,11 @@ class _Raiser:
         self._nodes = nodes
         self._library = library
         self._arguments = arguments
-        self._sides = Sides(nodes)
+        self._sides = keep_inner_values(nodes, arguments)
         self._users: dict[str, dict[str, None]] = {}
         """The names of nodes that use each node; may have some that no longer do, or are no longer there."""
         for node in nodes.values():
             self._note_uses(node)
-        self._keep_inner_values()
 
     def _note_uses(self, node: Node) -> None:
         for source in node.sources():
@@ -125,35 +141,6 @@ class _Raiser:
     def _users_of(self, names: Iterable[str]) -> list[Node]:
         found = dict.fromkeys(user for name in names for user in self._users.get(name, ()))
         return [self._nodes[name] for name in found if name in self._nodes]
-
-    def _keep_inner_values(self) -> None:
-        """Merge what later stages use of branches inside of branches, so that it can be returned from these."""
-        inner = dict.fromkeys(
-            each
-            for node in self._nodes.values() for each in node.inputs
-            if self._sides.is_left(each, node) and len(self._sides.path(each)) > 1
-        )  # fmt: skip
-        for output in inner:
-            self._merge_up(output)
-        if inner:
-            self._sides = Sides(self._nodes)
-
-    def _merge_up(self, output: Output) -> None:
-        dtype, merged = self._type(output), output
-        users = [node for node in self._users_of([output.node]) if self._sides.is_left(output, node)]
-        for predicate, side in reversed(self._sides.path(output)[1:]):
-            merged = self._merged_with_nothing(merged, predicate, side, dtype)
-        for node in users:
-            node.inputs = [merged if each == output else each for each in node.inputs]
-            self._note_uses(node)
-
-    def _merged_with_nothing(self, output: Output, predicate: Output, side: bool, dtype: DType) -> Output:
-        boolean = type_attr(dtypes.bool)
-        switch = self._add("Switch", output.node, [predicate, predicate], T=boolean)
-        pivot = self._add("Identity", output.node, [Output(switch, int(not side))], T=boolean)
-        nothing = self._add("NoValue", output.node, (), [pivot], **_no_value(dtype))
-        sides = [Output(nothing, 0), output] if side else [output, Output(nothing, 0)]
-        return Output(self._add("Merge", output.node, sides, T=type_attr(dtype), N=attr_value.encode("int", 2)), 0)
 
     def _add(self, op: str, base: str, inputs: Sequence[Output], waits: Sequence[str] = (), **attrs: AttrValue) -> str:
         name = unused_name(f"{base}/{op}", self._nodes)
@@ -252,7 +239,7 @@ class _Branch:
         self.side = side
         self._graph = nodes
         self._sides = sides
-        self._members = {name: node for name, node in members.items() if sides.path(Output(name, 0))[0][1] is side}
+        self._members = {name: node for name, node in members.items() if sides.path_to(name)[0][1] is side}
         self._kept: Nodes = {}
         self._results: list[tuple[Output, DType]] = []
         self._ends: list[str] = []
@@ -292,7 +279,7 @@ class _Branch:
 
     def _nothing(self, dtype: DType) -> Output:
         name = unused_name("no_value", self._kept)
-        self._kept[name] = new_node("NoValue", name, (), **_no_value(dtype))
+        self._kept[name] = new_node("NoValue", name, (), **no_value(dtype))
         return Output(name, 0)
 
     def function(self, name: str, library: Library, captured: dict[Output, Argument]) -> FunctionName:
@@ -302,7 +289,3 @@ class _Branch:
             node.inputs = [stand_ins.get(each, each) for each in node.inputs]
         results = [(stand_ins.get(output, output), dtype) for output, dtype in self._results]
         return add_body(library, Body(name, list(captured.values()), self._kept, results, self._ends))
-
-
-def _no_value(dtype: DType) -> dict[str, AttrValue]:
-    return {"dtype": type_attr(dtype), "shape": attr_value.encode("shape", None)}

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from weft.framework.op_registry import role_of
 from weft.framework.op_role import Role
 from weft.framework.raising.flat_graph import CONTROL_TRIGGER, DEEPEST, MERGES, SWITCHES, Node, Nodes, Output, in_order
+from weft.framework.raising.merge_indices import tested_index
 
 Path: TypeAlias = tuple[tuple[Output, bool], ...]
 """The predicates that something depends on, from the outermost one on, each with what it has to be."""
@@ -23,15 +24,21 @@ class Stage(NamedTuple):
 class Sides:
     """The paths and stages of nodes without loops.
 
+    Args:
+        nodes: the nodes.
+        stages: those of nodes that belong to a later one than what they use tells.
+
     Raises:
         ValueError: a Merge's inputs do not come from the two sides of one predicate, or a node can never run.
     """
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: Nodes, stages: Mapping[str, Stage] | None = None) -> None:
         self._nodes = nodes
+        self._known = stages or {}
         self._paths: dict[str, Path] = {}
         self._merged: dict[str, Output] = {}
         self._merged_sides: dict[str, list[bool]] = {}
+        self._always: dict[str, int] = {}
         self._stages: dict[str, Stage] = {}
         self._left: dict[str, Mapping[Output, int]] = {}
         self._members: dict[Stage, list[str]] = {}
@@ -57,9 +64,17 @@ class Sides:
         """The Merges that bring the two sides of a stage together."""
         return self._merges.get(stage, [])
 
+    def stage(self, name: str) -> Stage | None:
+        """The stage of a node, None for one in no branch."""
+        return self._stages.get(name)
+
     def sides_of(self, merge: Node) -> list[bool]:
         """The side that each input of an outermost Merge comes from."""
         return self._merged_sides[merge.name]
+
+    def path_to(self, name: str) -> Path:
+        """What it depends on whether a node runs; a Switch of a branch's own predicate has an output that never has a value."""
+        return self._paths[name]
 
     def path(self, output: Output) -> Path:
         """What an output depends on; nothing for what is not among the nodes."""
@@ -69,7 +84,7 @@ class Sides:
         path = self._paths[output.node]
         if node.op not in SWITCHES:
             return path
-        side = (self.predicate(node), output.number == 1)
+        side = self.side(node, output.number)
         known = dict(path).get(side[0])
         if known is None:
             return (*path, side)
@@ -78,10 +93,26 @@ class Sides:
                              "never run")  # fmt: skip
         return path
 
+    def always(self) -> Mapping[str, int]:
+        """The Merges of which one input, with this number, is alive wherever the other one is: it is what they hand on.
+
+        So are the shapes of IndexedSlices, which belong to no branch.
+        """
+        return self._always
+
+    def side(self, switch: Node, number: int) -> tuple[Output, bool]:
+        """The predicate that an output of a Switch depends on, and what it has to be."""
+        predicate = self.predicate(switch)
+        index = tested_index(predicate, self._nodes)
+        if index is None or index.merge not in self._merged:
+            return predicate, number == 1
+        chosen = self._merged_sides[index.merge][index.number]
+        return self._merged[index.merge], chosen == (number == 1)
+
     def is_left(self, output: Output, consumer: Node) -> bool:
-        """Whether an output is used by a node of another stage than its own that is not a Merge."""
-        stage = self._stages.get(output.node)
-        return stage is not None and consumer.op not in MERGES and stage != self._stages.get(consumer.name)
+        """Whether an output is used by a node of another stage than its own that is not a Merge of its outermost predicate."""
+        stage, other = self._stages.get(output.node), self._stages.get(consumer.name)
+        return stage is not None and stage != other and (other is not None or consumer.op not in MERGES)
 
     def _path_of(self, node: Node) -> Path:
         if node.op == CONTROL_TRIGGER:
@@ -101,12 +132,15 @@ class Sides:
 
     def _merged_path(self, merge: Node, paths: list[Path]) -> Path:
         if len(paths) == 2:
-            common = _common(*paths)
-            sides = [path[len(common)] for path in paths if len(path) == len(common) + 1]
-            if len(sides) == 2 and sides[0][0] == sides[1][0]:
-                self._merged[merge.name] = sides[0][0]
-                self._merged_sides[merge.name] = [side for _, side in sides]
-                return common
+            one, other = paths
+            if one and other == _other_side(one):
+                self._merged[merge.name] = one[-1][0]
+                self._merged_sides[merge.name] = [one[-1][1], other[-1][1]]
+                return one[:-1]
+            shorter, longer = sorted(paths, key=len)
+            if len(shorter) < len(longer) and longer[: len(shorter)] == shorter:
+                self._always[merge.name] = paths.index(shorter)
+                return shorter
         raise ValueError(
             f"{merge.op} {merge.name!r} cannot be raised to an If: its {len(paths)} inputs do not come from the two sides of "
             "one Switch's predicate"
@@ -118,7 +152,7 @@ class Sides:
 
     def is_switched(self, switch: Node) -> bool:
         """Whether a Switch stands in a branch of its own predicate, where it hands its input on."""
-        return self.predicate(switch) in dict(self._paths[switch.name])
+        return self.side(switch, 0)[0] in dict(self._paths[switch.name])
 
     def predicate(self, switch: Node) -> Output:
         """The predicate of a Switch, itself and not an Identity of it: the Switches of one branch use now this, now that."""
@@ -140,11 +174,13 @@ class Sides:
             stage = self._stage_of_source(source)
             if stage is not None and stage.predicate != mine:
                 left[stage.predicate] = max(stage.number + 1, left.get(stage.predicate, 0))
+        if (known := self._known.get(node.name)) is not None:
+            left[known.predicate] = max(known.number, left.get(known.predicate, 0))
         self._left[node.name] = left
         if mine is not None:
             stage = self._stages[node.name] = Stage(mine, left.get(mine, 0))
             self._members.setdefault(stage, []).append(node.name)
-        elif node.op in MERGES:
+        elif node.name in self._merged:
             predicate = self._merged[node.name]
             self._merges.setdefault(Stage(predicate, left[predicate] - 1), []).append(node.name)
 
@@ -152,14 +188,11 @@ class Sides:
         """The stage that a way through this node leaves; a Switch at the entry counts as a node of its predicate."""
         node = self._nodes.get(name)
         if node is not None and self.is_entry(node):
-            predicate = self.predicate(node)
+            predicate, _ = self.side(node, 0)
             return Stage(predicate, self._left[name].get(predicate, 0))
         return self._stages.get(name)
 
 
-def _common(one: Path, other: Path) -> Path:
-    """The longest path that both begin with."""
-    length = 0
-    while length < min(len(one), len(other)) and one[length] == other[length]:
-        length += 1
-    return one[:length]
+def _other_side(path: Path) -> Path:
+    *outer, (predicate, side) = path
+    return (*outer, (predicate, not side))
