@@ -52,6 +52,23 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (4, lambda x, x3: tf.custom_gradient(lambda a: (a * 2.0, lambda d: d))(x)),
     (11, lambda x, x3: tf.tensordot(x, x, [[1], [1]])),
     (19, lambda x, x3: tf.get_variable("v", [2, 3], initializer=tf.orthogonal_initializer())),
+    (12, lambda x, x3: tf.einsum("abc,dbc->abcd", x3, tf.ones([2, 6, 4]))),
+    (3, lambda x, x3: tf.einsum("ab,cb->ac", x, x)),
+    (24, lambda x, x3: tf.einsum("abc,cde->abde", _INPUT(tf.float32, [None, None, 4]), tf.ones([4, 2, 3]))),
+    (40, lambda x, x3: tf.einsum("bqhd,bkhd->bhqk", *(_INPUT(tf.float32, [None, None, 2, 3]) for _ in range(2)))),
+    (60, lambda x, x3: tf.einsum("ab,bc,c->a", *(_INPUT(tf.float32, [None] * k) for k in (2, 2, 1)))),
+    (8, lambda x, x3: tf.einsum("...b,b->...", x3, tf.ones([4]))),
+    (4, lambda x, x3: tf.einsum("abc->ca", x3)),
+    (4, lambda x, x3: tf.nn.swish(x)),
+    (63, lambda x, x3: tf.image.rot90(x3)),
+    (63, lambda x, x3: tf.image.rot90(x3, _INPUT(tf.int32, []))),
+    (35, lambda x, x3: tf.image.psnr(x3, x3, 1.0)),
+    (210, lambda x, x3: tf.image.ssim(x3, x3, 1.0, filter_size=3)),
+    (468, lambda x, x3: tf.image.ssim_multiscale(x3, x3, 1.0, [0.5, 0.5], filter_size=2)),
+    (112, lambda x, x3: tf.nn.nce_loss(tf.ones([9, 4]), tf.ones([9]), tf.ones([5, 1], tf.int64), x, 3, 9)),
+    (143, lambda x, x3: tf.nn.sampled_softmax_loss(tf.ones([9, 4]), tf.ones([9]), tf.ones([5, 1], tf.int64), x, 3, 9)),
+    (107, lambda x, x3: tf.confusion_matrix([0, 1], [1, 1], 2)),
+    (35, lambda x, x3: tf.nn.softmax(x3, axis=-2)),
 ]  # fmt: skip
 
 

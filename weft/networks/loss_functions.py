@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.framework.aliases import TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.layers.core import either_branch
@@ -24,6 +25,7 @@ def _pair(y_true: TensorLike, y_pred: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def _at_least_epsilon(x: Tensor) -> Tensor:
+    get_default_graph().node_count.total += 2  # TensorFlow clips at both ends, infinity above.
     return maximum(x, epsilon())
 
 
@@ -72,7 +74,7 @@ def mean_squared_logarithmic_error(y_true: TensorLike, y_pred: TensorLike) -> Te
 def _signs(wanted: Tensor) -> Tensor:
     """Targets of 0 and 1 as -1 and 1; others as they are."""
     is_binary = reduce_all(logical_or(equal(wanted, 0.0), equal(wanted, 1.0)))
-    return either_branch(is_binary, lambda: 2.0 * wanted - 1.0, lambda: wanted * 1.0)
+    return either_branch(is_binary, lambda: 2.0 * wanted - 1.0, lambda: wanted)
 
 
 def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:

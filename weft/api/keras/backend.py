@@ -27,6 +27,7 @@ from weft.networks.backend.creation import variable as variable
 from weft.networks.backend.creation import zeros as zeros
 from weft.networks.backend.crossentropy import binary_crossentropy as binary_crossentropy
 from weft.networks.backend.crossentropy import categorical_crossentropy as categorical_crossentropy
+from weft.networks.backend.crossentropy import softmax as softmax
 from weft.networks.backend.crossentropy import sparse_categorical_crossentropy as sparse_categorical_crossentropy
 from weft.networks.backend.inspection import count_params as count_params
 from weft.networks.backend.inspection import dtype as dtype
@@ -79,7 +80,6 @@ from weft.networks.backend.spatial import conv3d as conv3d
 from weft.networks.backend.spatial import pool2d as pool2d
 from weft.networks.backend.spatial import pool3d as pool3d
 from weft.networks.backend.spatial import repeat as repeat
-from weft.networks.backend.spatial import repeat_elements as repeat_elements
 from weft.networks.backend.spatial import resize_images as resize_images
 from weft.networks.backend.spatial import reverse as reverse
 from weft.networks.backend.spatial import spatial_2d_padding as spatial_2d_padding
@@ -101,10 +101,10 @@ from weft.networks.backend.tensors import one_hot as one_hot
 from weft.networks.backend.tensors import permute_dimensions as permute_dimensions
 from weft.networks.backend.tensors import sqrt as sqrt
 from weft.networks.backend.tensors import switch as switch
+from weft.networks.layers.spatial.borders import repeat_elements as repeat_elements
 from weft.networks.objects.activations import elu as elu
 from weft.networks.objects.activations import hard_sigmoid as hard_sigmoid
 from weft.networks.objects.activations import relu as relu
-from weft.networks.objects.activations import softmax as softmax
 from weft.networks.objects.activations import softplus as softplus
 from weft.networks.objects.activations import softsign as softsign
 from weft.networks.state.defaults import backend as backend

@@ -55,7 +55,6 @@ from weft.networks.layers.normalization import LayerNormalization as LayerNormal
 from weft.networks.layers.recurrent.cells import GRUCell as GRUCell
 from weft.networks.layers.recurrent.cells import LSTMCell as LSTMCell
 from weft.networks.layers.recurrent.cells import SimpleRNNCell as SimpleRNNCell
-from weft.networks.layers.recurrent.cells import StackedRNNCells as StackedRNNCells
 from weft.networks.layers.recurrent.convolutional import ConvLSTM2D as ConvLSTM2D
 from weft.networks.layers.recurrent.cudnn import CuDNNGRU as CuDNNGRU
 from weft.networks.layers.recurrent.cudnn import CuDNNLSTM as CuDNNLSTM
@@ -64,6 +63,7 @@ from weft.networks.layers.recurrent.layers import LSTM as LSTM
 from weft.networks.layers.recurrent.layers import SimpleRNN as SimpleRNN
 from weft.networks.layers.recurrent.own_cells import AbstractRNNCell as AbstractRNNCell
 from weft.networks.layers.recurrent.rnn import RNN as RNN
+from weft.networks.layers.recurrent.stacked import StackedRNNCells as StackedRNNCells
 from weft.networks.layers.spatial.borders import Cropping1D as Cropping1D
 from weft.networks.layers.spatial.borders import Cropping2D as Cropping2D
 from weft.networks.layers.spatial.borders import Cropping3D as Cropping3D

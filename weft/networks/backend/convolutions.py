@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
 from weft.models.layers.conv_arguments import padding_of, per_axis
-from weft.networks.backend.spatial import repeat_elements
+from weft.networks.layers.spatial.borders import repeat_elements
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
-from weft.networks.layers.spatial.local import locally_convolved
+from weft.networks.layers.spatial.local import locally_convolved, nodes_of_places
 from weft.networks.state.defaults import layout_or_default
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack
@@ -116,7 +116,8 @@ def _local(
     data_format: str | None,
 ) -> Tensor:  # fmt: skip
     layout = layout_or_default(data_format)
-    return in_layout(locally_convolved(inputs, kernel, window, strides, places, layout), layout, len(window))
+    with nodes_of_places(places, with_variable=False):
+        return in_layout(locally_convolved(inputs, kernel, window, strides, places, layout), layout, len(window))
 
 
 def resize_volumes(x: Tensor, depth_factor: int, height_factor: int, width_factor: int, data_format: str) -> Tensor:

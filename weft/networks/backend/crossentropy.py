@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.state.defaults import epsilon
@@ -15,7 +16,21 @@ from weft.ops.math.clip import clip_by_value
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits
+from weft.ops.nn.softmax import softmax as nn_softmax
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2, sparse_softmax_cross_entropy_with_logits
+
+
+def softmax(x: TensorLike, axis: int = -1) -> Tensor:
+    """Softmax over an axis, of tensors of any rank.
+
+    Args:
+        x: a tensor of a floating dtype.
+        axis: the dimension whose elements come to a sum of 1.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
+    return nn_softmax(x, axis=axis)
 
 
 def _logits_behind(output: Tensor, kind: str) -> Tensor | None:
@@ -24,6 +39,7 @@ def _logits_behind(output: Tensor, kind: str) -> Tensor | None:
 
 
 def _clipped(output: Tensor) -> Tensor:
+    get_default_graph().node_count.total += 2  # TensorFlow has a node for the epsilon and one for the difference.
     return clip_by_value(output, epsilon(), 1.0 - epsilon())
 
 

@@ -10,7 +10,6 @@ from weft.models.layers.conv_arguments import padding_of, per_axis
 from weft.networks.layers.spatial.borders import UpSampling2D
 from weft.networks.layers.spatial.layouts import in_layout, with_channels_last
 from weft.networks.state.defaults import layout_or_default
-from weft.ops.array.joining import concat, split
 from weft.ops.array.padding import pad
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.stacking import stack
@@ -196,23 +195,6 @@ def repeat(x: Tensor, n: TensorLike) -> Tensor:
     if x.shape.ndims != 2:
         raise ValueError(f"repeat: x is [batch, depth], but has {x.shape.ndims} dimensions")
     return tile(expand_dims(x, 1), stack([1, n, 1]))
-
-
-def repeat_elements(x: Tensor, rep: int, axis: int) -> Tensor:
-    """A tensor with each slice along an axis several times.
-
-    Args:
-        x: a tensor; its size along the axis must be known.
-        rep: how many times.
-        axis: the dimension.
-
-    Raises:
-        ValueError: the size along the axis is not known.
-    """
-    count = x.shape.as_list()[axis]
-    if count is None:
-        raise ValueError(f"repeat_elements: the size along axis {axis} of {x.name} must be known; it is {x.shape}")
-    return concat([each for part in split(x, count, axis=axis) for each in [part] * rep], axis=axis)
 
 
 def reverse(x: Tensor, axes: Nest) -> Tensor:

@@ -13,7 +13,6 @@ from weft.framework.replication import current_replica
 from weft.networks.config import KerasObject
 from weft.networks.engine.calls import history, operations
 from weft.networks.fitting.program import NO_LOSS, Program
-from weft.ops.array.identity import identity
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.ordering import group
@@ -53,7 +52,7 @@ class ReplicatedProgram(Program):
         self._losses = made["loss"]
         self._layer_updates = list(self._strategy.unwrap(made["updates"]))
         with get_default_graph().control_dependencies(self._strategy.unwrap(made["metrics"])):
-            self._metric_tensors = [identity(metric.result()) for metric in self.metrics()]
+            self._metric_tensors = [metric.result() for metric in self.metrics()]
 
     def _replica(self, inputs: list[Tensor], targets: list[Tensor], weights: list[Tensor]) -> dict[str, Value]:
         """One replica's loss, the updates of its layers, and those that take its part into the metrics."""

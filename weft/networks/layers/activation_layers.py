@@ -18,6 +18,7 @@ from weft.networks.state.defaults import floatx
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater
 from weft.ops.nn import activation as nn
+from weft.ops.nn.softmax import softmax
 
 
 def as_number(layer: str, argument: str, value: Nest) -> float:
@@ -85,7 +86,7 @@ class PReLU(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated inputs."""
-        made: Tensor = nn.relu(inputs) - self.alpha * nn.relu(-inputs)
+        made: Tensor = nn.relu(inputs) + -self.alpha * nn.relu(-inputs)
         return made
 
 
@@ -146,7 +147,7 @@ class Softmax(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated inputs."""
-        return activations.softmax(inputs, axis=self.axis)
+        return softmax(inputs, axis=self.axis)
 
 
 class ReLU(Layer):

@@ -96,17 +96,27 @@ class TimeDistributed(Wrapper):
             mask: `[batch, steps]` bool; has no effect on what is computed.
         """
         sizes = inputs.shape.as_list()
-        actual = shape_of(inputs)
-        inner = [actual[axis] if size is None else size for axis, size in enumerate(sizes)]
-        flat = reshape(inputs, [-1, *inner[2:]])
+        steps = shape_of(inputs)[1] if sizes[1] is None else sizes[1]
+        flat = reshape(inputs, [-1, *_sizes_from(inputs, 2)])
         flat.set_shape([None, *sizes[2:]])
         given = {"training": training} if training is not None and self.layer.takes("training") else {}
-        made: Tensor = self.layer.call(flat, **given)
-        rest = made.shape.as_list()[1:]
-        new = shape_of(made)
-        wide = reshape(made, [-1, inner[1], *(new[axis] if size is None else size for axis, size in enumerate(rest, 1))])
-        wide.set_shape([sizes[0], sizes[1], *rest])
+        count = get_default_graph().node_count
+        before = count.total
+        made: Tensor = self.layer(flat, **given)
+        # TensorFlow calls a network of layers again for the mask; later random nodes get their seeds by the count.
+        count.total += count.total - before if hasattr(self.layer, "layers") else 0
+        wide = reshape(made, [-1, steps, *_sizes_from(made, 1)])
+        wide.set_shape([sizes[0], sizes[1], *made.shape.as_list()[1:]])
         return wide
+
+
+def _sizes_from(tensor: Tensor, first: int) -> list[TensorLike]:
+    """The sizes from a dimension on, numbers where they are known."""
+    sizes = tensor.shape.as_list()[first:]
+    if None not in sizes:
+        return [size for size in sizes if size is not None]
+    actual = shape_of(tensor)
+    return [actual[axis] if size is None else size for axis, size in enumerate(sizes, first)]
 
 
 class Bidirectional(Wrapper):

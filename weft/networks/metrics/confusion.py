@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
-from weft.framework.operation import Tensor
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.confusion_matrix import confusion_matrix
 from weft.models.weights_broadcast import broadcast_weights
@@ -19,14 +20,18 @@ from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import reshape
 from weft.ops.array.topk import top_k
 from weft.ops.control_flow.ordering import group
+from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal
+from weft.ops.linalg.matrix_parts import tensor_diag_part
 from weft.ops.math.casting import cast
-from weft.ops.math.comparison import greater, logical_and, logical_not, maximum, minimum
+from weft.ops.math.comparison import greater, logical_and, logical_not, maximum, minimum, not_equal
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.reduce_functions import argmin, reduce_sum
 from weft.ops.math.unary import log
 
 _LEAST: Final = -1e10
 _COUNTS: Final = ("true_positives", "true_negatives", "false_positives", "false_negatives")
+_CALLED_NEGATIVE: Final = frozenset({"true_negatives", "false_negatives"})
+_NEGATIVE: Final = frozenset({"true_negatives", "false_positives"})
 _Thresholds = float | Sequence[float] | None
 
 
@@ -43,6 +48,14 @@ def _only_top(predictions: Tensor, k: int) -> Tensor:
     _, places = top_k(predictions, k, sorted=False)
     kept = reduce_sum(one_hot(places, int(predictions.shape.as_list()[-1] or 0), axis=-1), axis=-2)
     return predictions * kept + _LEAST * (1 - kept)
+
+
+def _are_probabilities(predictions: Tensor) -> list[Operation]:
+    """What fails in a step whose predictions are none."""
+    return [
+        assert_greater_equal(predictions, 0.0, message="predictions must be >= 0"),
+        assert_less_equal(predictions, 1.0, message="predictions must be <= 1"),
+    ]
 
 
 class _Counting(Metric):
@@ -62,29 +75,31 @@ class _Counting(Metric):
 
     def _count(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None) -> Nest:
         wanted, predicted = paired(y_true, y_pred, self._dtype)
-        if self.top_k is not None:
-            predicted = _only_top(predicted, self.top_k)
-        if self.class_id is not None:
-            wanted, predicted = wanted[..., self.class_id], predicted[..., self.class_id]
-        is_positive = reshape(cast(wanted, dtypes.bool), [1, -1])
-        limits = reshape(convert_to_tensor(self.threshold_values, dtype=predicted.dtype), [-1, 1])
-        says_positive = greater(reshape(predicted, [1, -1]), limits)
-        weights = None
-        if sample_weight is not None:
-            weights = reshape(
-                broadcast_weights(_as_wide(cast(convert_to_tensor(sample_weight), self._dtype), predicted), predicted), [1, -1]
-            )
-        sides = {
-            "true_positives": (says_positive, is_positive),
-            "false_positives": (says_positive, logical_not(is_positive)),
-            "true_negatives": (logical_not(says_positive), logical_not(is_positive)),
-            "false_negatives": (logical_not(says_positive), is_positive),
-        }
-        updates = []
+        with get_default_graph().control_dependencies(_are_probabilities(predicted)):
+            if self.top_k is not None:
+                predicted = _only_top(predicted, self.top_k)
+            if self.class_id is not None:
+                wanted, predicted = wanted[..., self.class_id], predicted[..., self.class_id]
+            is_positive = reshape(cast(wanted, dtypes.bool), [1, -1])
+            limits = reshape(convert_to_tensor(self.threshold_values, dtype=predicted.dtype), [-1, 1])
+            says_positive = greater(reshape(predicted, [1, -1]), limits)
+            # TensorFlow repeats all of them for each threshold; later random nodes get their seeds by the count.
+            get_default_graph().node_count.total += 8 if sample_weight is None else 10
+            return group(*self._counted(says_positive, is_positive, self._weights_for(predicted, sample_weight)))
+
+    def _weights_for(self, predicted: Tensor, sample_weight: TensorLike | None) -> Tensor | None:
+        if sample_weight is None:
+            return None
+        weights = _as_wide(cast(convert_to_tensor(sample_weight), self._dtype), predicted)
+        return reshape(broadcast_weights(weights, predicted), [1, -1])
+
+    def _counted(self, says_positive: Tensor, is_positive: Tensor, weights: Tensor | None) -> Iterator[Operation]:
+        kinds = self.counters.keys()
+        says = {True: says_positive, False: logical_not(says_positive) if kinds & _CALLED_NEGATIVE else says_positive}
+        is_ = {True: is_positive, False: logical_not(is_positive) if kinds & _NEGATIVE else is_positive}
         for kind, counter in self.counters.items():
-            found = cast(logical_and(*sides[kind]), self._dtype)
-            updates.append(counter.assign_add(reduce_sum(found if weights is None else found * weights, axis=1)).op)
-        return group(*updates)
+            found = cast(logical_and(says[kind not in _CALLED_NEGATIVE], is_[kind not in _NEGATIVE]), self._dtype)
+            yield counter.assign_add(reduce_sum(found if weights is None else found * weights, axis=1)).op
 
     def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:
         """Count the decisions of a batch.
@@ -205,6 +220,7 @@ class _AtBest(_Counting):
         super().__init__([0.5] if num_thresholds == 1 else [0.0, *inner, 1.0], name, dtype)
 
     def _rates(self) -> tuple[Tensor, Tensor]:
+        get_default_graph().node_count.total += 12  # TensorFlow takes the three counts at one threshold each.
         positives, negatives = self.counters["true_positives"], self.counters["true_negatives"]
         return (
             div_no_nan(positives, positives + self.counters["false_negatives"]),
@@ -309,6 +325,7 @@ class AUC(_Counting):
         start = true[1:] - slope * taken[1:]
         both = logical_and(greater(taken[:last], 0.0), greater(taken[1:], 0.0))
         ratio = where(both, div_no_nan(taken[:last], maximum(taken[1:], 0.0)), taken[1:] * 0.0 + 1.0)
+        get_default_graph().node_count.total += 3  # Each read of a slice has a node there.
         return reduce_sum(div_no_nan(slope * (d_true + start * log(ratio)), maximum(positives[1:], 0.0)))
 
     def result(self) -> Nest:
@@ -356,8 +373,8 @@ class MeanIoU(Metric):
             y_pred: what the model says, of the same shape.
             sample_weight: what each example counts, or each element, a shape that broadcasts; 1 when None.
         """
-        flat = [reshape(convert_to_tensor(each), [-1]) for each in (y_true, y_pred)]
-        weights = None if sample_weight is None else reshape(convert_to_tensor(sample_weight), [-1])
+        flat = [_flat(each) for each in (y_true, y_pred)]
+        weights = None if sample_weight is None else _flat(sample_weight)
         counts = confusion_matrix(flat[0], flat[1], num_classes=self.num_classes, weights=weights, dtype=dtypes.float64)
         return self.total_cm.assign_add(counts).op
 
@@ -365,9 +382,9 @@ class MeanIoU(Metric):
         """The mean over the classes that occurred."""
         rows = cast(reduce_sum(self.total_cm, axis=0), self._dtype)
         columns = cast(reduce_sum(self.total_cm, axis=1), self._dtype)
-        shared = cast(reduce_sum(self.total_cm * _eye(self.num_classes), axis=0), self._dtype)
+        shared = cast(tensor_diag_part(self.total_cm), self._dtype)
         either = rows + columns - shared
-        known = reduce_sum(cast(greater(either, 0.0), self._dtype))
+        known = reduce_sum(cast(not_equal(either, 0.0), self._dtype))
         return div_no_nan(reduce_sum(div_no_nan(shared, either)), known)
 
     def get_config(self) -> Config:
@@ -375,5 +392,6 @@ class MeanIoU(Metric):
         return {**super().get_config(), "num_classes": self.num_classes}
 
 
-def _eye(count: int) -> Tensor:
-    return one_hot(list(range(count)), count, dtype=dtypes.float64)
+def _flat(values: TensorLike) -> Tensor:
+    tensor = convert_to_tensor(values)
+    return tensor if tensor.shape.ndims == 1 else reshape(tensor, [-1])

@@ -19,12 +19,14 @@ from weft.networks.engine.layer import Layer
 from weft.networks.losses import fitted_weights
 from weft.networks.state.defaults import floatx
 from weft.networks.state.sessions import batch_set_value
+from weft.ops.array.filling import ones_like
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import size, squeeze
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
 from weft.ops.math.division import div_no_nan
+from weft.ops.math.elementwise import squared_difference
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.math.unary import sqrt
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
@@ -46,6 +48,22 @@ def _as_one_update(update_state: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+def _as_one_value(result: Callable[..., Nest]) -> Callable[..., Nest]:
+    """Let a `result` return a tensor of its own, and not also the `result` of a base class that it asks."""
+
+    @functools.wraps(result)
+    def wrapper(self: Metric) -> Nest:
+        if self._tells_result:
+            return result(self)
+        self._tells_result = True
+        try:
+            return identity(result(self))
+        finally:
+            self._tells_result = False
+
+    return wrapper
+
+
 class Metric(Layer):
     """The base of metrics.
 
@@ -60,6 +78,7 @@ class Metric(Layer):
 
     # What it gathers of a batch is no update of the layer that holds it: who evaluates runs it.
     gathers_values = True
+    _tells_result = False
 
     __repr__ = printed("tf.keras.metrics")
 
@@ -71,6 +90,8 @@ class Metric(Layer):
         super().__init_subclass__(**kwargs)
         if "update_state" in cls.__dict__:
             cls.update_state = _as_one_update(cls.__dict__["update_state"])  # type: ignore[method-assign]
+        if "result" in cls.__dict__:
+            cls.result = _as_one_value(cls.__dict__["result"])  # type: ignore[method-assign]
 
     def add_weight(self, name: str | None = None, shape: Nest = (), *args: Options, **kwargs: Options) -> VariableLike:
         """Make a variable of the metric: zeros, in no collection; each replica has its own, and their sum is read.
@@ -103,7 +124,7 @@ class Metric(Layer):
         """The value after a batch was taken in."""
         update = self.update_state(*args, **kwargs)
         with get_default_graph().control_dependencies([update]):
-            made: Tensor = identity(self.result())
+            made: Tensor = self.result()
         return made
 
     def reset_states(self) -> None:
@@ -208,12 +229,11 @@ class RootMeanSquaredError(Mean):
             y_pred: what the model says, of the same shape.
         """
         wanted, predicted = paired(y_true, y_pred, self._dtype)
-        error = predicted - wanted
-        return super().update_state(error * error, sample_weight)
+        return super().update_state(squared_difference(predicted, wanted), sample_weight)
 
     def result(self) -> Nest:
         """The error so far."""
-        return sqrt(super().result())
+        return sqrt(div_no_nan(self.total, self.count))
 
 
 class MeanRelativeError(Mean):
@@ -293,11 +313,12 @@ class MeanTensor(Metric):
         if self.total is None:
             self.total = self.add_weight("total", given.shape)
             self.count = self.add_weight("count", given.shape)
+            get_default_graph().node_count.total += 3  # TensorFlow initializes them here.
         elif given.shape != self.total.shape:
             raise ValueError("MeanTensor input values must always have the same shape. Expected shape (set during the first "
                              f"call): {self.total.shape}. Got: {given.shape}")  # fmt: skip
         kept, weights = weighted(given, sample_weight, self._dtype)
-        counted = given * 0.0 + 1.0 if weights is None else weights
+        counted = ones_like(given) if weights is None else weights
         added = self.total.assign_add(kept)
         with get_default_graph().control_dependencies([added]):
             return self.count.assign_add(counted).op

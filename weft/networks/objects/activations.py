@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.networks.objects import registry
+from weft.ops.array.selection import where
 from weft.ops.math import unary
 from weft.ops.math.casting import cast
 from weft.ops.math.clip import clip_by_value
@@ -50,13 +52,9 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     Returns:
         A tensor of the same shape and dtype.
     """
-    made = nn.elu(x)
-    return made if alpha == 1 else _where_positive(convert_to_tensor(x), made, alpha * made)
-
-
-def _where_positive(x: Tensor, chosen: Tensor, otherwise: Tensor) -> Tensor:
-    positive = cast(greater(x, 0.0), x.dtype)
-    return positive * chosen + (1.0 - positive) * otherwise
+    tensor = convert_to_tensor(x)
+    made = nn.elu(tensor)
+    return made if alpha == 1 else where(greater(tensor, 0.0), made, alpha * made)
 
 
 def selu(x: TensorLike) -> Tensor:
@@ -64,7 +62,8 @@ def selu(x: TensorLike) -> Tensor:
 
     Args: those of `tf.keras.activations.tanh`.
     """
-    return nn.selu(x)
+    with get_default_graph().node_count.as_many_as(8):  # of TensorFlow's scaled elu
+        return nn.selu(convert_to_tensor(x))
 
 
 def softplus(x: TensorLike) -> Tensor:
@@ -102,11 +101,16 @@ def relu(x: TensorLike, alpha: float = 0.0, max_value: float | None = None, thre
     tensor = convert_to_tensor(x)
     if alpha != 0 and max_value is None and threshold == 0:
         return nn.leaky_relu(tensor, alpha)
-    negative = nn.relu(threshold - tensor) if alpha != 0 else None
+    negative = nn.relu(-tensor + threshold if threshold != 0 else -tensor) if alpha != 0 else None
+    positive = _clipped_above(tensor, threshold, max_value)
+    return positive if negative is None else positive - alpha * negative
+
+
+def _clipped_above(tensor: Tensor, threshold: float, max_value: float | None) -> Tensor:
+    if threshold == 0 and max_value == 6:
+        return nn.relu6(tensor)
     made = tensor * cast(greater(tensor, threshold), tensor.dtype) if threshold != 0 else nn.relu(tensor)
-    if max_value is not None:
-        made = clip_by_value(made, 0.0, max_value)
-    return made if negative is None else made - alpha * negative
+    return made if max_value is None else clip_by_value(made, 0.0, max_value)
 
 
 def tanh(x: TensorLike) -> Tensor:

@@ -151,6 +151,8 @@ def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = N
     with get_default_graph().name_scope(name or "PSNR"):
         first, second, greatest = _comparable(a, b, max_val)
         error = reduce_mean(squared_difference(first, second), [-3, -2, -1])
+        # TensorFlow looks at the shapes in the step as well; random nodes behind this get their seeds by the count.
+        get_default_graph().node_count.total += 21
         decibels = 10.0 / math.log(10.0)
         return 2.0 * decibels * log(greatest) - decibels * log(error)
 
@@ -210,6 +212,7 @@ def ssim(
         first, second, greatest = _comparable(img1, img2, max_val)
         checks = [assert_greater_equal(shape(first)[-3:-1], filter_size, message="an image is smaller than SSIM's window")]
         first = with_dependencies(checks, first)
+        get_default_graph().node_count.total += 47  # of TensorFlow's further checks, and of the window, which it computes
         similarity, _ = _ssim_per_channel(first, second, greatest, filter_size, filter_sigma, k1, k2)
         return reduce_mean(similarity, [-1])
 
@@ -235,6 +238,7 @@ def ssim_multiscale(
     with get_default_graph().name_scope("MS-SSIM"):
         first, second, greatest = _comparable(img1, img2, max_val)
         factors = list(power_factors)
+        get_default_graph().node_count.total += 7 * len(factors) + 76  # as in `ssim`
         parts: list[Tensor] = []
         similarity = None
         for scale in range(len(factors)):

@@ -150,18 +150,22 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
     with get_default_graph().name_scope(name or "rot90"):
         tensor, before = image_of(image)
         turns = _turns(k)
-        if isinstance(turns, Tensor):
-            return _turned(tensor, before, turns)
-        swapped = [*range(before), before + 1, before, before + 2]
-        match turns % 4:
-            case 0:
-                return tensor
-            case 1:
-                return reverse(transpose(tensor, swapped), [before])
-            case 2:
-                return reverse(tensor, [before, before + 1])
-            case _:
-                return transpose(reverse(tensor, [before]), swapped)
+        # TensorFlow chooses among the turns in the step.
+        with get_default_graph().node_count.as_many_as(61 if is_tensor(k) else 62):
+            return _turned(tensor, before, turns) if isinstance(turns, Tensor) else _turned_by(tensor, before, turns % 4)
+
+
+def _turned_by(tensor: Tensor, before: int, turns: int) -> Tensor:
+    swapped = [*range(before), before + 1, before, before + 2]
+    match turns:
+        case 0:
+            return tensor
+        case 1:
+            return reverse(transpose(tensor, swapped), [before])
+        case 2:
+            return reverse(tensor, [before, before + 1])
+        case _:
+            return transpose(reverse(tensor, [before]), swapped)
 
 
 def _check_pixels(what: str, tensor: Tensor) -> None:

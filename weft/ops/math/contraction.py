@@ -23,6 +23,7 @@ from weft.ops.array.transposing import transpose
 from weft.ops.declaration import op, unknown
 from weft.ops.input_scope import input_scope
 from weft.ops.math.complex_numbers import conj
+from weft.ops.math.einsum_nodes import tensorflows_nodes
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_prod
@@ -135,10 +136,13 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: str) -> Tensor:
         tensors = [convert_to_tensor(each, name=f"inputs_{index}") for index, each in enumerate(values)]
         # The node has the labels of the result, as TensorFlow's must; NumPy's rule adds them. One that is not well formed
         # its shape rule refuses, with the inputs.
+        nodes: int | None = None
         with contextlib.suppress(ValueError):
             terms, right = split_equation(equation, len(tensors))
             equation = f"{','.join(terms)}->{right}"
-        return einsum_node(tensors, equation=equation, name=scope)
+            nodes = tensorflows_nodes(terms, right, [each.dims for each in tensors])
+        with get_default_graph().node_count.as_many_as(1 if nodes is None else nodes):
+            return einsum_node(tensors, equation=equation, name=scope)
 
 
 # Tensordot.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like, zeros, zeros_like
@@ -62,6 +63,8 @@ def _sampled_logits(
 
 def _logits(inputs: Tensor, rows: Tensor, offsets: Tensor, count: Tensor, num_true: int) -> tuple[Tensor, Tensor]:
     """The logits of the true classes, whose rows come first, and of the sampled ones."""
+    # TensorFlow sums products by a matrix of ones, and takes sizes again and again: later seeds go by the count.
+    get_default_graph().node_count.total += 23
     split = slice_helper(count, 0)
     true_rows = slice_of(rows, [0, 0], stack([split, -1]))
     sampled_rows = slice_of(rows, stack([split, 0]), [-1, -1])
@@ -76,6 +79,7 @@ def _logits(inputs: Tensor, rows: Tensor, offsets: Tensor, count: Tensor, num_tr
 
 def _ruled_out(labels: TensorLike, sampled: Tensor, num_true: int, num_sampled: int, kind: DType) -> Tensor:
     """The terms that rule out samples that are true classes, to be added to the logits."""
+    get_default_graph().node_count.total += 2
     rows, places, weights = compute_accidental_hits(labels, sampled, num_true)
     columns = cast(reshape(places, [-1, 1]), dtypes.int32)
     indices = concat([reshape(rows, [-1, 1]), columns], 1, "sparse_indices")
@@ -108,6 +112,7 @@ def nce_loss(
         remove_accidental_hits, partition_strategy, name, None,
     )  # fmt: skip
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
+    get_default_graph().node_count.total += 10  # of the sum, which TensorFlow has a product with ones for
     return reduce_sum(losses, 1)
 
 

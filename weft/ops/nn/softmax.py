@@ -133,7 +133,8 @@ def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor |
         )
     dims = logits.dims
     order = _with_last(axis, rank(logits))
-    get_default_graph().node_count.total += 14  # TensorFlow makes the order twice; later random nodes get seeds by the count.
+    # TensorFlow makes the order twice; later random nodes get seeds by the count.
+    get_default_graph().node_count.total += 14 if isinstance(axis, Tensor) or axis >= 0 else 16
     made = transpose(node(transpose(logits, order)), order, name=name or "transpose")
     made.set_shape(dims)
     return made

@@ -1,27 +1,23 @@
-"""The cells: one time step of SimpleRNN, GRU and LSTM, and cells one above the other."""
+"""The cells: one time step of SimpleRNN, GRU and LSTM."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.networks.config import Config, GivenConfig, KerasObject, Options
+from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
+from weft.networks.layers.recurrent.masks import Masks, dropout_masks, gates_product, masked
 from weft.networks.objects.arguments import keeps_arguments
-from weft.networks.objects.registry import deserialize_keras_object
-from weft.networks.state.own_seeds import own_seed
-from weft.networks.state.phase import in_train_phase
-from weft.ops.array.filling import ones_like, zeros
-from weft.ops.array.identity import identity
+from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat, split
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack
 from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
-from weft.ops.nn.dropout import dropout as nn_dropout
 from weft.ops.variables.initializers import Ones
 
 
@@ -32,10 +28,18 @@ class Cell(Layer):
     # As the program gave it; all compute the same.
     implementation: int
 
+    # How many nodes TensorFlow has for the loop over the steps beyond those made here: later seeds go by the count.
+    loop_nodes = -14
+
     @property
-    def further_nodes(self) -> int:
-        """How many nodes TensorFlow has for a layer of the cell beyond those made here: later seeds go by the count."""
+    def step_nodes(self) -> int:
+        """How many nodes TensorFlow has for a step beyond those made here."""
         return 0
+
+    @property
+    def state_uses(self) -> int:
+        """How many nodes of TensorFlow's step read a state."""
+        return 1
 
     def _make(self, units: int, use_bias: bool, options: Sequence[Nest], rates: tuple[float, float]) -> None:
         self.units, self.use_bias = units, use_bias
@@ -90,7 +94,7 @@ class Cell(Layer):
         """The bias as a step adds it, where there is one."""
         return self.bias
 
-    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
+    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Masks]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states of one step.
 
         Args:
@@ -100,18 +104,25 @@ class Cell(Layer):
         """
         raise NotImplementedError
 
-    def masks_for(self, inputs: Tensor, state: Tensor, training: TensorLike | None) -> list[Tensor | None]:
+    def masks_for(self, inputs: Tensor, state: Tensor, training: TensorLike | None) -> list[Masks]:
         """The dropout masks of inputs and state for a whole call, None where nothing is dropped.
+
+        Each gate has its own; the second implementation draws as many, and uses the first.
 
         Args:
             inputs: `[batch, depth]`, of any step.
             state: `[batch, units]`, the first one.
             training: whether to drop; Keras' learning phase when None.
         """
-        made: list[Tensor | None] = []
-        for rate, like in ((self.dropout, inputs), (self.recurrent_dropout, state)):
-            made.append(_dropped(like, rate, training) if rate else None)
-        return made
+        drawn = [
+            dropout_masks(like, rate, self.gates, training)
+            for rate, like in ((self.dropout, inputs), (self.recurrent_dropout, state))
+        ]
+        return [each and each[:1] if self._one_mask else each for each in drawn]
+
+    @property
+    def _one_mask(self) -> bool:
+        return getattr(self, "implementation", 1) == 2
 
     def get_initial_state(self, inputs: Nest = None, batch_size: Nest = None, dtype: Nest = None) -> Nest:
         """The state of zeros.
@@ -138,16 +149,6 @@ def zeros_like_batch(first: Tensor, sizes: Sequence[int]) -> list[Tensor]:
     return states
 
 
-def _dropped(like: Tensor, rate: float, training: TensorLike | None) -> Tensor:
-    ones = ones_like(like)
-    made: Tensor = in_train_phase(lambda: nn_dropout(ones, rate=rate, seed=own_seed()), lambda: identity(ones), training)
-    return made
-
-
-def _masked(value: Tensor, mask: Tensor | None) -> Tensor:
-    return value if mask is None else value * mask
-
-
 class SimpleRNNCell(Cell):
     """`output = new state = activation(W inputs + U state + b)`.
 
@@ -161,8 +162,6 @@ class SimpleRNNCell(Cell):
         dropout, recurrent_dropout: the parts of inputs and states that are dropped in training.
         kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
     """
-
-    further_nodes = -15
 
     @keeps_arguments
     def __init__(
@@ -180,12 +179,12 @@ class SimpleRNNCell(Cell):
             (bias_initializer, bias_regularizer, bias_constraint),
         ), (dropout, recurrent_dropout))  # fmt: skip
 
-    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
+    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Masks]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states."""
-        made = matmul(_masked(inputs, masks[0]), self.kernel)
+        made = matmul(masked(inputs, masks[0]), self.kernel)
         if self.bias is not None:
             made = bias_add(made, self.bias)
-        output = self.activation(made + matmul(_masked(states[0], masks[1]), self.recurrent_kernel))
+        output = self.activation(made + matmul(masked(states[0], masks[1]), self.recurrent_kernel))
         return output, [output]
 
     def call(self, inputs: Nest, states: Nest, training: TensorLike | None = None) -> Nest:  # type: ignore[override]
@@ -220,13 +219,17 @@ class GRUCell(Cell):
     gates = 3
 
     @property
-    def further_nodes(self) -> int:
-        """As `Cell.further_nodes`."""
-        if self.reset_after:
-            return 77
+    def step_nodes(self) -> int:
+        """As `Cell.step_nodes`: the first implementation has a product for each gate."""
         if self.implementation == 2:
-            return 3
-        return 39 if self.use_bias else 7
+            return 10 if self.reset_after else 9
+        with_bias = 46 if self.reset_after else 27
+        return with_bias if self.use_bias else with_bias - 16 - 4 * self.reset_after
+
+    @property
+    def state_uses(self) -> int:
+        """As `Cell.state_uses`."""
+        return 4 if self.implementation == 1 else 2 if self.reset_after else 3
 
     @keeps_arguments
     def __init__(
@@ -248,26 +251,28 @@ class GRUCell(Cell):
     def _bias_shape(self) -> tuple[int, ...]:
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
 
-    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
+    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Masks]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states."""
         before, n = states[0], self.units
-        past = _masked(before, masks[1])
-        of_inputs = matmul(_masked(inputs, masks[0]), self.kernel)
+        if self._one_mask:
+            before, masks = masked(before, masks[1]), [masks[0], None]
+        of_inputs = gates_product(matmul, inputs, self.kernel, masks[0])
         if self.bias is not None:
             bias = self.step_bias()
             of_inputs = bias_add(of_inputs, bias[0] if self.reset_after else bias)
         x_z, x_r, x_h = split(of_inputs, 3, axis=1)
         if self.reset_after:
-            of_state = matmul(past, self.recurrent_kernel)
+            of_state = gates_product(matmul, before, self.recurrent_kernel, masks[1])
             if self.bias is not None:
                 of_state = bias_add(of_state, bias[1])
             s_z, s_r, s_h = split(of_state, 3, axis=1)
             update, reset = self.recurrent_activation(x_z + s_z), self.recurrent_activation(x_r + s_r)
             candidate = self.activation(x_h + reset * s_h)
         else:
-            gates = matmul(past, self.recurrent_kernel[:, : 2 * n])
+            of_gates = masks[1] and masks[1][:2]
+            gates = gates_product(matmul, before, self.recurrent_kernel[:, : 2 * n], of_gates)
             update, reset = self.recurrent_activation(x_z + gates[:, :n]), self.recurrent_activation(x_r + gates[:, n:])
-            candidate = self.activation(x_h + matmul(reset * past, self.recurrent_kernel[:, 2 * n :]))
+            candidate = self.activation(x_h + matmul(reset * masked(before, masks[1], 2), self.recurrent_kernel[:, 2 * n :]))
         output = update * before + (1 - update) * candidate
         return output, [output]
 
@@ -303,12 +308,14 @@ class LSTMCell(Cell):
     gates = 4
 
     @property
-    def further_nodes(self) -> int:
-        """As `Cell.further_nodes`: the first implementation has a product for each gate."""
-        if self.implementation == 2:
-            return -16
-        masks = (self.dropout > 0) + (self.recurrent_dropout > 0)
-        return (52 if self.use_bias else 40) + 77 * masks
+    def step_nodes(self) -> int:
+        """As `Cell.step_nodes`: the first implementation has a product for each gate."""
+        return 0 if self.implementation == 2 else 34 if self.use_bias else 28
+
+    @property
+    def state_uses(self) -> int:
+        """As `Cell.state_uses`."""
+        return 5 if self.implementation == 1 else 2
 
     @keeps_arguments
     def __init__(
@@ -336,13 +343,22 @@ class LSTMCell(Cell):
             [given((n,), dtype=dtype), Ones()((n,), dtype=dtype), given((2 * n,), dtype=dtype)], axis=-1
         )
 
-    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
+    def gate_sums(self, inputs: Tensor, past: Tensor, masks: Sequence[Masks]) -> Tensor:
+        """What the gates have of inputs and the last output, `[batch, 4 * units]`.
+
+        Args:
+            inputs: `[batch, depth]`.
+            past: `[batch, units]`.
+            masks: what they are multiplied by, as `masks_for` gives it.
+        """
+        of_inputs = gates_product(matmul, inputs, self.kernel, masks[0])
+        made = of_inputs + gates_product(matmul, past, self.recurrent_kernel, masks[1])
+        return made if self.bias is None else bias_add(made, self.step_bias())
+
+    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Masks]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states."""
         past, memory = states
-        made = matmul(_masked(inputs, masks[0]), self.kernel) + matmul(_masked(past, masks[1]), self.recurrent_kernel)
-        if self.bias is not None:
-            made = bias_add(made, self.step_bias())
-        i, f, c, o = split(made, 4, axis=1)
+        i, f, c, o = split(self.gate_sums(inputs, past, masks), 4, axis=1)
         kept = self.recurrent_activation(f) * memory + self.recurrent_activation(i) * self.activation(c)
         output = self.recurrent_activation(o) * self.activation(kept)
         return output, [output, kept]
@@ -358,70 +374,3 @@ class LSTMCell(Cell):
             The output, `[batch, units]`, and the list of new states.
         """
         return self.step(inputs, states, self.masks_for(inputs, states[0], training))
-
-
-class StackedRNNCells(Layer):
-    """Cells one above the other, as one.
-
-    Args:
-        cells: the cells, the one that gets the inputs first.
-        kwargs: `name`, `trainable`, `dtype` and others of `tf.keras.layers.Layer`.
-    """
-
-    def __init__(self, cells: Sequence[KerasObject], **kwargs: Options) -> None:
-        super().__init__(**kwargs)
-        self.cells = list(cells)
-        sizes = [each.state_size if isinstance(each.state_size, list | tuple) else [each.state_size] for each in self.cells]
-        self._counts = [len(each) for each in sizes]
-        self.state_size = [size for each in sizes for size in each]
-        self.output_size = self.cells[-1].output_size
-
-    def build(self, input_shape: ShapeLike) -> None:
-        """Build each cell for what the one below gives."""
-        shape = TensorShape(input_shape)
-        for cell in self.cells:
-            if not cell.built:
-                cell.build(shape)
-                cell.built = True
-            shape = TensorShape([shape.as_list()[0], cell.output_size])
-        self.built = True
-
-    def call(self, inputs: Nest, states: Nest, training: TensorLike | None = None) -> Nest:  # type: ignore[override]
-        """One step of each.
-
-        Args:
-            states: `[batch, units]` each, of the step before.
-            training: whether to drop; Keras' learning phase when None.
-
-        Returns:
-            The output, `[batch, units]`, and the list of new states.
-        """
-        left, made = list(states), []
-        for cell, count in zip(self.cells, self._counts, strict=True):
-            inputs, new = cell.call(inputs, left[:count])
-            left = left[count:]
-            made += list(new)
-        return inputs, made
-
-    @classmethod
-    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-        """Cells of their configs.
-
-        Args:
-            custom_objects: classes of cells by the names that the config has for them.
-        """
-        given = dict(config)
-        return cls([deserialize_cell(each, custom_objects) for each in given.pop("cells")], **given)
-
-    def get_config(self) -> Config:
-        """The cells' configs."""
-        cells = [{"class_name": type(each).__name__, "config": each.get_config()} for each in self.cells]
-        return {**super().get_config(), "cells": cells}
-
-
-def deserialize_cell(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
-    """The cell of a config: one of these, or the program's own."""
-    return deserialize_keras_object(config, _CELLS, custom_objects, "cell")
-
-
-_CELLS: Final = {each.__name__: each for each in (SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells)}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.conv_arguments import layout_of, padding_of, per_axis
 from weft.models.layers.input_spec import InputSpec
 from weft.networks.config import KerasObject, Options
 from weft.networks.layers.recurrent.cells import LSTMCell
+from weft.networks.layers.recurrent.masks import Masks, gates_product
 from weft.networks.layers.recurrent.rnn import RNN
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
@@ -36,6 +38,14 @@ class ConvLSTM2DCell(LSTMCell):
         self.dilation_rate = per_axis(dilation_rate, 2, "dilation_rate")
         self.layout = layout_of(self.data_format, 2)
 
+    # Beside that of other cells, whose kernels are matrices.
+    loop_nodes = -33
+
+    @property
+    def step_nodes(self) -> int:
+        """As `Cell.step_nodes`."""
+        return 34 if self.use_bias else 29
+
     def kernel_shapes(self, input_shape: ShapeLike) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The kernels of the convolutions."""
         channels = TensorShape(input_shape).as_list()[self.layout.index("C")]
@@ -51,24 +61,35 @@ class ConvLSTM2DCell(LSTMCell):
         made: Tensor = conv2d(inputs, kernel, wide, padding.upper(), data_format=self.layout, dilations=apart)
         return made
 
-    def of_inputs(self, inputs: Tensor) -> Tensor:
-        """The convolution of a step's images, with the bias."""
-        made = self._convolved(inputs, self.kernel, self.strides, self.padding, self.dilation_rate)
+    def _of_image(self, inputs: Tensor, kernel: Tensor) -> Tensor:
+        return self._convolved(inputs, kernel, self.strides, self.padding, self.dilation_rate)
+
+    def _of_state(self, state: Tensor, kernel: Tensor) -> Tensor:
+        return self._convolved(state, kernel, (1, 1), "same", (1, 1))
+
+    def of_inputs(self, inputs: Tensor, masks: Masks = None) -> Tensor:
+        """The convolution of a step's images, with the bias.
+
+        Args:
+            inputs: `[batch, rows, columns, channels]`, or channels first.
+            masks: what they are multiplied by, for each gate.
+        """
+        made = gates_product(self._of_image, inputs, self.kernel, masks, self.layout.index("C"))
         return made if self.bias is None else bias_add(made, self.bias, self.layout)
 
     def zero_states(self, first: Tensor) -> list[Tensor]:
         """States of zeros, like what a step makes of its first images."""
+        get_default_graph().node_count.total -= 6  # TensorFlow has another convolution of fewer nodes there.
         like = split(zeros_like(self.of_inputs(first)), self.gates, axis=self.layout.index("C"))[0]
         return [like, like]
 
-    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
+    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Masks]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states."""
         past, memory = states
-        dropped, kept_past = masks
-        made = self.of_inputs(inputs if dropped is None else inputs * dropped)
-        given = past if kept_past is None else past * kept_past
-        made = made + self._convolved(given, self.recurrent_kernel, (1, 1), "same", (1, 1))
-        i, f, c, o = split(made, 4, axis=self.layout.index("C"))
+        axis = self.layout.index("C")
+        made = self.of_inputs(inputs, masks[0])
+        made = made + gates_product(self._of_state, past, self.recurrent_kernel, masks[1], axis)
+        i, f, c, o = split(made, 4, axis=axis)
         kept = self.recurrent_activation(f) * memory + self.recurrent_activation(i) * self.activation(c)
         output = self.recurrent_activation(o) * self.activation(kept)
         return output, [output, kept]

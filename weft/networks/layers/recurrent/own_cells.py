@@ -8,12 +8,11 @@ from weft.framework.aliases import Nest, ShapeLike
 from weft.framework.operation import Tensor
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.recurrent.cells import LSTMCell
+from weft.networks.layers.recurrent.masks import Masks
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import split
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.stacking import stack
-from weft.ops.math.products import matmul
-from weft.ops.nn.bias import bias_add
 
 
 class AbstractRNNCell(Layer):
@@ -64,14 +63,10 @@ class PeepholeLSTMCell(LSTMCell):
             for gate in ("input", "forget", "output")
         )
 
-    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Tensor | None]) -> tuple[Tensor, list[Tensor]]:
+    def step(self, inputs: Tensor, states: Sequence[Tensor], masks: Sequence[Masks]) -> tuple[Tensor, list[Tensor]]:
         """The output and the new states."""
         past, memory = states
-        of_inputs, of_past = (each if mask is None else each * mask for each, mask in zip((inputs, past), masks, strict=True))
-        made = matmul(of_inputs, self.kernel) + matmul(of_past, self.recurrent_kernel)
-        if self.bias is not None:
-            made = bias_add(made, self.step_bias())
-        i, f, c, o = split(made, 4, axis=1)
+        i, f, c, o = split(self.gate_sums(inputs, past, masks), 4, axis=1)
         entering = self.recurrent_activation(i + self.input_gate_peephole_weights * memory)
         staying = self.recurrent_activation(f + self.forget_gate_peephole_weights * memory)
         kept = staying * memory + entering * self.activation(c)

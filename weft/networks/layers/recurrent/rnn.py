@@ -15,8 +15,9 @@ from weft.models.layers.input_spec import InputSpec
 from weft.models.rnn.cell import RNNCell
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.layer import Layer
-from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells, deserialize_cell, zeros_like_batch
+from weft.networks.layers.recurrent.cells import Cell, zeros_like_batch
 from weft.networks.layers.recurrent.scan import scanned
+from weft.networks.layers.recurrent.stacked import StackedRNNCells, deserialize_cell
 from weft.networks.state.sessions import batch_set_value
 from weft.ops.array.identity import identity
 from weft.ops.control_flow.ordering import group
@@ -164,10 +165,8 @@ class RNN(Layer):
         if isinstance(inputs, list | tuple):
             inputs, states = inputs[0], list(inputs[1:])
             mask = mask[0] if isinstance(mask, list | tuple) else mask
-        if isinstance(self.cell, Cell) and not self.unroll:
-            # Seeds of later random nodes go by the count of TensorFlow's nodes.
-            beside = 4 * self.return_sequences + 2 * (mask is not None) + (states is not None)
-            get_default_graph().node_count.total += self.cell.further_nodes + beside
+        if isinstance(self.cell, Cell | StackedRNNCells):
+            self._count_nodes(self.cell, inputs, mask is not None, states is not None)
         if self.stateful and states is None:
             states = [identity(each) for each in self._states or ()]
         steps_first = self.time_major
@@ -184,6 +183,15 @@ class RNN(Layer):
             made.set_shape([inputs.shape.as_list()[1 if steps_first else 0], *outputs.shape.as_list()[2:]])
         return [made, *last] if self.return_state else made
 
+    def _count_nodes(self, cell: Cell | StackedRNNCells, inputs: Tensor, is_masked: bool, has_states: bool) -> None:
+        """Count what TensorFlow has and weft has not: seeds of later random nodes go by that."""
+        count = inputs.shape.as_list()[0 if self.time_major else 1]
+        beside = 4 * self.return_sequences + 2 * is_masked + has_states - len(self._sizes())
+        if self.stateful:
+            beside += cell.state_uses - 2
+        steps = 2 * cell.step_nodes + cell.loop_nodes if not self.unroll else (count or 0) * cell.step_nodes - 2
+        get_default_graph().node_count.total += steps + beside
+
     def _step_of(
         self, inputs: Tensor, states: Sequence[Tensor], training: TensorLike | None
     ) -> Callable[[Tensor, list[Tensor]], Nest]:
@@ -191,6 +199,8 @@ class RNN(Layer):
         if isinstance(cell, Cell):
             masks = cell.masks_for(inputs[0] if self.time_major else inputs[:, 0], states[0], training)
             return lambda each, now: cell.step(each, now, masks)
+        if isinstance(cell, StackedRNNCells):
+            return cell.steps()
 
         def step(each: Tensor, now: list[Tensor]) -> Nest:
             # A cell of tf.nn.rnn_cell has the only state as it is, and several in a structure of its own.

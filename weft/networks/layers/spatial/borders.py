@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework.aliases import Nest
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.layers.conv_arguments import per_axis
 from weft.models.layers.input_spec import InputSpec
@@ -12,11 +13,12 @@ from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
+from weft.ops.array.constant import constant
 from weft.ops.array.padding import pad
 from weft.ops.array.sequences import repeat
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.transposing import transpose
-from weft.ops.image.resize import resize_bilinear
+from weft.ops.image.resize import resize_bilinear, resize_nearest_neighbor
 
 _Pairs = list[tuple[int, int]]
 
@@ -153,7 +155,7 @@ class UpSampling1D(_Spatial):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The inputs, each step `size` times."""
-        return _repeated(inputs, [self.size], self.first)
+        return repeat_elements(inputs, self.size, self.first)
 
 
 class UpSampling2D(_Spatial):
@@ -186,12 +188,12 @@ class UpSampling2D(_Spatial):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The larger images."""
-        if self.interpolation == "nearest":
-            return _repeated(inputs, self.size, self.first)
+        sizes = shape_of(inputs)[self.first : self.first + 2] * constant(list(self.size))
         images = inputs if self.first == 1 else transpose(inputs, [0, 2, 3, 1])
-        sizes = shape_of(images)[1:3] * list(self.size)
+        resize = resize_nearest_neighbor if self.interpolation == "nearest" else resize_bilinear
         # Of the pixels' centres: unlike `tf.image.resize_images`, as Keras has it in TensorFlow 1.15.
-        made = resize_bilinear(images, sizes, half_pixel_centers=True)
+        with get_default_graph().name_scope("resize"):
+            made = resize(images, sizes, half_pixel_centers=True)
         known = images.shape.as_list()
         made.set_shape(
             [known[0], *(None if n is None else n * k for n, k in zip(known[1:3], self.size, strict=True)), known[3]]
@@ -218,14 +220,26 @@ class UpSampling3D(_Spatial):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The larger volumes."""
-        return _repeated(inputs, self.size, self.first)
+        for axis, count in enumerate(self.size, self.first):
+            inputs = repeat_elements(inputs, count, axis)
+        return inputs
 
 
-def _repeated(tensor: Tensor, counts: Sequence[int], first: int) -> Tensor:
-    for axis, count in enumerate(counts, first):
-        if count != 1:
-            sizes = tensor.shape.as_list()
-            tensor = repeat(tensor, count, axis=axis)
-            tensor.set_shape([size * count if here == axis and size is not None else size if here != axis else None
-                              for here, size in enumerate(sizes)])  # fmt: skip
-    return tensor
+def repeat_elements(x: Tensor, rep: int, axis: int) -> Tensor:
+    """A tensor with each slice along an axis several times.
+
+    Args:
+        x: a tensor of known rank.
+        rep: how many times.
+        axis: the dimension.
+
+    Returns:
+        A tensor of the same dtype, `rep` times as long along the axis.
+    """
+    sizes = x.shape.as_list()
+    axis %= len(sizes)
+    # TensorFlow splits and joins what has a known size.
+    with get_default_graph().node_count.as_many_as(8 if sizes[axis] is None else 5):
+        made = repeat(x, rep, axis=axis) if rep != 1 else x
+    made.set_shape([size if here != axis or size is None else size * rep for here, size in enumerate(sizes)])
+    return made
