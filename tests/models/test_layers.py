@@ -106,8 +106,6 @@ def test_batch_normalization_takes_its_arguments_in_tensorflows_order() -> None:
     renorm, clipping, momentum, fused, trainable = False, None, 0.9, True, True
     layer = tf.layers.BatchNormalization(-1, 0.9, 1e-3, True, True, *weights, renorm, clipping, momentum, fused, trainable)
     assert (layer.fused, layer.trainable) == (True, True)
-    with pytest.raises(NotImplementedError, match="virtual_batch_size and adjustment are not supported"):
-        tf.layers.batch_normalization(tf.ones([2, 2]), virtual_batch_size=1)
 
 
 def test_a_window_may_be_a_part_of_a_shape() -> None:

@@ -30,7 +30,7 @@ COUNTS = {
     ),
     "conv2d_transpose valid": (
         lambda images, sequence, volumes: layers.conv2d_transpose(images, 4, 3, 2),
-        46,
+        49,
     ),
     "conv3d_transpose": (
         lambda images, sequence, volumes: layers.conv3d_transpose(volumes, 4, 3, 2),
@@ -51,6 +51,22 @@ COUNTS = {
     "batch_normalization for evaluation": (
         lambda images, sequence, volumes: layers.batch_normalization(images),
         21,
+    ),
+    "batch_normalization of virtual batches": (
+        lambda images, sequence, volumes: layers.batch_normalization(sequence, virtual_batch_size=2, training=True),
+        49,
+    ),
+    "batch_normalization of virtual batches where a step tells": (
+        lambda images, sequence, volumes: layers.batch_normalization(
+            sequence, virtual_batch_size=2, training=tf.placeholder_with_default(True, [])
+        ),
+        83,
+    ),
+    "contributed batch_norm with limits of renormalization": (
+        lambda images, sequence, volumes: contributed.batch_norm(
+            images, renorm=True, renorm_clipping={"rmax": 3.0, "rmin": 0.3, "dmax": 5.0}
+        ),
+        95,
     ),
     "contributed batch_norm": (
         lambda images, sequence, volumes: contributed.batch_norm(images),

@@ -25,9 +25,10 @@ from weft.framework.graph import get_default_graph
 from weft.framework.nest import map_structure
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.functional.layer_outputs import collected, variable_collections
+from weft.models.functional.layer_outputs import add_variable, collected, variable_collections
 from weft.models.layers.core import either_branch
-from weft.models.layers.norm import counted_where_fed
+from weft.models.layers.norm import Adjustment, BatchNormalization, counted_where_fed
+from weft.models.layers.renorm import Clipping
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
@@ -37,7 +38,7 @@ from weft.ops.nn.norm import batch_normalization, moments, weighted_moments
 from weft.ops.variables.initializers import Ones, Zeros
 from weft.ops.variables.model_variables import model_variable
 from weft.ops.variables.moving_average import assign_moving_average
-from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
@@ -51,8 +52,8 @@ def batch_norm(
     is_training: TensorLike = True, reuse: Reuse = None, variables_collections: VariableCollections = None,
     outputs_collections: Collections = None, trainable: bool = True, batch_weights: TensorLike | None = None,
     fused: bool | None = None, data_format: str = "NHWC", zero_debias_moving_mean: bool = False,
-    scope: ScopeLike = None, renorm: bool = False, renorm_clipping: object = None, renorm_decay: float = 0.99,
-    adjustment: object = None,
+    scope: ScopeLike = None, renorm: bool = False, renorm_clipping: Clipping | None = None, renorm_decay: float = 0.99,
+    adjustment: Adjustment | None = None,
 ) -> Tensor:  # fmt: skip
     """Inputs normalized by the batch's mean and variance in training, by their moving averages otherwise.
 
@@ -74,16 +75,15 @@ def batch_norm(
         data_format: "NHWC", channels last, or "NCHW", channels second, for any rank.
         zero_debias_moving_mean: correct the averaged mean for having begun at zero.
         scope: the variable scope, "BatchNorm" when None.
-        renorm, renorm_clipping, renorm_decay, adjustment: not supported.
+        renorm, renorm_clipping, renorm_decay, adjustment: see `tf.layers.BatchNormalization`.
 
     Returns:
         The shape and dtype of `inputs`.
 
     Raises:
-        ValueError: the layout or the shape does not fit, `fused` is asked for with weights, or an option is not supported.
+        ValueError: the layout or the shape does not fit, `fused` is asked for with weights, or renormalization or an
+            adjustment with them, with other collections of updates or a corrected mean.
     """
-    if renorm or adjustment is not None:
-        raise ValueError("batch_norm: weft has neither `renorm` nor `adjustment`; use plain batch normalization")
     if fused and batch_weights is not None:
         raise ValueError("Weighted mean and variance is not currently supported for fused batch norm.")
     if data_format not in ("NHWC", "NCHW"):
@@ -93,6 +93,10 @@ def batch_norm(
         rank, axis, channels = _layout(inputs, fused, data_format)
         state = _State(channels, inputs.dtype.base_dtype, param_initializers, param_regularizers, variables_collections)
         plain = updates_collections == GraphKeys.UPDATE_OPS and batch_weights is None and not zero_debias_moving_mean
+        if renorm or adjustment is not None:
+            renormalization = (renorm, renorm_clipping, renorm_decay)
+            layer = _layer(plain, axis, decay, epsilon, center, scale, state, renormalization, adjustment, trainable, opened)
+            return collected(outputs_collections, opened.name, _by_layer(layer, state, inputs, is_training, activation_fn))
         is_layer = plain and (rank != 2 or fused is False)
         gamma, beta = state.parameters(scale, center, trainable, is_layer)
         averages = state.variable("moving_mean", Zeros(), False), state.variable("moving_variance", Ones(), False)
@@ -125,6 +129,35 @@ def batch_norm(
 Parameters = Mapping[str, Callable[..., Any]]
 
 
+def _layer(
+    is_plain: bool, axis: int, decay: float, epsilon: float, center: bool, scale: bool, state: _State,
+    renormalization: tuple[bool, Clipping | None, float], adjustment: Adjustment | None, trainable: bool,
+    opened: VariableScope,
+) -> BatchNormalization:  # fmt: skip
+    """The layer that does the work where it is renormalized or adjusted."""
+    if not is_plain:
+        what = "renorm" if renormalization[0] else "adjustment"
+        raise ValueError(f"{what} is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
+    makers, regularizers = state.initializers, state.regularizers
+    return BatchNormalization(
+        axis, decay, epsilon, center, scale, makers.get("beta", Zeros()), makers.get("gamma", Ones()),
+        makers.get("moving_mean", Zeros()), makers.get("moving_variance", Ones()), regularizers.get("beta"),
+        regularizers.get("gamma"), None, None, *renormalization, None, trainable, None, adjustment, opened.name,
+        _scope=opened, _reuse=opened.reuse,
+    )  # fmt: skip
+
+
+def _by_layer(
+    layer: BatchNormalization, state: _State, inputs: Tensor, is_training: TensorLike, activation_fn: Activation | None
+) -> Tensor:
+    outputs = layer(inputs, training=is_training)
+    for variable in layer.variables:
+        get_default_graph().add_to_collection(GraphKeys.MODEL_VARIABLES, variable)
+    for name in ("gamma", "beta", "moving_mean", "moving_variance"):
+        add_variable(getattr(layer, name), state.collections, name)
+    return outputs if activation_fn is None else activation_fn(outputs)
+
+
 def _layout(inputs: Tensor, fused: bool | None, data_format: str) -> tuple[int, int, int]:
     """The inputs' rank, the axis of their channels and how many there are; ValueError where one is not known."""
     rank = inputs.shape.ndims
@@ -152,9 +185,9 @@ class _State:
     ) -> None:
         self._size = size
         self._dtype = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
-        self._initializers = initializers or {}
-        self._regularizers = regularizers or {}
-        self._collections = collections
+        self.initializers = initializers or {}
+        self.regularizers = regularizers or {}
+        self.collections = collections
 
     def parameters(
         self, scale: bool, center: bool, trainable: bool, gamma_first: bool
@@ -173,9 +206,9 @@ class _State:
     def variable(self, name: str, initializer: Initializer, trainable: bool) -> VariableLike:
         """A vector of a number per channel."""
         return model_variable(
-            name, shape=[self._size], dtype=self._dtype, initializer=self._initializers.get(name, initializer),
-            regularizer=self._regularizers.get(name), trainable=trainable,
-            collections=variable_collections(self._collections, name),
+            name, shape=[self._size], dtype=self._dtype, initializer=self.initializers.get(name, initializer),
+            regularizer=self.regularizers.get(name), trainable=trainable,
+            collections=variable_collections(self.collections, name),
         )  # fmt: skip
 
 

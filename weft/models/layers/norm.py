@@ -6,6 +6,8 @@ The moving averages follow the batches only when the operations in the collectio
 from __future__ import annotations
 
 import contextlib
+import functools
+from collections.abc import Callable, Sequence
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike, VariableLike
@@ -18,8 +20,11 @@ from weft.models.layers.core import either_branch
 from weft.models.layers.layer import Layer
 from weft.models.layers.named_objects import WeightOptions, initializer_of, weight_options
 from weft.models.layers.renorm import Clipping, Renormalization
+from weft.models.layers.virtual_batches import VirtualBatches
+from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape
+from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul, sub
 from weft.ops.math.unary import sqrt
@@ -36,10 +41,7 @@ from weft.ops.variables.variable_store import Reuse
 _ZEROS, _ONES = zeros_initializer(), ones_initializer()
 
 
-def check_whole_batch(name: str, virtual_batch_size: int | None, adjustment: object) -> None:
-    """Refuse what would normalize by other numbers than those of the whole batch; NotImplementedError."""
-    if virtual_batch_size is not None or adjustment is not None:
-        raise NotImplementedError(f"{name}: virtual_batch_size and adjustment are not supported; normalize the whole batch")
+Adjustment = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 class BatchNormalization(Layer):
@@ -63,15 +65,19 @@ class BatchNormalization(Layer):
         renorm: whether the batch is renormalized: training sees then what inference will (Ioffe, 2017).
         renorm_clipping: a dict of scalars by "rmin", "rmax" and "dmax", the limits of what renormalization puts right.
         renorm_momentum: how slowly the averages that renormalization uses follow the batches.
-        virtual_batch_size, adjustment: not supported.
+        virtual_batch_size: the examples of a part of the batch that has mean and variance of its own; the whole batch when
+            None. The variables have the inputs' rank and one more then.
+        adjustment: a function of the inputs' shape, an int32 vector, that returns a scale and an offset of the normalized
+            inputs in training.
         fused: whether one node computes all; for `[batch, height, width, channels]`, or the channels second, when None.
         trainable: whether beta and gamma are added to the collection TRAINABLE_VARIABLES.
         name: the layer's variable scope; made of the class's name, and made unique, when None.
         dtype: the type of the variables, float32 for half-precision ones; that of the first inputs when None.
 
     Raises:
-        NotImplementedError: virtual_batch_size or adjustment is asked for.
-        ValueError: `axis` is no single dimension of the inputs, that is not known, or `renorm_clipping` has another key.
+        ValueError: both virtual_batch_size and adjustment are given, or the channels are in the dimension of
+            a virtual batch; `axis` is no single dimension of the inputs, that is not known, or `renorm_clipping` has
+            another key.
     """
 
     def __init__(
@@ -81,21 +87,21 @@ class BatchNormalization(Layer):
         beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
         beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None, renorm: bool = False,
         renorm_clipping: Clipping | None = None, renorm_momentum: float = 0.99, fused: bool | None = None,
-        trainable: bool = True, virtual_batch_size: int | None = None, adjustment: object = None, name: str | None = None, *,
+        trainable: bool = True, virtual_batch_size: int | None = None, adjustment: Adjustment | None = None,
+        name: str | None = None, *,
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
-        check_whole_batch("tf.layers.BatchNormalization", virtual_batch_size, adjustment)
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.configure(
             axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),
             (beta_initializer, beta_regularizer, beta_constraint), (moving_mean_initializer, moving_variance_initializer),
-            Renormalization(renorm_clipping, renorm_momentum) if renorm else None,
+            Renormalization(renorm_clipping, renorm_momentum) if renorm else None, virtual_batch_size, adjustment,
         )  # fmt: skip
 
     def configure(
         self, axis: int, momentum: TensorLike, epsilon: float, center: bool, scale: bool, fused: bool | None,
         gamma: WeightOptions, beta: WeightOptions, moving: tuple[Initializer, Initializer],
-        renormalization: Renormalization | None,
+        renormalization: Renormalization | None, virtual_batch_size: int | None = None, adjustment: Adjustment | None = None,
     ) -> None:  # fmt: skip
         """Take the arguments of the constructor that are not any layer's.
 
@@ -108,6 +114,7 @@ class BatchNormalization(Layer):
             gamma, beta: initializer, regularizer and constraint of each.
             moving: the initializers of the moving mean and variance.
             renormalization: what puts a batch's statistics right; None leaves them as they are.
+            virtual_batch_size, adjustment: see the class.
 
         Raises:
             TypeError: `axis` is no whole number.
@@ -120,8 +127,11 @@ class BatchNormalization(Layer):
         if isinstance(axis, bool) or not hasattr(type(axis), "__index__"):
             raise TypeError(f"axis must be int or list, type given: {type(axis)} (axis={axis!r}); -1 is the last dimension")
         self.axis, self.momentum, self.epsilon, self.center, self.scale = axis, momentum, epsilon, center, scale
-        self.fused = False if renormalization is not None else fused
-        self.renormalization = renormalization
+        is_plain = renormalization is None and virtual_batch_size is None and adjustment is None
+        self.fused = fused if is_plain else False
+        self.renormalization, self.adjustment = renormalization, adjustment
+        self.virtual_batch_size = virtual_batch_size
+        self._virtual = None if virtual_batch_size is None else VirtualBatches(virtual_batch_size)
         self._options = {"gamma": weight_options(gamma), "beta": weight_options(beta)}
         self._moving_initializers = tuple(map(initializer_of, moving))
         self.gamma: VariableLike = None
@@ -142,6 +152,9 @@ class BatchNormalization(Layer):
         if dims[axis] is None:
             raise ValueError(f"Input has undefined `axis` dimension. Input shape: {dims}")
         self.axis, size = axis, [dims[axis]]
+        if self._virtual is not None:
+            self._check_parts()
+            self.axis, size = axis + 1, [1, *(count if place == axis else 1 for place, count in enumerate(dims))]
         # As in TensorFlow, True is a wish: other inputs than images are normalized by the formula.
         self.fused = self.fused is not False and len(dims) == 4 and axis in (1, 3)
         kind = dtypes.float32 if self._dtype in (dtypes.float16, dtypes.bfloat16) else self._dtype
@@ -184,14 +197,36 @@ class BatchNormalization(Layer):
             made, mean, variance = self._fused(inputs, training)
             self._move_averages(mean, variance, training)
             return made
-        factor = shift = None
+        if self._virtual is None:
+            return self._normalized(inputs, training)
+        return self._virtual.joined(self._normalized(self._virtual.cut(inputs), training), inputs.dims)
+
+    def _check_parts(self) -> None:
+        if self.axis == 0:
+            raise ValueError(
+                "When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0; "
+                f"layer {self.name!r}"
+            )
+        if self.adjustment is not None:
+            raise ValueError(f"When using virtual_batch_size, adjustment cannot be specified; layer {self.name!r}")
+
+    def _normalized(self, inputs: Tensor, training: TensorLike) -> Tensor:
+        transforms: list[tuple[Tensor, Tensor]] = []
+        may_train = _known(training) is not False
+        if self.adjustment is not None and may_train:
+            transforms.append(_where_training(training, *self.adjustment(shape_of(inputs))))
+        if self._virtual is not None and _known(training) is None:
+            get_default_graph().node_count.total += 2
         with counted_where_fed(training, self.moving_mean, self.renormalization):
             mean, variance = moments_now = self._statistics(inputs, training)
-            if self.renormalization is not None and _known(training) is not False:
-                factor, shift, *rest = self.renormalization.corrected(mean, variance, self.epsilon, training, _moved)
+            if self._virtual is not None and may_train:
+                moments_now = self._virtual.mean(mean), self._virtual.mean(variance)
+            if self.renormalization is not None and may_train:
+                factor, shift, *rest = self.renormalization.corrected(*moments_now, self.epsilon, training, _moved)
+                transforms.append((self._wide(inputs, factor), self._wide(inputs, shift)))
                 moments_now = rest[0], rest[1]
             self._move_averages(*moments_now, training)
-        return self._by_formula(inputs, mean, variance, factor, shift)
+        return self._by_formula(inputs, mean, variance, transforms)
 
     def _move_averages(self, mean: Tensor, variance: Tensor, training: TensorLike) -> None:
         is_training = _known(training)
@@ -245,10 +280,11 @@ class BatchNormalization(Layer):
     def _statistics(self, inputs: Tensor, training: TensorLike) -> tuple[Tensor, Tensor]:
         """Mean and variance: the batch's in training, the moving ones otherwise."""
         assert inputs.dims is not None
-        axes = [axis for axis in range(len(inputs.dims)) if axis != self.axis]
+        in_parts = self._virtual is not None
+        axes = [axis for axis in range(len(inputs.dims)) if axis != self.axis and not (in_parts and axis == 1)]
 
         def batch() -> tuple[Tensor, Tensor]:
-            return moments(cast(inputs, self.moving_mean.dtype.base_dtype), axes)
+            return moments(cast(inputs, self.moving_mean.dtype.base_dtype), axes, keep_dims=in_parts)
 
         def moving() -> tuple[Tensor, Tensor]:
             return identity(self.moving_mean), identity(self.moving_variance)
@@ -257,26 +293,34 @@ class BatchNormalization(Layer):
             return self.moving_mean, self.moving_variance
         return either_branch(training, batch, moving)
 
+    def _wide(self, inputs: Tensor, vector: VariableLike) -> VariableLike:
+        """A number for each channel in a form that broadcasts to the inputs."""
+        rank = len(inputs.dims or ())
+        if vector is None or self._virtual is not None or self.axis == rank - 1:
+            return vector
+        return reshape(vector, [-1 if axis == self.axis else 1 for axis in range(rank)])
+
     def _by_formula(
-        self, inputs: Tensor, mean: Tensor, variance: Tensor, factor: Tensor | None, shift: Tensor | None
+        self, inputs: Tensor, mean: Tensor, variance: Tensor, transforms: Sequence[tuple[Tensor, Tensor]]
     ) -> Tensor:
-        """The normalized inputs times `factor` plus `shift`, where there are such, and then times gamma plus beta."""
-        dims = inputs.dims
-        assert dims is not None
-
-        def broadcast(vector: VariableLike) -> VariableLike:
-            if vector is None or self.axis == len(dims) - 1:
-                return vector
-            return reshape(vector, [-1 if axis == self.axis else 1 for axis in range(len(dims))])
-
-        mean, variance, offset, scale, factor, shift = map(broadcast, (mean, variance, self.beta, self.gamma, factor, shift))
-        if factor is not None:
+        """The normalized inputs times gamma plus beta, behind each of the transforms: the last one comes first."""
+        wide = functools.partial(self._wide, inputs)
+        mean, variance, offset, scale = wide(mean), wide(variance), wide(self.beta), wide(self.gamma)
+        for factor, shift in transforms:
             shift = shift if scale is None else shift * scale
             offset = shift if offset is None else shift + offset
             scale = factor if scale is None else factor * scale
         made = normalize(inputs, mean, variance, offset, scale, self.epsilon)
-        made.set_shape(dims)
+        made.set_shape(inputs.dims)
         return made
+
+
+def _where_training(training: TensorLike, scale: Tensor, offset: Tensor) -> tuple[Tensor, Tensor]:
+    """An adjustment in training; 1 and 0 otherwise."""
+    return (
+        either_branch(training, lambda: scale, lambda: ones_like(scale)),
+        either_branch(training, lambda: offset, lambda: zeros_like(offset)),
+    )
 
 
 def _known(training: TensorLike) -> bool | None:
@@ -332,7 +376,7 @@ def batch_normalization(
     beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None,
     training: TensorLike = False, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
     renorm: bool = False, renorm_clipping: Clipping | None = None, renorm_momentum: float = 0.99, fused: bool | None = None,
-    virtual_batch_size: int | None = None, adjustment: object = None,
+    virtual_batch_size: int | None = None, adjustment: Adjustment | None = None,
 ) -> Tensor:  # fmt: skip
     """The inputs, normalized by a BatchNormalization layer that this call makes or reuses.
 
@@ -355,7 +399,10 @@ def batch_normalization(
         renorm: whether the batch is renormalized: training sees then what inference will (Ioffe, 2017).
         renorm_clipping: a dict of scalars by "rmin", "rmax" and "dmax", the limits of what renormalization puts right.
         renorm_momentum: how slowly the averages that renormalization uses follow the batches.
-        virtual_batch_size, adjustment: not supported.
+        virtual_batch_size: the examples of a part of the batch that has mean and variance of its own; the whole batch when
+            None. The variables have the inputs' rank and one more then.
+        adjustment: a function of the inputs' shape, an int32 vector, that returns a scale and an offset of the normalized
+            inputs in training.
         fused: whether one node computes all; for `[batch, height, width, channels]`, or the channels second, when None.
         training: a bool, or a [] bool tensor: whether to use the batch's mean and variance, and to move the averages, or to
             use the averages. The default False does the latter.
@@ -368,8 +415,9 @@ def batch_normalization(
         The shape and type of `inputs`.
 
     Raises:
-        NotImplementedError: virtual_batch_size or adjustment is asked for.
-        ValueError: `axis` is no single dimension of the inputs, that is not known, or `renorm_clipping` has another key.
+        ValueError: both virtual_batch_size and adjustment are given, or the channels are in the dimension of
+            a virtual batch; `axis` is no single dimension of the inputs, that is not known, or `renorm_clipping` has
+            another key.
     """
     layer = BatchNormalization(
         axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,

@@ -107,5 +107,7 @@ class Renormalization:
         if most is not None:
             factor = minimum(factor, most)
         if farthest is not None:
+            # TensorFlow has the number below zero as one constant; later random nodes get their seeds by the count.
+            get_default_graph().node_count.total -= not isinstance(farthest, Tensor)
             offset = minimum(maximum(offset, neg(farthest)), farthest)
         return factor, offset

@@ -33,7 +33,7 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         beta_regularizer, gamma_regularizer: penalties.
         beta_constraint, gamma_constraint: projections after updates.
         renorm, renorm_clipping, renorm_momentum: see `tf.layers.BatchNormalization`.
-        virtual_batch_size, adjustment: refused.
+        virtual_batch_size, adjustment: see `tf.layers.BatchNormalization`.
         fused: whether one node is used; for images when None.
         trainable: whether offset and scale are trained.
         kwargs: others of `tf.keras.layers.Layer`.
@@ -51,19 +51,19 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         fused: bool | None = None, trainable: bool = True, virtual_batch_size: int | None = None, adjustment: Nest = None,
         name: str | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        norm.check_whole_batch("tf.keras.layers.BatchNormalization", virtual_batch_size, adjustment)
         Layer.__init__(self, trainable, name, **kwargs)
         self.configure(
             axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),
             (beta_initializer, beta_regularizer, beta_constraint), (moving_mean_initializer, moving_variance_initializer),
-            Renormalization(renorm_clipping, renorm_momentum) if renorm else None,
+            Renormalization(renorm_clipping, renorm_momentum) if renorm else None, virtual_batch_size, adjustment,
         )  # fmt: skip
 
     def build(self, input_shape: ShapeLike) -> None:
         """Make offset, scale and averages."""
         norm.BatchNormalization.build(self, input_shape)
         shape = TensorShape(input_shape)
-        self.input_spec = InputSpec(ndim=shape.ndims, axes={self.axis: shape[self.axis].value})
+        channels = self.axis - (self.virtual_batch_size is not None)
+        self.input_spec = InputSpec(ndim=shape.ndims, axes={channels: shape[channels].value})
         self.built = True
 
     def call(self, inputs: Tensor, training: TensorLike | None = None) -> Tensor:
@@ -71,9 +71,9 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         return norm.BatchNormalization.call(self, inputs, learning_phase() if training is None else training)
 
     def get_config(self) -> Config:
-        """The arguments that make an equal layer, without the refused ones."""
+        """The arguments that make an equal layer, without those that no config can have."""
         config = super().get_config()
-        gone = {"fused", "virtual_batch_size", "adjustment"}
+        gone = {"fused", "adjustment"} | ({"virtual_batch_size"} if self.virtual_batch_size is None else set())
         if not config["renorm"]:
             gone |= {"renorm", "renorm_clipping", "renorm_momentum"}
         if self.built:
