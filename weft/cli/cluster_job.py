@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from weft.cli.program_imports import program_words
 from weft.jobs.description import JobDescription, Role
 from weft.jobs.task_place import TaskPlace
 from weft.platform.launcher_link import TaskNews
@@ -118,7 +119,8 @@ class ClusterJob:
         The flags precede the program's own arguments: absl stops reading flags at the first argument that is none, and
         an argument of the user's own that repeats a flag wins.
         """
-        return [sys.executable, self.program, *(self.place(task).flags() if self.flags else ()), *self.arguments]
+        flags = self.place(task).flags() if self.flags else ()
+        return [sys.executable, *program_words(self.program), *flags, *self.arguments]
 
     def payload(self, task: LaunchedTask) -> bytes | None:
         """What the task's process reads first; None where it has nothing to read."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import importlib
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Final, Protocol
@@ -127,7 +127,7 @@ class RayRunner:
             actors = self._actors(group)
             addresses = self._answers([actor.address.remote() for actor in actors])
             members = [each for each, role in zip(addresses, self._roles(), strict=True) if role != "evaluator"]
-            job = ClusterJob.of(self._job, members)
+            job = ClusterJob.of(replace(self._job, program=str(Path(self._job.program).resolve())), members)
             if self._placed is not None and members:
                 self._placed(members[0], self._token)
             return _Run(self, job, dict(zip(job.tasks, actors, strict=True))).run()
@@ -259,10 +259,8 @@ class _Run:
         # Ray has chosen the devices of the actor, whose environment the process inherits.
         own.pop("CUDA_VISIBLE_DEVICES", None)
         environment = {**own, VARIABLE: self._runner.token}
-        program = str(Path(self._job.program).resolve())
-        command = [sys.executable, program, *self._job.command(task)[2:]]
         actor = self._actors[task]
-        pid = self._ray.get(actor.start.remote(command, environment, str(Path.cwd())))
+        pid = self._ray.get(actor.start.remote(self._job.command(task), environment, str(Path.cwd())))
         self._waiting[actor.news.remote()] = task
         self._words.started(task, pid)
 

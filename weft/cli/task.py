@@ -13,6 +13,7 @@ from weft.cli.joining import joined_place
 from weft.cli.option_values import address, port, seconds, seconds_above_0, signal_names
 from weft.cli.parser import OneLineParser
 from weft.cli.pod_credentials import own_credentials
+from weft.cli.program_imports import program_words
 from weft.distributed.server.announcements import VARIABLE as ANNOUNCE_VARIABLE
 from weft.errors import DeadlineExceededError, OpError, UnavailableError
 from weft.jobs.description import ROLES, JobDescription, JobError
@@ -99,7 +100,7 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     if arguments.address is not None:
         told[ANNOUNCE_VARIABLE] = "1"
     environment = {**os.environ, **job.environment_of(place.role), **own, **told, "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, job.program, *(place.flags() if job.flags else ()), *job.arguments]
+    command = [sys.executable, *program_words(job.program), *(place.flags() if job.flags else ()), *job.arguments]
     # The program takes this process's place, so signals reach it and its exit code is the task's.
     os.execve(sys.executable, command, environment)
 
