@@ -133,7 +133,7 @@ class DropStaleGradientOptimizer(Optimizer):
         graph = get_default_graph()
         step: VariableLike = get_global_step()
         with graph.colocate_with(loss):
-            self._local_step = step.read_value() + 0
+            self._local_step = _now(step) + 0
         with graph.control_dependencies([self._local_step]):
             return self._opt.compute_gradients(identity(loss), *args, **kwargs)
 
@@ -167,10 +167,15 @@ class DropStaleGradientOptimizer(Optimizer):
                 return identity(constant(0.0))
 
         with graph.control_dependencies(ready), graph.colocate_with(global_step):
-            age = global_step.read_value() - self._local_step
+            age = _now(global_step) - self._local_step
         counted = stale.assign_add(cond(less_equal(age, self._staleness), accept, lambda: identity(constant(1.0))))
         scalar("Gradient staleness percentage", stale / cast(global_step + 1, dtypes.float32))
         return counted
+
+
+def _now(step: VariableLike) -> Tensor:
+    """The step as it is when the node runs; one that is found by its name alone is a tensor of the variable."""
+    return step.read_value() if isinstance(step, Variable) else identity(step)
 
 
 class MultitaskOptimizerWrapper:
