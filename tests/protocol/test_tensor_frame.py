@@ -346,3 +346,16 @@ def test_after_a_large_header_or_one_that_cannot_be_packed_others_are_packed_as_
     with pytest.raises(LocalProtocolError):
         encode(m.Abort(1, 2**70, "too large"))
     assert bytes(encode(m.Ping(1))[0]) == expected
+
+
+def test_a_library_that_replaces_messagepacks_functions_changes_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As msgpack_numpy.patch() does, which tensorpack calls when it is imported.
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise TypeError("Packer.__init__() got an unexpected keyword argument 'buf_size'")
+
+    for name in ("Packer", "Unpacker", "pack", "packb", "unpack", "unpackb"):
+        monkeypatch.setattr(msgpack, name, refuse)
+    message = m.RunGraph(5, "graph_1", (SCALAR, STRINGS, np.arange(3)), 3, b"context")
+    (found,) = decode(b"".join(encode(message)))
+    assert_same(found, message)
+    assert b"".join(RepeatedCall("session", 4).frame(9)) == b"".join(encode(m.RunCallable(9, "session", 4, (), b"")))

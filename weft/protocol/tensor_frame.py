@@ -21,12 +21,12 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Final, Protocol, TypeAlias
 
-import msgpack
 import numpy as np
 import numpy.typing as npt
 
 from weft.protocol import messages
 from weft.protocol.messages import Message
+from weft.protocol.packing import Packer, UnpackException, packb, unpackb
 from weft.protocol.protocol_error import CutShortError, LocalProtocolError, RemoteProtocolError
 from weft.protocol.receive_memory import ReceiveMemory
 from weft.protocol.tensor_blob import Buffer
@@ -150,8 +150,8 @@ class RepeatedCall:
         self._kind = _KIND_OF_CLASS[messages.RunCallable]
         _, *others = self._kind.values(messages.RunCallable(0, session_handle, callable_id, (), b""))
         others.append(b"")  # the descriptors
-        self._array: bytes = msgpack.Packer().pack_array_header(1 + len(others))
-        self._others = b"".join(map(msgpack.packb, others))
+        self._array: bytes = Packer().pack_array_header(1 + len(others))
+        self._others = b"".join(map(packb, others))
 
     def frame(self, call_id: int) -> list[Buffer]:
         """Return the buffers that `encode` returns for the call of this number."""
@@ -167,7 +167,7 @@ def _packed(value: object) -> bytes:
     Raises:
         LocalProtocolError: it is too long.
     """
-    header: bytes = msgpack.Packer(buf_size=_PACKER_BYTES).pack(value)
+    header: bytes = Packer(buf_size=_PACKER_BYTES).pack(value)
     if len(header) > MAX_HEADER_BYTES:
         raise LocalProtocolError(f"a header has {len(header)} bytes, at most {MAX_HEADER_BYTES} can be sent")
     return header
@@ -391,8 +391,8 @@ class FrameDecoder:
 def _fields(kind: _Kind, header: memoryview, payload_size: int) -> _Fields:
     """Unpack and check a header, before any memory is spent on its payload."""
     try:
-        fields = msgpack.unpackb(header, use_list=False)
-    except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
+        fields = unpackb(header, use_list=False)
+    except (ValueError, TypeError, OverflowError, UnpackException) as error:
         raise RemoteProtocolError(f"the header of a {kind.name} is damaged: {error}") from error
     if type(fields) is not tuple or tuple(map(type, fields)) != kind.types:
         raise RemoteProtocolError(f"a {kind.name} has other fields than {kind.types}")

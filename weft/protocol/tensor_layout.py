@@ -12,12 +12,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-import msgpack
 import numpy as np
 import numpy.typing as npt
 
 from weft.protocol.array_runs import AlikeArrays, ArrayRun, runs_of
 from weft.protocol.messages import Array
+from weft.protocol.packing import UnpackException, packb, unpackb
 from weft.protocol.protocol_error import RemoteProtocolError
 from weft.protocol.tensor_blob import (
     COPIED_BYTES,
@@ -95,7 +95,7 @@ def _described_runs(runs: tuple[AlikeArrays, ...]) -> tuple[bytes, int, list[tup
         descriptors += itertools.repeat(descriptor, count)
         pads.append((size, bytes(padding(size))))
         total += count * (size + padding(size))
-    return msgpack.packb(descriptors), total, pads, any(size > COPIED_BYTES for size, _ in pads)
+    return packb(descriptors), total, pads, any(size > COPIED_BYTES for size, _ in pads)
 
 
 def _pack_one_by_one(arrays: Sequence[Array]) -> Packed:
@@ -104,7 +104,7 @@ def _pack_one_by_one(arrays: Sequence[Array]) -> Packed:
     for _, blob in described:
         pad = padding(len(blob))
         parts += (blob, bytes(pad)) if pad else (blob,)
-    descriptors = msgpack.packb([descriptor for descriptor, _ in described])
+    descriptors = packb([descriptor for descriptor, _ in described])
     return Packed(descriptors, sum(map(len, parts)), parts, any(type(part) is memoryview for part in parts))
 
 
@@ -165,8 +165,8 @@ class Layout:
 
 def _descriptors(packed: bytes) -> Sequence[object]:
     try:
-        descriptors = msgpack.unpackb(packed, use_list=False) if packed else ()
-    except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
+        descriptors = unpackb(packed, use_list=False) if packed else ()
+    except (ValueError, TypeError, OverflowError, UnpackException) as error:
         raise RemoteProtocolError(f"a list of tensors is damaged: {error}") from error
     if type(descriptors) is not tuple:
         raise RemoteProtocolError(f"{descriptors!r} is no list of tensors")
