@@ -10,15 +10,22 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from weft.platform.grpc_modules import grpc
 from weft.protocol.heartbeat import Evidence
 
-_CHECK = "/grpc.health.v1.Health/Check"
+_CHECK: Final = "/grpc.health.v1.Health/Check"
+# gRPC's thread that watches a channel looks every 0.2 s whether anybody still wants to know.
+_UNWATCHED_S: Final = 1.0
 
 
 def probe(channel: grpc.Channel, timeout_s: float) -> Evidence:
-    """Ask the server at the other end of a fresh channel, which is closed afterwards. Blocks for `timeout_s` at most."""
+    """Ask the server at the other end of a fresh channel, which is closed afterwards. Blocks for `timeout_s` at most.
+
+    A thread of its own closes it, a second later.
+    """
     deadline_s = time.monotonic() + timeout_s
     greeted = threading.Event()
 
@@ -26,9 +33,8 @@ def probe(channel: grpc.Channel, timeout_s: float) -> Evidence:
         if state is grpc.ChannelConnectivity.READY:
             greeted.set()
 
-    with contextlib.closing(channel):
+    with _watched(channel, note):
         call = channel.unary_unary(_CHECK).future(b"", timeout=timeout_s, wait_for_ready=True)
-        channel.subscribe(note, try_to_connect=True)
         is_greeted = greeted.wait(timeout_s)
         if not is_greeted:
             return Evidence.UNREACHED
@@ -40,3 +46,19 @@ def probe(channel: grpc.Channel, timeout_s: float) -> Evidence:
             # Any answer but that of the clock is one that the interpreter gave.
             return Evidence.BUSY if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED else Evidence.PASSED_BY
         return Evidence.PASSED_BY
+
+
+@contextlib.contextmanager
+def _watched(channel: grpc.Channel, note: Callable[[grpc.ChannelConnectivity], None]) -> Iterator[None]:
+    """Connect a channel and tell `note` of its states; then close it, but not while gRPC's thread watches it.
+
+    That thread would end with a traceback on the program's standard error when it finds the channel closed.
+    """
+    channel.subscribe(note, try_to_connect=True)
+    try:
+        yield
+    finally:
+        channel.unsubscribe(note)
+        closing = threading.Timer(_UNWATCHED_S, channel.close)
+        closing.daemon = True
+        closing.start()
