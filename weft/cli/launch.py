@@ -31,7 +31,8 @@ the evaluator have ended, but for those that only serve the others by then, as
 parameter servers do (`server.join()`); what still runs is stopped. If a task
 fails, the others are stopped and its exit code is returned, unless --restart
 starts it again. Ctrl-C stops them all. Options of PROGRAM stand after it, those
-of `weft launch` before it.
+of `weft launch` before it. One that says `import tensorflow as tf` finds weft, as
+under `weft run`.
 """
 
 

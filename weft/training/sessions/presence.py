@@ -230,10 +230,15 @@ class Presence:
             self._announce()
 
     def _look_for_rival(self) -> None:
-        """Once: say that another process trains the same model as its chief; it has seen nobody when it began."""
-        if time.monotonic() < self._rival_due_s:
+        """Once: say that another process trains the same model as its chief; it has seen nobody when it began.
+
+        Chiefs that save no checkpoints do no harm: who comes later joins the model that lives.
+        """
+        if self._run is None or time.monotonic() < self._rival_due_s:
             return
         self._rival_due_s = math.inf
+        if self._run.checkpoints is None:
+            return
         for other in self.view.others():
             if other.is_chief and other.process != this_process():
                 tf_logging.warning(
