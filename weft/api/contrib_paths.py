@@ -43,6 +43,7 @@ _PATHS: Final = {
         "ops ops.dense_image_warp ops.distort_image_ops ops.image_ops ops.interpolate_spline "
         "ops.single_image_random_dot_stereograms ops.sparse_image_warp"
     ),
+    "grid_rnn": "ops ops.grid_rnn_cell",
     "kernel_methods": "kernel_estimators losses mappers mappers.dense_kernel_mapper mappers.random_fourier_features",
     "legacy_seq2seq": "ops ops.seq2seq",
     "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",

@@ -22,6 +22,7 @@ from weft.api.contrib import factorization as factorization
 from weft.api.contrib import feature_column as feature_column
 from weft.api.contrib import framework as framework
 from weft.api.contrib import graph_editor as graph_editor
+from weft.api.contrib import grid_rnn as grid_rnn
 from weft.api.contrib import image as image
 from weft.api.contrib import integrate as integrate
 from weft.api.contrib import kernel_methods as kernel_methods

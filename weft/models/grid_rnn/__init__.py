@@ -1,0 +1,1 @@
+"""Grids of recurrent cells: a network along each of several dimensions."""
