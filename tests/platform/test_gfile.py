@@ -156,6 +156,18 @@ def test_glob_matches_one_level_and_hidden_names(tmp_path):
     assert gfile.Glob([f"{tmp_path}/c", f"{tmp_path}/none*"]) == [f"{tmp_path}/c"]
 
 
+def test_a_pattern_whose_folder_is_not_there_names_the_folder(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        errors.NotFoundError, match=rf"{tmp_path}/nodir; No such file or directory: .* for {tmp_path}/nodir/x\*"
+    ):
+        gfile.Glob([f"{tmp_path}/*", f"{tmp_path}/nodir/x*"])
+    with pytest.raises(errors.FailedPreconditionError, match=f"{tmp_path}/file; Not a directory"):
+        gfile.Glob(f"{tmp_path}/file/*")
+    # Below a sign that matches nothing no folder is meant.
+    assert gfile.Glob(f"{tmp_path}/no*/x/*") == []
+
+
 def test_glob_of_a_url_gives_urls(root):
     assert [path.rpartition("/")[2] for path in gfile.Glob(f"{root}/d/a*")] == ["a"]
     assert all(gfile.Exists(path) for path in gfile.Glob(f"{root}/*"))

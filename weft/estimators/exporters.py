@@ -214,7 +214,7 @@ class BestExporter(LatestExporter):
 
 def evaluations_of(pattern: str) -> Iterator[Metrics]:
     """The metrics of evaluations, numbers only, as the event files of a pattern have them."""
-    for path in gfile.Glob(pattern):
+    for path in gfile.Glob(pattern) if gfile.Exists(os.path.dirname(pattern)) else []:
         for event in summary_iterator(path):
             found: Metrics = {each.tag: each.simple_value for each in event.summary.value if each.HasField("simple_value")}
             if found:

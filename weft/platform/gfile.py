@@ -7,9 +7,10 @@ what is not there, AlreadyExistsError for what is in the way, PermissionDeniedEr
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from typing import IO, Any, Self
+from typing import IO, Any, Final, Self
 
 from weft import errors
 from weft.platform import tf_logging
@@ -37,6 +38,8 @@ __all__ = [
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
+# The signs of patterns that stand for other names.
+_SIGN: Final = re.compile(r"[*?\[]")
 
 
 class GFile:
@@ -336,13 +339,30 @@ def Glob(filename: Path | list[str] | tuple[str, ...]) -> list[str]:
 
     Returns:
         A new list of paths, empty where nothing matches.
+
+    Raises:
+        NotFoundError: on the local disk there is no folder to look in, the one before the first sign with a meaning.
+        FailedPreconditionError: what should be that folder is a file.
     """
     patterns = filename if isinstance(filename, list | tuple) else [filename]
     found: list[str] = []
     for pattern in patterns:
         files, path = _resolve(pattern)
-        found += files.glob(path)
+        here = files.glob(path)
+        if not here and "://" not in os.fsdecode(pattern):
+            _check_folder(path)
+        found += here
     return found
+
+
+def _check_folder(pattern: str) -> None:
+    """Refuse a pattern, which nothing matches, if there is no folder to look in: an empty list would hide its misspelt name."""
+    folder = os.path.dirname(_SIGN.split(pattern, maxsplit=1)[0])
+    if not folder or IsDirectory(folder):
+        return
+    if Exists(folder):
+        raise errors.FailedPreconditionError.of(f"{folder}; Not a directory: it should be one for {pattern}")
+    raise errors.NotFoundError.of(f"{folder}; No such file or directory: it should be a folder for {pattern}")
 
 
 def Walk(top: Path, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:

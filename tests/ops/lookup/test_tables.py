@@ -96,11 +96,11 @@ def test_strings_become_indices_and_indices_strings_in_one_call() -> None:
 
 def test_rows_of_a_file_may_end_in_any_way(tmp_path: Path) -> None:
     path = tmp_path / "words"
-    path.write_bytes(b"a\r\nb\n\nlast")
+    path.write_bytes(b"a\r\nb\nlast")
     table = lookup.index_table_from_file(str(path))
     with tf.Session() as session:
         session.run(tf.tables_initializer())
-        assert session.run(table.lookup(["a", "b", "", "last"])).tolist() == [0, 1, 2, 3]
+        assert session.run(table.lookup(["a", "b", "last"])).tolist() == [0, 1, 2]
 
 
 def test_values_in_bodies_and_in_functions_of_datasets_have_the_shape_of_their_keys() -> None:
@@ -140,3 +140,16 @@ def test_a_file_without_lines_is_named(tmp_path: Path) -> None:
     lookup.index_table_from_file(str(path), num_oov_buckets=1)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=r"words\.txt: a table needs a line"):
         session.run(tf.tables_initializer())
+
+
+def test_an_empty_line_of_a_vocabulary_is_refused_where_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes(b"a\r\n\r\nb\n")
+    whole = lookup.index_table_from_file(str(path))
+    first = lookup.index_table_from_file(str(path), vocab_size=1, name="first")
+    found = first.lookup(tf.constant(["a", "b"]))
+    with tf.Session() as session:
+        session.run(first.initializer)
+        assert session.run(found).tolist() == [0, -1]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"words\.txt: empty line found at position 5\. It is line 2"):
+            session.run(whole.initializer)

@@ -25,17 +25,25 @@ def read_table(
 
     Raises:
         NotFoundError: there is no such file.
-        InvalidArgumentError: it has fewer lines than `vocab_size`, or a line too few columns or one that is no number.
+        InvalidArgumentError: it has fewer lines than `vocab_size`, an empty line, or a line too few columns or one that is no
+            number.
     """
     keys: list[Array] = []
     values: list[Array] = []
     columns = max(key_index, value_index) + 1
     separator = delimiter.encode()
+    read_bytes = 0
     with gfile.GFile(path, "rb") as file:
         for number, raw in enumerate(file):
             if number == vocab_size:
                 break
             line = raw.rstrip(b"\n").rstrip(b"\r")
+            read_bytes += len(raw)
+            if not line:
+                raise InvalidArgumentError.of(
+                    f"Invalid content in {path}: empty line found at position {read_bytes}. It is line {number + 1}: each "
+                    "line is one entry, so remove it"
+                )
             parts = line.split(separator) if columns else []
             if len(parts) < columns:
                 raise InvalidArgumentError.of(
