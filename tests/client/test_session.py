@@ -485,6 +485,16 @@ def test_values_go_from_cpu_to_cpu_and_the_trace_says_where_nodes_ran(runs: int)
     assert {name: where[name] for name in ("on_0", "on_1", "on_2")} == {"on_0": "0", "on_1": "1", "on_2": "2"}
 
 
+def test_a_run_that_asks_for_the_debugger_is_refused_and_the_session_goes_on(open_session: OpenSession) -> None:
+    node = tf.identity(2.0, name="watched")
+    options = tf.RunOptions()
+    options.debug_options.debug_tensor_watch_opts.add(node_name="watched", debug_ops=["DebugIdentity"])
+    with open_session() as session:
+        with pytest.raises(tf.errors.UnimplementedError, match=r"watch 'watched'.*no tfdbg.*tf\.Print"):
+            session.run(node, options=options)
+        assert session.run(node) == 2.0
+
+
 def test_a_device_that_is_not_there_is_named(open_session: OpenSession) -> None:
     with tf.device("/cpu:5"):
         node = tf.constant(1.0, name="lost") + 1.0

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from tensorboard.compat.proto.config_pb2 import RunOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from weft.distributed.master.master import Master
@@ -58,7 +59,7 @@ class ServedSession:
         """Of the client's calls."""
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
-        self._callables: dict[int, StepPlan] = {}
+        self._callables: dict[int, tuple[StepPlan, RunOptions]] = {}
         self._plans: dict[Any, StepPlan] = {}
         self._partial_runs: dict[str, PartialRun] = {}
         self._torn: Exception | None = None
@@ -107,12 +108,14 @@ class ServedSession:
                 f"{self._torn}. Open a new session with another graph"
             )
 
-    def make_callable(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> int:
-        """Prepare a run; returns the number by which it is called."""
+    def make_callable(
+        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str], options: RunOptions | None = None
+    ) -> int:
+        """Prepare a run, whose calls have the options; returns the number by which it is called."""
         self._check_runs(len(self._callables), "prepared runs that it has not released")
         plan = self._prepare(feeds, fetches, targets)
         number = next(self._ids)
-        self._callables[number] = plan
+        self._callables[number] = plan, options or RunOptions()
         return number
 
     def _check_runs(self, count: int, what: str) -> None:
@@ -122,6 +125,13 @@ class ServedSession:
 
     def callable(self, number: int) -> StepPlan:
         """A prepared run."""
+        return self._callable(number)[0]
+
+    def callable_options(self, number: int) -> RunOptions:
+        """The options of a prepared run's calls."""
+        return self._callable(number)[1]
+
+    def _callable(self, number: int) -> tuple[StepPlan, RunOptions]:
         found = self._callables.get(number)
         if found is None:
             raise InvalidArgumentError.of(f"No such callable handle: {number}")

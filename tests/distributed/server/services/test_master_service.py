@@ -80,6 +80,7 @@ class FakeSessions:
         self.task = HERE
         self.run = FakePlan()
         self.calls: list[Any] = []
+        self.options: Any = None
 
     def create(
         self, graph_def: Any, config: Any, raise_if_cancelled: Callable[[], None], peer: str, by_tensorflow: bool
@@ -109,13 +110,18 @@ class FakeSessions:
         self.calls.append(("plan", feeds, fetches, targets))
         return self.run
 
-    def make_callable(self, feeds: list[str], fetches: list[str], targets: list[str]) -> int:
+    def make_callable(self, feeds: list[str], fetches: list[str], targets: list[str], options: Any) -> int:
+        self.options = options
         self.calls.append(("make_callable", feeds, fetches, targets))
         return 7
 
     def callable(self, number: int) -> FakePlan:
         assert number == 7
         return self.run
+
+    def callable_options(self, number: int) -> Any:
+        assert number == 7
+        return self.options
 
     def release_callable(self, number: int) -> None:
         self.calls.append(("release_callable", number))
@@ -263,6 +269,19 @@ def test_callables_are_made_run_and_released(stub: RpcStub, sessions: FakeSessio
     assert make_ndarray(fetched).tolist() == [b"ab"]
     stub.call("ReleaseCallable", master_pb2.ReleaseCallableRequest(session_handle="handle", handle=made.handle), 20)
     assert sessions.calls == [("make_callable", ["x:0"], ["y:0"], ["t"]), ("release_callable", 7)]
+
+
+def test_a_callables_options_reach_each_of_its_calls_and_their_metadata_comes_back(
+    stub: RpcStub, sessions: FakeSessions
+) -> None:
+    options = config_pb2.CallableOptions()
+    options.run_options.trace_level = config_pb2.RunOptions.FULL_TRACE
+    options.run_options.timeout_in_ms = 9
+    made = stub.call("MakeCallable", master_pb2.MakeCallableRequest(session_handle="handle", options=options), 20)
+    request = master_pb2.RunCallableRequest(session_handle="handle", handle=made.handle)
+    for _ in range(2):
+        assert stub.call("RunCallable", request, 20).metadata.HasField("step_stats")
+        assert sessions.run.options == options.run_options
 
 
 def test_devices_of_this_task_are_local_and_the_others_remote(stub: RpcStub) -> None:

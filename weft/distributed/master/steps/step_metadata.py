@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 from tensorboard.compat.proto.step_stats_pb2 import DeviceStepStats, StepStats
 
+from weft.errors import UnimplementedError
 from weft.passes.partition import Partition
 from weft.passes.partition_graphs import partition_graphs
 from weft.runtime.step_trace import StepTrace, trim_transfers
@@ -15,6 +16,17 @@ from weft.runtime.step_trace import StepTrace, trim_transfers
 def is_traced(options: RunOptions) -> bool:
     """Whether the tasks of a step are to note times per node."""
     return bool(options.trace_level >= RunOptions.SOFTWARE_TRACE)
+
+
+def refuse_debugger(options: RunOptions) -> None:
+    """UnimplementedError where a run asks for TensorFlow's debugger."""
+    watches = options.debug_options.debug_tensor_watch_opts
+    if watches:
+        raise UnimplementedError.of(
+            f"RunOptions.debug_options watch {watches[0].node_name!r}{' and others' if len(watches) > 1 else ''}, as tfdbg's "
+            "sessions do: a weft server has no tfdbg. Fetch the tensors in question, as session.run('layer/op:0'), or print them "
+            "with tf.Print; tf.add_check_numerics_ops() names the first operation that makes a NaN or an infinity"
+        )
 
 
 def metadata_of(

@@ -14,7 +14,7 @@ from weft.distributed.master.steps.deployment import Deployment, Part
 from weft.distributed.master.steps.live_steps import LiveSteps
 from weft.distributed.master.steps.recorded_run import RecordedRun
 from weft.distributed.master.steps.registrar import Registrar
-from weft.distributed.master.steps.step_metadata import is_traced, metadata_of, with_timeout
+from weft.distributed.master.steps.step_metadata import is_traced, metadata_of, refuse_debugger, with_timeout
 from weft.distributed.master.steps.step_run import StepRun
 from weft.errors import OpError
 from weft.framework.aliases import Array
@@ -106,13 +106,15 @@ class StepPlan:
         """
         if self._steps.error is not None:
             raise self._steps.error
-        if not self._deployment.is_current:
-            try:
+        try:
+            if options is not None:
+                refuse_debugger(options)
+            if not self._deployment.is_current:
                 options = self._renew(options)
-            except OpError:
-                if step is not None:
-                    step.discard()
-                raise
+        except OpError:
+            if step is not None:
+                step.discard()
+            raise
         single, counts = self._single, self._counts
         if (
             single is not None

@@ -124,7 +124,9 @@ class MasterService:
         """Prepare a run."""
         options = request.options
         with self._called(request.session_handle, context) as served:
-            number = served.make_callable(list(options.feed), list(options.fetch), list(options.target))
+            number = served.make_callable(
+                list(options.feed), list(options.fetch), list(options.target), options.run_options
+            )
         if not context.is_active():
             # Ctrl-C while it was prepared: nobody will learn its number.
             served.release_callable(number)
@@ -135,8 +137,8 @@ class MasterService:
     ) -> master_pb2.RunCallableResponse:
         """Run a prepared run whose values come and go in the request and response."""
         with self._called(request.session_handle, context) as served:
-            plan = served.callable(request.handle)
-            values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], RunOptions(), context)
+            plan, options = served.callable(request.handle), served.callable_options(request.handle)
+            values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], options, context)
         fetched = [make_tensor_proto(np.asarray(value)) for value in values]
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
 
