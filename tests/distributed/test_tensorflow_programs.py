@@ -38,7 +38,7 @@ def _differing(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return {name: [own, there] for name, (own, there) in ran.items() if not _is_close(own, there)}
 
 
-@pytest.mark.parametrize("catalogue", ["programs", "further_programs", "third_programs", "fourth_programs"])
+@pytest.mark.parametrize("catalogue", ["programs", "further_programs", "third_programs", "fourth_programs", "fifth_programs"])
 @pytest.mark.parametrize("version", sorted(tensorflows.VARIABLES))
 def test_programs_find_there_what_they_find_in_their_own_process(version: str, catalogue: str) -> None:
     python = tensorflows.interpreter(version)

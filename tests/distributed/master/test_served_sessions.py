@@ -131,6 +131,15 @@ def test_prepared_runs_are_released_before_there_are_more(served: ServedSession)
     served.make_callable([], ["a:0"], [])
 
 
+def test_a_piece_with_a_name_that_the_graph_has_not_is_an_invalid_argument(served: ServedSession) -> None:
+    served.extend(constants("a"), 0)
+    handle = served.begin_partial([], ["a:0"], [])
+    for feeds, fetches in (({}, ["later:0"]), ({"later:0": 1.0}, ["a:0"])):
+        with pytest.raises(errors.InvalidArgumentError, match=r"later.*partial_run_setup cannot have had it"):
+            served.run_piece(handle, feeds, fetches)
+    assert served.run_piece(handle, {}, ["a:0"]) == [0.0]
+
+
 def test_runs_in_pieces_are_ended_before_there_are_more(served: ServedSession) -> None:
     served.extend(constants("a"), 0)
     handles = [served.begin_partial([], ["a:0"], []) for _ in range(2)]

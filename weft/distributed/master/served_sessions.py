@@ -168,7 +168,12 @@ class ServedSession:
         if run is None:
             raise unknown_handle()
         graph = self.session.graph
-        values = run.run({_tensor(graph, name): value for name, value in feeds.items()}, _tensors(graph, fetches))
+        try:
+            fed, fetched = {_tensor(graph, name): value for name, value in feeds.items()}, _tensors(graph, fetches)
+        except NotFoundError as error:
+            # A node that came after the run was begun is none of its own, and need not have been sent.
+            raise InvalidArgumentError.of(f"{error.message}, so partial_run_setup cannot have had it") from None
+        values = run.run(fed, fetched)
         if run.is_over:
             self._partial_runs.pop(handle, None)
         return values
