@@ -192,3 +192,21 @@ def test_elements_behind_an_empty_one_are_joined_without_it(sizes: list[int]) ->
     with tf.Session() as session:
         for _ in range(3):
             assert session.run(joined).tolist() == [each for size in sizes for each in range(size)]
+
+
+def test_gradients_of_elements_of_several_lengths_add_up_in_a_loop():
+    x = tf.placeholder_with_default(tf.reshape(tf.range(12.0), [6, 2]), [6, 2])
+    array = lambda: tf.TensorArray(tf.float32, 3, infer_shape=False, element_shape=tf.TensorShape([None, 2]))  # noqa: E731
+    pieces = array().split(x, [1, 3, 2])
+
+    def body(i, made):
+        return i + 1, made.write(2 - i, pieces.read(i) * tf.cast(i + 1, tf.float32))
+
+    _, made = tf.while_loop(lambda i, _: i < 3, body, [0, array()])
+    y = made.concat()
+    with tf.Session() as sess:
+        found, gradient = sess.run([y, tf.gradients(tf.reduce_sum(y * y), x)[0]])
+    scales = np.repeat([1.0, 2.0, 3.0], [1, 3, 2])[:, None]
+    rows = np.arange(12.0).reshape(6, 2) * scales
+    assert found.tolist() == np.concatenate([rows[4:], rows[1:4], rows[:1]]).tolist()
+    assert gradient.tolist() == (2 * rows * scales).tolist()

@@ -169,8 +169,17 @@ def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | Non
 def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     """Zeros in the shape of the input: `[...] -> [...]`."""
     if x.dtype == object:
-        return handle_of(x[()].zeros()) if is_handle(x) else np.full(x.shape, b"", object)
+        return handle_of(x[()].zeros()) if is_handle(x) else zeros_of_objects(x)
     return xp.zeros_like(x)
+
+
+def zeros_of_objects(x: Array) -> Array:
+    """Zeros for strings, and for the elements of a TensorArray that have several shapes: `[...] -> [...]`."""
+    if x.ndim != 1 or not any(isinstance(each, np.ndarray) for each in x):
+        return np.full(x.shape, b"", object)
+    result = np.empty(x.shape[0], object)
+    result[:] = [np.zeros_like(each) for each in x]
+    return result
 
 
 @op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable,

@@ -19,7 +19,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.ops.array.filling import zeros_like
+from weft.ops.array.filling import zeros_like, zeros_of_objects
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.buffer_marks import marked, marks_of, new_marks, note_read, note_written, unmarked
 from weft.ops.declaration import not_differentiable, op, same_as_input, unknown
@@ -118,11 +118,7 @@ def buffer_zeros(xp: ArrayModule, flow: Array) -> Result:
     if xp is not np:
         return xp.zeros_like(flow)
     flow = unmarked(flow)
-    if flow.dtype != object or flow.ndim != 1 or not any(isinstance(each, np.ndarray) for each in flow):
-        return np.zeros_like(flow) if flow.dtype != object else np.full(flow.shape, b"", np.object_)
-    result = np.empty(flow.shape[0], object)
-    result[:] = [np.zeros_like(each) for each in flow]
-    return result
+    return zeros_of_objects(flow) if flow.dtype == object else np.zeros_like(flow)
 
 
 def _write_gradient(node: Operation, grad: Tensor) -> Gradients:

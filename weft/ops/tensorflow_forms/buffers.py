@@ -22,13 +22,16 @@ from weft.ops.array.tensor_scatter import tensor_scatter_update_node
 from weft.ops.control_flow import buffers
 from weft.ops.control_flow.assertion import assert_node
 from weft.ops.control_flow.tensor_lists import empty_tensor_list, tensor_list_stack
-from weft.ops.math.comparison import equal, maximum, minimum
+from weft.ops.math.comparison import equal, less_equal, maximum, minimum
 from weft.ops.math.elementwise import add, mul, sub
-from weft.ops.math.reduce_functions import reduce_max, reduce_prod
+from weft.ops.math.reduce_functions import reduce_max, reduce_min, reduce_prod
 from weft.ops.tensorflow_forms.form import form
 
 _UNLIKE: Final = (
     "TensorArray has elements of several shapes, which only servers and sessions of weft hold together; the one to be written:"
+)
+_UNLIKE_PARTS: Final = (
+    "TensorArray has elements of several shapes, which only servers and sessions of weft hold together; it is split by lengths:"
 )
 
 
@@ -119,8 +122,13 @@ def _concat_grad(node: Operation, flow: Tensor, grad: Tensor) -> Tensor:
 
 @form(buffers.buffer_split)
 def _split(node: Operation, value: Tensor, lengths: Tensor) -> Tensor:
-    sizes = shape(value)
-    return reshape(value, concat([reshape(size(lengths), [1]), [-1], sizes[1:]], 0))
+    sizes, known = shape(value), constant_value(node.inputs[1])
+    parts = concat([reshape(size(lengths), [1]), [-1], sizes[1:]], 0)
+    if known is not None and len(set(known.ravel().tolist())) <= 1:
+        return reshape(value, parts)
+    alike = assert_node(less_equal(reduce_max(lengths), reduce_min(lengths)), [constant(_UNLIKE_PARTS), lengths])
+    with control_dependencies([alike]):
+        return reshape(value, parts)
 
 
 @form(buffers.buffer_split_grad)
