@@ -24,8 +24,8 @@ def refuse_debugger(options: RunOptions) -> None:
     if watches:
         raise UnimplementedError.of(
             f"RunOptions.debug_options watch {watches[0].node_name!r}{' and others' if len(watches) > 1 else ''}, as tfdbg's "
-            "sessions do: a weft server has no tfdbg. Fetch the tensors in question, as session.run('layer/op:0'), or print them "
-            "with tf.Print; tf.add_check_numerics_ops() names the first operation that makes a NaN or an infinity"
+            "sessions do: a weft server has no tfdbg. Fetch the tensors in question, as session.run('layer/op:0'), or print "
+            "them with tf.Print; tf.add_check_numerics_ops() names the first operation that makes a NaN or an infinity"
         )
 
 

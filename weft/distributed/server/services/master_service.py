@@ -124,9 +124,7 @@ class MasterService:
         """Prepare a run."""
         options = request.options
         with self._called(request.session_handle, context) as served:
-            number = served.make_callable(
-                list(options.feed), list(options.fetch), list(options.target), options.run_options
-            )
+            number = served.make_callable(list(options.feed), list(options.fetch), list(options.target), options.run_options)
         if not context.is_active():
             # Ctrl-C while it was prepared: nobody will learn its number.
             served.release_callable(number)
