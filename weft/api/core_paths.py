@@ -1,4 +1,4 @@
-"""The protocol buffers that programs import as `tensorflow.core.PATH`, and the modules that have these messages."""
+"""The protocol buffers that programs import as `tensorflow.core.PATH`, the modules that have these messages, and the tools."""
 
 from __future__ import annotations
 
@@ -25,3 +25,6 @@ ALIASES: Final = {
     for folder, names in folders.items()
     for name in names.split()
 } | {"example.feature_pb2": "weft.proto.example_pb2"}
+
+# The names of `tensorflow.tools.PATH`.
+TOOLS: Final = {"graph_transforms": "weft.client.graph_transforms.transforms:TransformGraph"}

@@ -59,6 +59,7 @@ class _Table:
 
 _TABLES: Final = {
     "core": _Table(core_paths.ALIASES),
+    "tools": _Table(names=core_paths.TOOLS),
     "python": _Table(python_paths.ALIASES, python_paths.NAMES, python_paths.DOORS, library_paths.WITH_OP_TYPES),
     "contrib.keras": _Table(contrib_paths.KERAS_ALIASES, doors=contrib_paths.KERAS_DOORS),
 } | {

@@ -17,7 +17,7 @@ from weft.platform.collections import paused_collections
 PUBLIC: Final = frozenset((
     "contrib", "distribute", "distributions", "estimator", "examples", "feature_column", "keras", "profiler", "test", "tpu",
 ))  # fmt: skip
-INNER: Final = frozenset(("core", "python"))
+INNER: Final = frozenset(("core", "python", "tools"))
 """TensorFlow's own paths, which are no part of the API."""
 
 

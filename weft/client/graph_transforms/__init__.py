@@ -1,0 +1,1 @@
+"""Transforms of GraphDefs by their names, as TensorFlow's graph transform tool has them."""
