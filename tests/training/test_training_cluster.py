@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -314,3 +315,55 @@ def test_sync_replicas_checks_its_use() -> None:
     names = {variable.op.name for variable in optimizer.variables()}
     assert {"Variable/Adam", "Variable/Adam_1"} <= names
     assert optimizer.get_slot(value, "m") is not None
+
+
+def test_a_chief_whose_hooks_take_long_at_the_end_does_not_warn_of_replicas_that_have_ended(
+    make_cluster: Callable[..., Cluster], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="weft")
+    cluster = make_cluster(worker=2)
+    at_end = threading.Event()
+    told: list[str] = []
+
+    def gone() -> list[str]:
+        return [record.levelname for record in caplog.records if "worker/task:1 is gone" in record.getMessage()]
+
+    class SlowEnd(tf.train.SessionRunHook):
+        def end(self, session: Any) -> None:
+            at_end.set()
+            deadline = time.monotonic() + 40
+            while not gone() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            told.extend(gone())
+
+    def train(index: int) -> None:
+        with tf.Graph().as_default(), tf.device(tf.train.replica_device_setter(cluster=cluster.spec)):
+            weight = tf.get_variable("weight", initializer=1.0)
+            step = tf.train.get_or_create_global_step()
+            optimizer = tf.train.SyncReplicasOptimizer(
+                tf.train.GradientDescentOptimizer(0.1), 2, total_num_replicas=2, replica_timeout_secs=0.2
+            )
+            train_op = optimizer.minimize(tf.square(weight), step)
+            init_tokens = optimizer.get_init_tokens_op()
+            scaffold = tf.train.Scaffold(
+                local_init_op=optimizer.local_step_init_op if index else optimizer.chief_init_op,
+                ready_for_local_init_op=optimizer.ready_for_local_init_op,
+            )
+            if index == 0:
+                tf.train.add_queue_runner(optimizer.get_chief_queue_runner())
+            hooks = [] if index else [SlowEnd()]
+            with tf.train.MonitoredTrainingSession(
+                cluster.target(index), index == 0, scaffold=scaffold, hooks=hooks
+            ) as session:
+                if index == 0:
+                    session.run_step_fn(lambda step_context: step_context.session.run(init_tokens))
+                session.run(train_op)
+                if index:
+                    at_end.wait(40)
+
+    threads = [threading.Thread(target=train, args=(index,), daemon=True) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert told == ["INFO"]

@@ -30,7 +30,7 @@ from weft.training.hooks.stop_signal_hook import stop_signal_hooks
 from weft.training.hooks.summary_hooks import SummarySaverHook
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator, StepContext
-from weft.training.sessions.presence import LONGEST_DRAIN_S, drain, tell_failure
+from weft.training.sessions.presence import LONGEST_DRAIN_S, drain, note_end, tell_failure
 from weft.training.sessions.recoverable_session import RecoverableSession
 from weft.training.sessions.recovery import RetryBudget, RetryPolicy
 from weft.training.sessions.session_creator import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
@@ -179,6 +179,7 @@ class _MonitoredSession:
         if session is None:
             return
         self._signals.begin_leaving()
+        note_end(session)
         if self._signals.exit_code and isinstance(self._sess, RecoverableSession) and self._sess.is_lost:
             tf_logging.warning("%s came while a task was lost: the model is what the last checkpoint has", self._signals.name)
             return

@@ -76,6 +76,8 @@ class Presence:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_over = False
+        self.is_at_end = False
+        """Whether the training of this replica has ended well, and only what follows it goes on."""
         self._board = Board(target, config, _board_tasks(self._signature))
         self.view = BoardView(self._board, self._lock, self._member, self._signature)
         """What the board tells of the others."""
@@ -309,6 +311,13 @@ def tell_failure(session: SessionLike | None, error: BaseException) -> None:
     presence = presence_of(session)
     if presence is not None:
         presence.fail(reason_of(error))
+
+
+def note_end(session: SessionLike | None) -> None:
+    """The training of a session has ended well: that others end now, too, is no loss."""
+    presence = presence_of(session)
+    if presence is not None:
+        presence.is_at_end = True
 
 
 def drain(session: SessionLike | None, limit_s: float) -> None:

@@ -18,6 +18,7 @@ from weft.platform import tf_logging
 from weft.platform.wait_notice import RARELY_S, SECOND_S
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
+from weft.training.sessions.presence import presence_of
 from weft.training.sessions.quorum import Count, Quorum
 from weft.training.sessions.silent_tasks import SilentTasks
 
@@ -158,6 +159,8 @@ class WatchedQueueRunner(QueueRunner):
         if quorum.count != before:
             self._set_count(sess, quorum.count, before)
         if told is not None:
-            # Who comes is no cause for alarm.
-            tell = tf_logging.warning if quorum.has_lost else tf_logging.info
+            # Who comes is no cause for alarm; nor, while this replica ends and the hooks save the model, is who ends.
+            presence = presence_of(sess)
+            is_at_end = presence is not None and presence.is_at_end
+            tell = tf_logging.warning if quorum.has_lost and not is_at_end else tf_logging.info
             tell("%s", told)
