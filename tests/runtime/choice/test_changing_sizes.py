@@ -148,3 +148,24 @@ def test_the_notes_do_not_grow_without_end() -> None:
     for size in range(2000):
         sizes.note_run(size)
     assert not sizes.is_worth("first", 0, COLD_UPDATE_BYTES)
+
+
+def test_a_loop_of_many_nodes_is_not_compiled_anew_for_sizes_that_few_runs_have(
+    compilations: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So few bytes that code for the nodes around the loop costs less than two runs on the host, with those inside many.
+    monkeypatch.setattr(changing_sizes, "CODE_BYTES", 0)
+    monkeypatch.setattr(changing_sizes, "CODE_NODE_BYTES", 1 << 16)
+    runs = [*range(1, COLD_RUNS + COMPILED_AT_ONCE + 1), 50, 50, 50]
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None])
+
+        def body(i: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            for _ in range(300):
+                total = total * 1.0
+            return i + 1, total + 1.0
+
+        y = tf.while_loop(lambda i, _: i < 1, body, [tf.constant(0), tf.reduce_sum(x)])[1]
+        for size in runs:
+            assert session.run(y, {x: np.ones(size, np.float32)}) == size + 1.0
+    assert compilations() == COMPILED_AT_ONCE

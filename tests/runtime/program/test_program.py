@@ -100,3 +100,20 @@ def test_an_assignment_keeps_the_declared_shape(make_parts: MakeParts) -> None:
     with pytest.raises(InvalidArgumentError, match="shape"):
         run(program, np.ones(3, np.float32))
     assert program.slots[0].value.tolist() == [1, 2]
+
+
+def test_code_is_made_of_the_nodes_of_bodies_too(make_parts: MakeParts) -> None:
+    def loop(extra: int) -> Any:
+        def body(i: Any, x: Any) -> Any:
+            branch = tf.cond(x > 0.0, lambda: sum((x * 2.0 for _ in range(extra)), x), lambda: x)
+            return i + 1, branch
+
+        return tf.while_loop(lambda i, x: i < 3, body, [tf.constant(0), tf.placeholder_with_default(1.0, [])])[1]
+
+    few, many = loop(0), loop(20)
+    counts = []
+    for fetched in (few, many):
+        program = program_of(make_parts([fetched], [])["a"])
+        assert len(program.nodes) < 10
+        counts.append(program.code_nodes)
+    assert counts[1] - counts[0] >= 40

@@ -32,7 +32,7 @@ class ChangingSizes:
     """How often each size of one stage was interpreted. Safe from any thread; a race loses a run's count at most.
 
     Args:
-        nodes: how many the stage has.
+        nodes: of how many its code is made.
     """
 
     def __init__(self, nodes: int) -> None:

@@ -199,7 +199,7 @@ class CompileRules:
     @property
     def code_s(self) -> float:
         """How much computing time its code takes to make."""
-        return code_price.code_s(len(self._program.nodes))
+        return code_price.code_s(self._program.code_nodes)
 
     def is_light(self, work: int) -> bool:
         """Whether code for a stage that needs so much work on the host in a run is to compute on the calling thread.

@@ -186,7 +186,7 @@ class CompiledStage:
         self._functions[key] = function  # also if others were just forgotten
         took_s = time.perf_counter() - begin_s
         # On a busy machine it takes longer than it computes, and the process's other threads compute too: the less of the two.
-        code_price.note(len(self._program.nodes), min(took_s, time.process_time() - begin_cpu_s))
+        code_price.note(self._program.code_nodes, min(took_s, time.process_time() - begin_cpu_s))
         if in_step:
             self.compile_s += took_s
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -182,6 +183,12 @@ class Program:
     def has_bodies(self) -> bool:
         """Whether a node runs functions."""
         return any(instruction.control_flow is not None for instruction in self.instructions)
+
+    @cached_property
+    def code_nodes(self) -> int:
+        """Of how many nodes code is made: with those of bodies, which cost as much to compile, however often they run."""
+        flows = (instruction.control_flow for instruction in self.instructions)
+        return len(self.nodes) + sum(body.program.code_nodes for flow in flows if flow is not None for body in flow.bodies)
 
     @property
     def moving_randoms(self) -> list[int]:

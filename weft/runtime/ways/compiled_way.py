@@ -78,7 +78,7 @@ class CompiledWay:
         self._light_bytes = 0
         self._left_running = LeftRunning()
         self._compiled_before_s = 0.0
-        self._sizes = ChangingSizes(len(program.nodes))
+        self._sizes = ChangingSizes(program.code_nodes)
         self._lock = threading.Lock()  # for what follows
         self._in_making: set[engine.Signature] = set()
         self._failed: set[engine.Signature] = set()
