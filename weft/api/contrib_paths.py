@@ -67,6 +67,7 @@ _PATHS: Final = {
         "ops.loss ops.sampler"
     ),
     "slim": "slim",
+    "solvers": "ops",
     "sparsemax": "ops ops.sparsemax ops.sparsemax_loss",
     "tpu": (
         "ops ops.tpu_ops tpu tpu.async_checkpoint tpu.bfloat16 tpu.device_assignment tpu.tpu tpu.tpu_feed tpu.util "
@@ -99,7 +100,10 @@ _OWN: Final = {
         }.items()
         for path in paths.split()
     }
-    | {"slim.data.prefetch_queue": "training.input.prefetch_queue"}
+    | {"slim.data.prefetch_queue": "training.input.prefetch_queue"},
+    "solvers": {
+        f"ops.{door}": f"contrib.solvers.{door}" for door in ("lanczos", "least_squares", "linear_equations", "util")
+    },
 }  # fmt: skip
 
 DOORS: Final = {

@@ -44,6 +44,7 @@ from weft.api.contrib import rnn as rnn
 from weft.api.contrib import seq2seq as seq2seq
 from weft.api.contrib import signal as signal
 from weft.api.contrib import slim as slim
+from weft.api.contrib import solvers as solvers
 from weft.api.contrib import sparsemax as sparsemax
 from weft.api.contrib import staging as staging
 from weft.api.contrib import stateless as stateless

@@ -1,0 +1,1 @@
+"""Solvers that see a matrix only through its products with vectors: conjugate gradients, least squares, Lanczos."""
