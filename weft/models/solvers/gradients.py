@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
@@ -136,5 +136,5 @@ def _zeros(operator: Applied, like: Tensor) -> Tensor:
     return expand_dims(zeros(operator.shape[1:], like.dtype.base_dtype), -1)
 
 
-def _columns(state: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def _columns(state: CGState | CGLSState) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     return state.i, squeeze(state.x), squeeze(state.r), squeeze(state.p), state.gamma
