@@ -69,6 +69,19 @@ _PROGRAMS: list[tuple[int, Callable[..., object]]] = [
     (143, lambda x, x3: tf.nn.sampled_softmax_loss(tf.ones([9, 4]), tf.ones([9]), tf.ones([5, 1], tf.int64), x, 3, 9)),
     (107, lambda x, x3: tf.confusion_matrix([0, 1], [1, 1], 2)),
     (35, lambda x, x3: tf.nn.softmax(x3, axis=-2)),
+    (15, lambda x, x3: tf.nn.atrous_conv2d(tf.ones([1, 8, 8, 3]), tf.ones([3, 3, 3, 4]), 2, "SAME")),
+    (77, lambda x, x3: tf.nn.atrous_conv2d(_INPUT(tf.float32, [None, None, None, 3]), tf.ones([3, 3, 3, 4]), 2, "VALID")),
+    (18, lambda x, x3: tf.nn.convolution(x3, tf.ones([3, 4, 2]), "VALID", dilation_rate=[2])),
+    (92, lambda x, x3: tf.layers.conv2d(_INPUT(tf.float32, [None, None, None, 3]), 4, 3, dilation_rate=2, padding="same")),
+    (33, lambda x, x3: tf.layers.conv1d(x3, 4, 3, dilation_rate=2, padding="same")),
+    (30, lambda x, x3: tf.contrib.layers.conv2d(_INPUT(tf.float32, [1, 8, 8, 3]), 4, 3, rate=2)),
+    (22, lambda x, x3: tf.contrib.layers.instance_norm(x3)),
+    (26, lambda x, x3: tf.contrib.layers.instance_norm(x3, data_format="NCHW")),
+    (33, lambda x, x3: tf.contrib.layers.group_norm(x3, 2, reduction_axes=(-2,))),
+    (20, lambda x, x3: tf.contrib.layers.unit_norm(x3, 1)),
+    (8, lambda x, x3: tf.contrib.layers.one_hot_encoding(_INPUT(tf.int32, [None]), 5)),
+    (43, lambda x, x3: tf.nn.rnn_cell.DropoutWrapper(
+        tf.nn.rnn_cell.LSTMCell(3), 0.5, variational_recurrent=True, input_size=4, dtype=tf.float32)),
 ]  # fmt: skip
 
 

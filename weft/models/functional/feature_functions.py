@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.framework.aliases import Collections, TensorLike, VariableCollections
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -77,6 +78,8 @@ def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope: ScopeL
             raise ValueError("The input rank must be known.")
         if not 0 <= dim < len(inputs.dims):
             raise ValueError("dim must be positive but smaller than the input rank.")
+        # TensorFlow repeats the lengths; later random nodes get their seeds by the count.
+        get_default_graph().node_count.total += 12 + (dim < len(inputs.dims) - 1)
         return div(inputs, sqrt(add(epsilon, reduce_sum(square(inputs), dim, True))))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weft.framework.aliases import Activation, Collections, Initializer, TensorLike, VariableCollections, VariableLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_outputs import collected, variable_collections
@@ -32,13 +33,17 @@ class _Parameters:
         self._inputs, self._channels, self._trainable = inputs, channels, trainable
         self._initializers, self._collections = initializers or {}, collections
 
-    def beta(self, dims: Sequence[int], is_there: bool) -> Tensor | None:
-        """The offset in a shape that broadcasts to the inputs, if there is one."""
-        return reshape(self._made("beta", Zeros()), dims) if is_there else None
+    def beta(self, dims: Sequence[int] | None, is_there: bool) -> VariableLike | None:
+        """The offset in a shape that broadcasts to the inputs, if there is one; as it is where that is None."""
+        return self._wide("beta", Zeros(), dims) if is_there else None
 
-    def gamma(self, dims: Sequence[int], is_there: bool) -> Tensor | None:
-        """The factor in a shape that broadcasts to the inputs, if there is one."""
-        return reshape(self._made("gamma", Ones()), dims) if is_there else None
+    def gamma(self, dims: Sequence[int] | None, is_there: bool) -> VariableLike | None:
+        """The factor in a shape that broadcasts to the inputs, if there is one; as it is where that is None."""
+        return self._wide("gamma", Ones(), dims) if is_there else None
+
+    def _wide(self, name: str, default: Initializer, dims: Sequence[int] | None) -> VariableLike:
+        made = self._made(name, default)
+        return made if dims is None else reshape(made, dims)
 
     def _made(self, name: str, default: Initializer) -> VariableLike:
         return model_variable(
@@ -102,6 +107,7 @@ def group_norm(
     if channels % groups:
         raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
     sizes = [shape(inputs)[index] if size is None else size for index, size in enumerate(inputs.dims)]
+    get_default_graph().node_count.total += None not in inputs.dims  # TensorFlow takes the shape in any case.
     grouped = reshape(inputs, [*sizes[:axis], groups, channels // groups, *sizes[axis + 1 :]])
     wide = [*([1] * axis), groups, channels // groups, *([1] * (rank - axis - 1))]
     axes = [axis + 1, *(each + 1 if each > axis else each for each in reduced)]
@@ -165,7 +171,7 @@ def instance_norm(
     axis = 1 if data_format == "NCHW" else rank - 1
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as opened:
         channels = _channels(inputs, axis)
-        wide = [1 if index != axis else channels for index in range(rank)]
+        wide = [1 if index != axis else channels for index in range(rank)] if axis != rank - 1 else None
         parameters = _Parameters(inputs, channels, param_initializers, variables_collections, trainable)
         beta, gamma = parameters.beta(wide, center), parameters.gamma(wide, scale)
         mean, variance = moments(inputs, [each for each in range(1, rank) if each != axis], keep_dims=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from weft.framework import dtypes
 from weft.framework.aliases import (
     Collections,
     ShapeLike,
     Sizes,
     TensorLike,
 )
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_functions import layout
@@ -188,6 +190,8 @@ def one_hot_encoding(
     """
     with input_scope(scope, "OneHotEncoding", (labels,)) as name:
         labels = convert_to_tensor(labels)
+        if labels.dtype.base_dtype == dtypes.int32:
+            get_default_graph().node_count.total += 1  # of TensorFlow's cast to int64
         outputs = one_hot(labels, num_classes, on_value=on_value, off_value=off_value)
         return collected(outputs_collections, name.rstrip("/"), outputs)
 

@@ -33,6 +33,7 @@ from weft.ops.nn.conv import conv2d as nn_conv2d
 from weft.ops.nn.conv import conv2d_transpose as nn_conv2d_transpose
 from weft.ops.nn.conv import conv3d as nn_conv3d
 from weft.ops.nn.conv import conv3d_transpose as nn_conv3d_transpose
+from weft.ops.nn.convolution import nodes_of_gaps
 from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
@@ -106,9 +107,11 @@ class Convolution(Convolving):
         initializer, regularizer, constraint = self._kernel_options
         self.kernel = self.add_variable("kernel", shape, None, initializer, regularizer, constraint=constraint)
 
-    def _spare_nodes(self) -> None:
+    def _spare_nodes(self, inputs: Tensor) -> None:
         """Count TensorFlow's nodes that spread a window: later random nodes get their seeds by the count."""
-        get_default_graph().node_count.total += 11 if max(self.dilation_rate) > 1 else 1
+        spatial = as_dims(inputs.shape.as_list()[2:] if self.layout.startswith("NC") else inputs.shape.as_list()[1:-1])
+        has_gaps = max(self.dilation_rate) > 1
+        get_default_graph().node_count.total += nodes_of_gaps(spatial, self.padding.upper()) if has_gaps else 1
 
     def _finished(self, outputs: Tensor) -> Tensor:
         if self.use_bias:
@@ -152,7 +155,7 @@ class Conv1D(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
-        self._spare_nodes()
+        self._spare_nodes(inputs)
         return self._finished(nn_conv1d(
             inputs, self.kernel, list(self.strides), self._op_padding(), data_format=self.layout,
             dilations=list(self.dilation_rate),
@@ -194,7 +197,7 @@ class Conv2D(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
-        self._spare_nodes()
+        self._spare_nodes(inputs)
         return self._finished(nn_conv2d(
             inputs, self.kernel, list(self.strides), self.padding.upper(), data_format=self.layout,
             dilations=list(self.dilation_rate),
@@ -238,7 +241,7 @@ class Conv3D(Convolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
-        self._spare_nodes()
+        self._spare_nodes(inputs)
         return self._finished(nn_conv3d(
             inputs, self.kernel, list(self.strides), self.padding.upper(), self.layout, list(self.dilation_rate)
         ))  # fmt: skip

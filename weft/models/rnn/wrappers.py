@@ -210,11 +210,13 @@ class DropoutWrapper(_Wrapper):
             )
 
         def noise(sizes: Nest, salt: str) -> Nest:
-            flat = [
-                random_uniform([1, *TensorShape(size).as_list()], seed=self._seed_of(salt, index), dtype=dtype)
-                for index, size in enumerate(nest.flatten(sizes))
-            ]
+            flat = [noise_of(size, salt, index) for index, size in enumerate(nest.flatten(sizes))]
             return nest.pack_sequence_as(sizes, flat)
+
+        def noise_of(size: Nest, salt: str, index: int) -> Tensor:
+            # TensorFlow joins the shape of two parts: the seed comes of the count of nodes.
+            get_default_graph().node_count.total += 3
+            return random_uniform([1, *TensorShape(size).as_list()], seed=self._seed_of(salt, index), dtype=dtype)
 
         self._input_noise = None if input_size is None else noise(input_size, "input")
         self._state_noise = noise(self.cell.state_size, "state")

@@ -8,12 +8,27 @@ from typing import Any
 import numpy as np
 
 from weft.framework.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
+from weft.framework.dims import Dims
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, is_tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.input_scope import input_scope
 from weft.ops.nn.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose, per_dimension
 from weft.platform.deprecation import deprecated_argument_lookup
+
+
+def nodes_of_gaps(sizes: Dims, padding: str | None) -> int:
+    """How many nodes TensorFlow has beside the convolution where the filter's elements are apart: later seeds go by the count.
+
+    It moves the pixels between the elements into the batch, and takes sizes that the graph does not tell in the step.
+
+    Args:
+        sizes: those of the spatial dimensions.
+        padding: 'SAME' or 'VALID'.
+    """
+    known = sizes is not None and None not in sizes
+    return (11 if known else 36 + 19 * len(sizes or ())) + (padding == "SAME")
 
 
 def convolution(
@@ -50,6 +65,9 @@ def convolution(
         raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
     with input_scope(name, "convolution", (input, filter)) as scope:
         input = convert_to_tensor(input, name="input")
+        if max(rates) > 1 and input.dims is not None:
+            spatial = input.dims[2:] if (data_format or "").startswith("NC") else input.dims[1:-1]
+            get_default_graph().node_count.total += nodes_of_gaps(spatial, padding if isinstance(padding, str) else None)
         if count == 1:
             return conv1d(input, filter, steps, padding, data_format=data_format, name=scope, dilations=rates)
         if count == 2:

@@ -11,6 +11,7 @@ from weft.ops.nn.conv import channel_of, conv2d, conv2d_transpose, explicit_padd
 from weft.ops.nn.conv_op import (
     depthwise_conv2d_node,
 )
+from weft.ops.nn.convolution import nodes_of_gaps
 from weft.platform.deprecation import deprecated_argument_lookup
 
 
@@ -27,6 +28,9 @@ def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: st
         [batch, out_height, out_width, outputs] tensor of the same dtype.
     """
     with input_scope(name, "convolution", (value, filters)) as scope:
+        value = convert_to_tensor(value, name="value")
+        if rate > 1 and value.dims is not None:
+            get_default_graph().node_count.total += nodes_of_gaps(value.dims[1:-1], padding)
         return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=scope)
 
 
