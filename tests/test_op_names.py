@@ -48,6 +48,24 @@ EXCEPTIONS = {
     ("ops/nn/conv_op.py", "Conv2DBackpropInput"): "a shape rule that the module's own ops share",
     ("ops/nn/conv_op.py", "Conv3D"): "a shape rule that the module's own ops share",
     ("testing/environment.py", "Const"): "TensorFlow's tests compare serial graphs so",
+    ("framework/raising/merge_indices.py", "Const"): "graphs of TensorFlow's test the index of a Merge by such nodes",
+    ("framework/raising/merge_indices.py", "Equal"): "graphs of TensorFlow's test the index of a Merge by such nodes",
+    **{
+        (f"client/graph_transforms/{module}.py", names): "TensorFlow says by these what a transform of a GraphDef is of"
+        for module, names in (
+            ("batch_norms", "BatchNormWithGlobalNormalization"),
+            ("batch_norms", "Const"),
+            ("batch_norms", "Conv2D"),
+            ("batch_norms", "Conv2D, DepthwiseConv2dNative, MatMul"),
+            ("batch_norms", "DepthwiseConv2dNative"),
+            ("batch_norms", "FusedBatchNorm, FusedBatchNormV2, FusedBatchNormV3"),
+            ("batch_norms", "Mul"),
+            ("folding", "Const"),
+            ("folding", "ControlTrigger"),
+            ("folding", "Placeholder, PlaceholderWithDefault"),
+            ("nodes", "Placeholder"),
+        )
+    },
     **{
         (f"training/quantization/{module}.py", names): "TensorFlow says by these what a graph's rewrite for quantization is of"
         for module, names in (
