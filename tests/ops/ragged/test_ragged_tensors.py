@@ -113,3 +113,54 @@ def test_a_value_prints_its_rows() -> None:
     assert str(value) == "<tf.RaggedTensorValue [[1, 2], []]>"
     assert value.shape == (2, None)
     assert value.nested_row_splits[0].dtype == np.int64
+
+
+def _run(made: Any) -> Any:
+    with tf.Session() as session:
+        found = session.run(made)
+    return found.to_list() if isinstance(found, tf.ragged.RaggedTensorValue) else np.asarray(found).tolist()
+
+
+@pytest.mark.parametrize(
+    ("axis", "expected"),
+    [
+        (None, b"a_b_c_d"),
+        (0, [[b"a_d"], [b"b", b"c"]]),
+        (1, [[b"a_b", b"c"], [], [b"d"]]),
+        (-1, [[b"a", b"b_c"], [], [b"d"]]),
+        ([1, 2], [b"a_b_c", b"", b"d"]),
+    ],
+)
+def test_strings_are_joined_along_rows(axis: Any, expected: Any) -> None:
+    words = tf.ragged.constant([[["a"], ["b", "c"]], [], [["d"]]])
+    assert _run(tf.strings.reduce_join(words, axis=axis, separator="_")) == expected
+    with pytest.raises(ValueError, match="keepdims=True is not supported"):
+        tf.strings.reduce_join(words, axis=1, keepdims=True)
+
+
+def test_one_ragged_tensor_is_concatenated_alone() -> None:
+    assert _run(tf.concat(tf.ragged.constant([[1, 2], [3]]), 0)) == [[1, 2], [3]]
+    with pytest.raises(TypeError, match="a list of tensors"):
+        tf.stack(tf.ragged.constant([[1, 2], [3]]), 0)
+
+
+@pytest.mark.parametrize("pads", [(b"L", b"R"), ("L", "R")])
+def test_pads_of_ngrams_may_be_bytes(pads: Any) -> None:
+    words = tf.ragged.constant([["a", "b"], ["c"]])
+    assert _run(tf.strings.ngrams(words, 2, pad_values=pads)) == [[b"L a", b"a b", b"b R"], [b"L c", b"c R"]]
+    assert _run(tf.strings.ngrams(words, 2, pad_values=pads[0])) == [[b"L a", b"a b", b"b L"], [b"L c", b"c L"]]
+
+
+@pytest.mark.parametrize("last", [3, 9])
+def test_values_of_unknown_rank_become_sparse(last: int) -> None:
+    values = tf.placeholder_with_default([[1, 2], [3, 4], [5, 6]], None)
+    sparse = tf.RaggedTensor.from_row_splits(values, [0, 2, last], validate=False).to_sparse()
+    with tf.Session() as session:
+        if last == 9:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Final value of ragged splits must match"):
+                session.run(sparse)
+            return
+        found = session.run(sparse)
+    assert found.values.tolist() == [1, 2, 3, 4, 5, 6]
+    assert found.indices[-1].tolist() == [1, 0, 1]
+    assert found.dense_shape.tolist() == [2, 2, 2]

@@ -64,15 +64,10 @@ def padded(flat: Tensor, nested: Sequence[Tensor], default_value: TensorLike | N
 
 
 def coordinates(flat: Tensor, nested: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """The indices and values of the sparse tensor with these elements.
-
-    Raises:
-        ValueError: the rank of the values is unknown.
-    """
+    """The indices and values of the sparse tensor with these elements, whose values have a known rank."""
     outer = cast(positions(nested), dtypes.int64)
     rank = flat.shape.ndims
-    if rank is None:
-        raise ValueError("RaggedTensor.to_sparse: the rank of the values must be known")
+    assert rank is not None
     if rank == 1:
         return outer, flat
     sizes = shape_of(flat, out_type=dtypes.int64)

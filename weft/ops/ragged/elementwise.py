@@ -198,6 +198,7 @@ _OTHERS: Final[dict[Function, Function]] = {
     gather_scatter.gather: rows.gather,
     joining.concat: ragged_joining.concat,
     stacking.stack: ragged_joining.stack,
+    parts.reduce_join: reducing.reduce_join,
     partitioning.dynamic_partition: selecting.dynamic_partition,
     reduce_functions.reduce_all: reducing.reduce_all,
     reduce_functions.reduce_any: reducing.reduce_any,

@@ -23,10 +23,13 @@ from weft.ops.ragged.tensor import (
     convert_to_tensor_or_ragged_tensor,
     splits_type_of,
 )
+from weft.ops.ragged.value import RaggedTensorValue
 
 
 def concat(values: Sequence[ValuesLike], axis: int, name: str | None = None) -> Values:
     """Tensors, ragged ones among them, one after the other along a dimension."""
+    if isinstance(values, RaggedTensor | RaggedTensorValue):
+        values = [values]
     with input_scope(name, "RaggedConcat"):
         return _joined(_converted(values), axis, stacked=False)
 

@@ -12,13 +12,14 @@ from weft.ops.declaration import rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.ragged.tensor import RaggedTensor, Values, ValuesLike, convert_to_tensor_or_ragged_tensor
 from weft.ops.strings.ngrams import string_ngrams_node
+from weft.platform.text import as_text
 
 
 def ngrams(
     data: ValuesLike,
     ngram_width: int | Sequence[int],
     separator: str = " ",
-    pad_values: str | tuple[str, str] | None = None,
+    pad_values: str | bytes | tuple[str | bytes, str | bytes] | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,
@@ -59,13 +60,13 @@ def ngrams(
 def _pads(values: object) -> tuple[str, str]:
     if values is None:
         return "", ""
-    if isinstance(values, str):
-        return values, values
-    if not isinstance(values, list | tuple) or not all(isinstance(each, str) for each in values):
+    if isinstance(values, str | bytes):
+        return as_text(values), as_text(values)
+    if not isinstance(values, list | tuple) or not all(isinstance(each, str | bytes) for each in values):
         raise TypeError("pad_values must be a string, tuple of strings, or None.")
     if len(values) != 2:
         raise ValueError("pad_values must be a 2-tuple of strings.")
-    left, right = values
+    left, right = map(as_text, values)
     return left, right
 
 

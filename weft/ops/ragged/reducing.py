@@ -30,6 +30,8 @@ from weft.ops.ragged.tensor import (
     ValuesLike,
     convert_to_tensor_or_ragged_tensor,
 )
+from weft.ops.strings import parts
+from weft.ops.strings.segments import unsorted_segment_join
 from weft.platform.deprecation import deprecated_argument_lookup
 
 Segment = Callable[..., Tensor]
@@ -180,3 +182,24 @@ reduce_max_of_rows = _reduction("RaggedReduceMax", _plain(reduce_functions.reduc
 reduce_mean = _reduction("RaggedReduceMean", _mean)
 reduce_all = _reduction("RaggedReduceAll", _through_numbers(_prod))
 reduce_any = _reduction("RaggedReduceAny", _through_numbers(_sum))
+
+
+def reduce_join(
+    inputs: ValuesLike,
+    axis: _Axis = None,
+    keep_dims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: _Axis = None,
+    keepdims: bool | None = None,
+) -> Values:
+    """The strings along dimensions joined, those of the last dimension first."""
+
+    def all_of(tensor: Tensor, along: int | None) -> Tensor:
+        return parts.reduce_join(tensor, along, separator=separator)
+
+    def of_segments(tensor: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+        return unsorted_segment_join(tensor, ids, count, separator)
+
+    reduction = _reduction("RaggedReduceJoin", _plain(all_of, of_segments))
+    return reduction(inputs, axis, keepdims, name, reduction_indices, keep_dims)

@@ -30,6 +30,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import maximum
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.ragged import dense
+from weft.ops.ragged.conversions import ragged_tensor_to_sparse
 from weft.ops.ragged.nodes import INDEX, row_ids_node
 from weft.ops.ragged.partitions import (
     last_plus_one,
@@ -537,6 +538,8 @@ class RaggedTensor:
     def to_sparse(self, name: str | None = None) -> SparseTensor:
         """The values at their places in a sparse tensor of the shape of `to_tensor`."""
         with input_scope(name, "RaggedToSparse", [self._row_splits]):
+            if self.flat_values.shape.ndims is None:
+                return SparseTensor(*ragged_tensor_to_sparse(list(self.nested_row_splits), self.flat_values))
             shape = cast(self.bounding_shape(), dtypes.int64)
             indices, values = dense.coordinates(self.flat_values, self.nested_row_splits)
             return SparseTensor(indices, values, shape)

@@ -222,6 +222,7 @@ def reduce_join_node(
     return result.reshape(kept)
 
 
+@dispatchable
 def reduce_join(
     inputs: TensorLike,
     axis: TensorLike | None = None,
