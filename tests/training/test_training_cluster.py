@@ -270,20 +270,20 @@ def test_replicas_in_step_make_updates_of_means(make_cluster: Callable[..., Clus
     check_sync_values(cluster, 6)
 
 
-def test_replicas_in_step_under_supervisors(make_cluster: Callable[..., Cluster]) -> None:
+@pytest.mark.parametrize("inits", [True, False])
+def test_replicas_in_step_under_supervisors(make_cluster: Callable[..., Cluster], inits: bool) -> None:
     cluster = make_cluster(ps=1, worker=2)
 
     def program(index: int) -> Any:
         is_chief = index == 0
         optimizer, train, step, _ = sync_model(index, cluster, 2, 2)
         tokens = optimizer.get_init_tokens_op()
-        supervisor = tf.train.Supervisor(
-            is_chief=is_chief,
-            local_init_op=optimizer.chief_init_op if is_chief else optimizer.local_step_init_op,
-            ready_for_local_init_op=optimizer.ready_for_local_init_op,
-            recovery_wait_secs=1,
-            global_step=step,
-        )
+        # Many programs know of the tokens and of the chief's thread alone.
+        more: Any = {}
+        if inits:
+            more["local_init_op"] = optimizer.chief_init_op if is_chief else optimizer.local_step_init_op
+            more["ready_for_local_init_op"] = optimizer.ready_for_local_init_op
+        supervisor = tf.train.Supervisor(is_chief=is_chief, recovery_wait_secs=1, global_step=step, **more)
         with supervisor.managed_session(cluster.target(index), config=cluster.config(index)) as session:
             if is_chief:
                 supervisor.start_queue_runners(session, [optimizer.get_chief_queue_runner()])

@@ -315,7 +315,8 @@ class SyncReplicasOptimizer(Optimizer):
         assert self._tokens is not None
         assert self._limit is not None
         follow = None if self._replica_timeout_secs is None and self._min_num_replicas is None else self._quorum
-        return WatchedQueueRunner(self._reports, follow, self._limit.set, self._tokens.queue, [self._release], **ops)
+        begin = self._tokens.per_step.initializer
+        return WatchedQueueRunner(self._reports, follow, self._limit.set, begin, self._tokens.queue, [self._release], **ops)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> VariableLike:
         """The wrapped optimizer's slot of a variable.

@@ -12,6 +12,7 @@ from typing import Any, Final
 from weft import errors
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike, TensorLike
+from weft.framework.operation import Operation
 from weft.ops.data_flow.accumulator_state import AccumulatorReport
 from weft.ops.data_flow.contributors import late_replicas, task_of
 from weft.platform import tf_logging
@@ -93,6 +94,7 @@ class WatchedQueueRunner(QueueRunner):
         reports: what gives the accumulators' reports.
         follow: makes the Quorum of one session; None waits for all replicas for ever.
         set_count: runs in the session what makes a Count hold from then on, in place of the one before.
+        begin: an operation to run before the first update; not every program runs the optimizer's `chief_init_op`.
         arguments: those of QueueRunner.
     """
 
@@ -101,6 +103,7 @@ class WatchedQueueRunner(QueueRunner):
         reports: Sequence[TensorLike],
         follow: Callable[[], Quorum] | None,
         set_count: Callable[[SessionLike, Count, Count], object],
+        begin: Operation,
         *arguments: Any,
         **more: Any,
     ) -> None:
@@ -108,6 +111,7 @@ class WatchedQueueRunner(QueueRunner):
         self._reports = list(reports)
         self._follow = follow
         self._set_count = set_count
+        self._begin = begin
 
     def create_threads(
         self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
@@ -125,6 +129,17 @@ class WatchedQueueRunner(QueueRunner):
         if start:
             watch.start()
         return threads if coord is None else [*threads, watch]
+
+    def enqueuer(self, sess: BaseSession, enqueue_op: Operation, go_on: Callable[[], bool]) -> Callable[[], object]:
+        """As QueueRunner's, when `begin` has run.
+
+        Args:
+            sess: the session of the thread.
+            enqueue_op: what it runs.
+            go_on: whether the thread is to go on; asked before each run.
+        """
+        sess.run(self._begin)
+        return super().enqueuer(sess, enqueue_op, go_on)
 
     def _close_on_stop(self, sess: SessionLike, coord: Coordinator) -> None:
         super()._close_on_stop(sess, coord)
